@@ -1,0 +1,1 @@
+../../catsofa/__init__.py

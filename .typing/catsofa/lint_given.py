@@ -1,0 +1,1 @@
+../../catsofa/lint_given.py

@@ -1,0 +1,1 @@
+../../catsofa/validated_release.py

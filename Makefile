@@ -1,0 +1,48 @@
+# Two commands: `make demo` and `make test`. Each sets up what it needs first; the second call re-uses it.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+SERVER := .venv-labelstudio/.ready
+
+.PHONY: demo test install check check-slow labelstudio test-labelstudio bench clean
+
+install: $(STAMP)
+
+# constraints.txt pins torch too: where a CPU wheel is at hand pip takes it, on a GPU machine the same pin is the CUDA build
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/catsofa demo --out demo-out
+
+test: $(STAMP)
+	$(BIN)/pytest -q -n 2 -m 'not slow'
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n 2 -m 'not slow'
+
+check-slow: $(STAMP) $(SERVER)
+	$(BIN)/pytest -q -m slow
+
+# Label Studio holds back libraries that models need, so it has an environment of its own
+labelstudio: $(SERVER)
+
+$(SERVER): annotation/server.py
+	$(PYTHON) -m venv .venv-labelstudio
+	.venv-labelstudio/bin/pip install --quiet label-studio==$$(sed -n 's/^VERSION = "\(.*\)"/\1/p' annotation/server.py)
+	touch $(SERVER)
+
+test-labelstudio: $(STAMP) $(SERVER)
+	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/test_people.py tests/annotation/test_gate.py
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .venv-labelstudio build dist *.egg-info demo-out

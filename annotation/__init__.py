@@ -1,0 +1,1 @@
+"""Put items in front of people and bring their judgements home."""

@@ -1,0 +1,97 @@
+"""Texts that people wrote, as drafts of CATs, with the checks Label Studio does not make."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from catsofa.annotation import judged
+from catsofa.annotation.judged import Raw
+from catsofa.annotation.questions import answers
+from catsofa.annotation.study import Study
+from catsofa.data import jsonl
+from catsofa.data.records import BLANK, Candidate, Cat, Kind, Label, Refused, Term
+
+FIELDS: dict[str, Label] = {
+    "stereotype": "stereotype",
+    "anti_stereotype": "anti-stereotype",
+    "unrelated": "unrelated",
+}
+
+
+def write_drafts(study: Study) -> tuple[int, int]:
+    """Write drafts.jsonl and refused.jsonl from the raw answers; how many stand in each."""
+    kept: dict[str, Cat] = {}
+    refused: list[Refused] = []
+    for row, draft in drafts(study):
+        if isinstance(draft, Refused):
+            refused.append(draft)
+        elif draft.id in kept:
+            refused.append(Refused(id=row.annotation, reason="written before in the same words", text=draft.context))
+        else:
+            kept[draft.id] = draft
+    jsonl.write(kept.values(), study.folder / "drafts.jsonl")
+    jsonl.write(refused, study.folder / "refused.jsonl")
+    return len(kept), len(refused)
+
+
+def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
+    """Each answer as a draft, or the reasons why it is none; a skip is neither."""
+    kind: Kind = "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
+    for row in judged.latest(study):
+        if row.skipped:
+            continue
+        found = answers(study.kind.interface, row.result)
+        term = study.items[study.keys[row.token].item]
+        wrong = found.wrong or tuple(problems(kind, term.term, found.given))
+        if wrong:
+            yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=found.given.get("context", ""))
+        else:
+            yield row, _draft(kind, term, found.given, row)
+
+
+def problems(kind: Kind, target: str, texts: Mapping[str, str]) -> Iterator[str]:
+    """Why these texts make no CAT about the target."""
+    context = texts["context"]
+    written = [texts[name] for name in FIELDS]
+    blanks = len(re.findall(rf"(?<!\w){BLANK}(?!\w)", context))
+    if kind == "intrasentence" and (blanks != 1 or context.count(BLANK) != 1):
+        yield f"the sentence has {context.count(BLANK)} {BLANK}, not one that stands alone"
+    if kind == "intersentence" and BLANK in context:
+        yield f"the sentence has a {BLANK}"
+    if any(BLANK in text for text in written):
+        yield f"an answer has a {BLANK}"
+    if not re.search(rf"(?<!\w){re.escape(target)}", context, re.IGNORECASE):
+        yield f"the sentence does not name the target {target!r}"
+    if len({text.casefold().strip(" .") for text in written}) < len(written):
+        yield "two of the three answers are the same"
+
+
+def warnings(kind: Kind, texts: Mapping[str, str]) -> Iterator[str]:
+    """What is not wrong but worth a look."""
+    for name in FIELDS:
+        words = len(texts[name].split())
+        if kind == "intrasentence" and words > 1:
+            yield f"{name} has {words} words"
+        if kind == "intersentence" and words < 3:
+            yield f"{name} is hardly a sentence"
+
+
+def _draft(kind: Kind, term: Term, texts: Mapping[str, str], row: Raw) -> Cat:
+    """The CAT these texts make, with its writer."""
+    context = texts["context"]
+    one, two, three = (
+        Candidate(text=context.replace(BLANK, texts[name]), fill=texts[name], label=label)
+        if kind == "intrasentence"
+        else Candidate(text=texts[name], label=label)
+        for name, label in FIELDS.items()
+    )
+    noted = tuple(warnings(kind, texts))
+    return Cat(
+        kind=kind,
+        bias_type=term.category,
+        target=term.term,
+        context=context,
+        candidates=(one, two, three),
+        language=term.language,
+        source={"writer": row.annotator, "written": row.at},
+        extra={"warnings": list(noted)} if noted else {},
+    )

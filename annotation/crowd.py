@@ -1,0 +1,191 @@
+"""Studies for crowds elsewhere: pages of tasks as self-contained HTML, and their results brought home.
+
+Mechanical Turk takes one page with variables and a CSV with a row for each page of tasks; its results come as the
+batch CSV. Prolific sends people to pages of your own, which send the answers where you say and then show the
+completion code; the answers come as a CSV with a row for each page that somebody finished.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from catsofa.annotation import rows
+from catsofa.annotation.blind import Task
+from catsofa.annotation.judged import Raw
+from catsofa.annotation.pull import Pulled, digested
+from catsofa.annotation.questions import FOLDER, result_of
+from catsofa.annotation.study import Study
+from catsofa.data import csv_files
+from catsofa.data.files import BadInput, atomic_write, short
+
+Platform = Literal["mturk", "prolific"]
+PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
+FIELD = "catsofa"
+"""The name of the field in which a page's answers travel."""
+COLUMNS = {
+    "person": ("WorkerId", "participant_id", "Participant id", "PROLIFIC_PID"),
+    "submission": ("AssignmentId", "submission_id", "Submission id", "SESSION_ID"),
+    "at": ("SubmitTime", "completed_at", "Completed at", "at"),
+    "status": ("AssignmentStatus", "Status", "status"),
+    "answers": (f"Answer.{FIELD}", FIELD),
+}
+"""The names under which a platform's CSV holds each thing."""
+REFUSED = {"rejected", "returned", "timed-out", "timed out"}
+"""What the platforms call work that was not accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written."""
+
+    pages: int
+    tasks: int
+    files: tuple[str, ...]
+
+
+def export(study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "") -> Exported:
+    """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
+    pages = list(_pages(list(study.tasks()), per_page))
+    out.mkdir(parents=True, exist_ok=True)
+    if platform == "mturk":
+        _write(out / "task.html", _page(study, "${tasks}", "${page}", "", "https://www.mturk.com/mturk/externalSubmit"))
+        cells = ({"page": _name(page, study), "tasks": _script(page)} for page in pages)
+        csv_files.write(cells, out / "input.csv", ("page", "tasks"))
+        return Exported(pages=len(pages), tasks=len(study.keys), files=("task.html", "input.csv"))
+    if not submit_to.startswith("https://"):
+        raise ValueError("Prolific keeps no answers: say with --submit-to where the pages shall send them (https://…)")
+    listed = []
+    for page in pages:
+        name, code = _name(page, study), completion_code(study, page)
+        _write(out / f"{name}.html", _page(study, _script(page), name, code, submit_to))
+        listed.append({"page": f"{name}.html", "completion_code": code, "tasks": str(len(page))})
+    csv_files.write(listed, out / "pages.csv", ("page", "completion_code", "tasks"))
+    return Exported(pages=len(pages), tasks=len(study.keys), files=(*(f"{row['page']}" for row in listed), "pages.csv"))
+
+
+def _pages(tasks: Sequence[Task], per_page: int) -> Iterator[list[Task]]:
+    """So many items a page and all gold items, in the order of their names, which is random."""
+    gold = [task for task in tasks if task.key.gold]
+    items = [task for task in tasks if not task.key.gold]
+    for start in range(0, len(items), per_page):
+        yield sorted(items[start : start + per_page] + gold, key=lambda task: task.key.token)
+
+
+def _name(page: Sequence[Task], study: Study) -> str:
+    """A page's name: a hash of the tasks on it."""
+    tokens = ",".join(task.key.token for task in page)
+    return hashlib.sha256(f"{study.settings.secret}:page:{tokens}".encode()).hexdigest()[:12]
+
+
+def completion_code(study: Study, page: Sequence[Task]) -> str:
+    """The code a page shows at its end, which nobody can work out from another's."""
+    tokens = ",".join(task.key.token for task in page)
+    return hashlib.sha256(f"{study.settings.secret}:code:{tokens}".encode()).hexdigest()[:8].upper()
+
+
+def _script(page: Sequence[Task]) -> str:
+    """Tasks as JSON that can stand inside a script element."""
+    return json.dumps([task.data for task in page], ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _page(study: Study, tasks: str, name: str, code: str, action: str) -> str:
+    """The page, with script and style in it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    pages = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=True)
+    parts = json.dumps([asdict(part) for part in study.kind.interface.parts]).replace("<", "\\u003c")
+    return pages.get_template("crowd.html").render(
+        title=study.settings.title,
+        instructions=study.instructions(),
+        style=(FOLDER / "page.css").read_text("utf-8"),
+        scripts=[(FOLDER / script).read_text("utf-8") for script in ("page.js", "crowd.js")],
+        parts=parts,
+        tasks=tasks,
+        page=name,
+        code=code,
+        back=PROLIFIC + code if code else "",
+        action=action,
+        field=FIELD,
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a page whole or not at all."""
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
+    """Append the answers in a platform's CSV to raw.jsonl; how many rows were rejected or returned there.
+
+    A row that was imported before is known by its submission and is not added again.
+    """
+    with study.locked():
+        raw = study.folder / "raw.jsonl"
+        known = {row.annotation for row in rows.read(raw, Raw)}
+        fresh: list[Raw] = []
+        refused = 0
+        for line, row in csv_files.rows(path, (), "the results of a crowd platform"):
+            if _cell(row, "status").casefold() in REFUSED:
+                refused += 1
+                continue
+            fresh += [answer for answer in _answers(row, study, path, line) if answer.annotation not in known]
+            known |= {answer.annotation for answer in fresh}
+        rows.append(fresh, raw)
+        return digested(study, len(fresh), 0), refused
+
+
+def _answers(row: csv_files.Row, study: Study, path: Path, line: int) -> Iterator[Raw]:
+    """One person's answers to the tasks of one page."""
+    person, submission, sent = (_cell(row, name) for name in ("person", "submission", "answers"))
+    if not person or not submission:
+        expected = f"the columns {COLUMNS['person'][0]} or {COLUMNS['person'][1]}, {COLUMNS['submission'][0]} or …"
+        raise BadInput(path, f"a row without a person or submission among {short(', '.join(row))}", expected, line)
+    found = _parsed(sent)
+    if found is None:
+        raise BadInput(path, f"{short(sent)} as answers", f"what the page sends in {FIELD!r}", line)
+    for token, answer in found.items():
+        if token not in study.keys:
+            raise BadInput(path, f"an answer to {short(token)}", "answers to the tasks of this study", line)
+        at = str(answer.get("at") or _cell(row, "at"))
+        yield Raw(
+            annotation=f"{submission}/{token}",
+            updated=at,
+            token=token,
+            annotator=person,
+            at=at,
+            seconds=answer.get("seconds"),
+            skipped=bool(answer.get("skipped")),
+            result=_result(study, answer.get("answers", {})),
+        )
+
+
+def _parsed(text: str) -> dict[str, dict[str, Any]] | None:
+    """The answers by token, if they have the form in which the page sends them."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    good = isinstance(found, dict) and all(
+        isinstance(answer, dict)
+        and isinstance(answer.get("answers", {}), dict)
+        and isinstance(answer.get("seconds", 0), int | float)
+        for answer in found.values()
+    )
+    return found if good else None
+
+
+def _result(study: Study, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers as a result; what was not asked stays in it, so that it is found to be invalid."""
+    questions = study.kind.interface.questions
+    asked = {name: said for name, said in given.items() if name in questions}
+    unasked = [{"from_name": name, "value": {}} for name in given if name not in questions]
+    return result_of(study.kind.interface, asked) + unasked
+
+
+def _cell(row: csv_files.Row, name: str) -> str:
+    """What a row holds under the first of the names a platform may use."""
+    return next((row[column].strip() for column in COLUMNS[name] if column in row), "")

@@ -1,0 +1,79 @@
+"use strict";
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const at = (id) => document.getElementById(id);
+const parts = read("parts");
+const tasks = read("tasks");
+const asked = new URLSearchParams(location.search);
+const given = {};
+let place = -1;
+let drawn = null;
+let since = 0;
+
+// Mechanical Turk shows the page before the task is accepted; nothing can be sent then
+const preview = asked.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
+for (const [field, name] of [["assignmentId", "assignmentId"], ["participant_id", "PROLIFIC_PID"], ["submission_id", "SESSION_ID"]]) {
+  const input = document.querySelector(`input[name="${field}"]`);
+  if (input) input.value = asked.get(name) || "";
+}
+const nobody = at("code") && !asked.get("PROLIFIC_PID");
+
+function next() {
+  place += 1;
+  at("said").textContent = "";
+  if (place === tasks.length) return finish();
+  at("place").textContent = `${place + 1} of ${tasks.length}`;
+  drawn = drawTask(parts, tasks[place], at("task"));
+  since = performance.now();
+  window.scrollTo(0, 0);
+}
+
+function keep(answer) {
+  const seconds = Math.round(performance.now() - since) / 1000;
+  given[tasks[place].item] = { ...answer, seconds, at: new Date().toISOString() };
+  next();
+}
+
+function finish() {
+  at("work").hidden = true;
+  at("done").hidden = false;
+  at("answers").value = JSON.stringify(given);
+  at("send").focus();
+}
+
+at("agree").addEventListener("click", () => {
+  if (preview || nobody) {
+    at("said").textContent = preview ? "Accept the task first." : "Open this page from the study's link, which says who you are.";
+    return;
+  }
+  at("warning").hidden = true;
+  at("work").hidden = false;
+  next();
+});
+at("submit").addEventListener("click", () => {
+  if (drawn.missing().length) at("said").textContent = "Please answer what is marked, or skip this one.";
+  else keep({ answers: drawn.answers() });
+});
+at("skip").addEventListener("click", () => keep({ skipped: true }));
+at("task").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") {
+    event.preventDefault();
+    at("submit").click();
+  }
+});
+if (at("code")) {
+  at("sending").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    at("send").disabled = true;
+    try {
+      const answer = await fetch(at("sending").action, { method: "POST", body: new URLSearchParams(new FormData(at("sending"))) });
+      if (!answer.ok) throw new Error();
+      at("sending").hidden = true;
+      at("code").hidden = false;
+      at("said").textContent = "";
+    } catch {
+      at("said").textContent = "Your answers could not be sent. Please try again; nothing is lost while this page is open.";
+      at("send").disabled = false;
+    }
+  });
+}
+at("agree").focus();

@@ -1,0 +1,160 @@
+"""The kinds of project: which records go in, what people see of them, and what each answer is about."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import Any
+
+from catsofa.annotation.questions import Interface, interface
+from catsofa.data.records import Cat, Probe, Term
+
+Fields = dict[str, str]
+Shown = tuple[Fields, tuple[str, ...]]
+"""What people see, and the order of what was shuffled, which they must not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one question is about: the item an answer judges, the right answer if it is known, and its facts."""
+
+    item: str
+    right: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of project."""
+
+    name: str
+    about: str
+    holds: type[Any]
+    seconds: float
+    """How long one item takes, until people have shown it."""
+    overlap: int
+    """How many people see an item unless the study says otherwise."""
+    show: Callable[[Any, Random], Shown]
+    asks: Callable[[Any, Sequence[str]], Mapping[str, Asked]] | None
+    """What each question of an item is about; none where people write texts."""
+
+    @property
+    def interface(self) -> Interface:
+        """The page people see."""
+        return interface(self.name)
+
+
+def show_term(term: Term, order: Random) -> Shown:
+    """A target to write about."""
+    return {"target": term.term}, ()
+
+
+def show_cat(cat: Cat, order: Random) -> Shown:
+    """The three sentences in random order."""
+    candidates = list(cat.candidates)
+    order.shuffle(candidates)
+    options = {f"option_{k}": candidate.text for k, candidate in enumerate(candidates, start=1)}
+    return {"target": cat.target, "context": cat.context} | options, tuple(candidate.id for candidate in candidates)
+
+
+def ask_of_cat(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
+    """Each label judges the sentence that stood at its place."""
+    by_id = {candidate.id: candidate for candidate in cat.candidates}
+    facts = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target} | _writer(cat)
+    return {
+        f"label_{k}": Asked(item=candidate, right=by_id[candidate].label, facts=facts)
+        for k, candidate in enumerate(order, start=1)
+    }
+
+
+def show_paraphrase(cat: Cat, order: Random) -> Shown:
+    """The context as it was and as it was paraphrased."""
+    if not (original := cat.extra.get("original_context")):
+        raise ValueError(f"CAT {cat.id!r} is no paraphrase: nothing in its extra is its original_context")
+    return {"target": cat.target, "original": str(original), "paraphrase": cat.context}, ()
+
+
+def show_probe(probe: Probe, order: Random) -> Shown:
+    """The sentence and whom it is about."""
+    return {"identity": probe.identity, "text": probe.text}, ()
+
+
+def ask_each(record: Cat | Probe, order: Sequence[str], *, name: str) -> dict[str, Asked]:
+    """Each question judges the whole item; the right answers of a gold item stand in its `extra` under `gold`."""
+    if isinstance(record, Cat):
+        facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record)
+    else:
+        facts = {"bias_type": record.category, "target": record.identity}
+    right = record.extra.get("gold", {})
+    return {
+        question: Asked(
+            item=f"{record.id}/{question}",
+            right=str(right.get(question, "")) if isinstance(right, Mapping) else "",
+            facts={"of": record.id, "question": question} | facts,
+        )
+        for question in interface(name).questions
+    }
+
+
+def _writer(cat: Cat) -> dict[str, str]:
+    """Who wrote the CAT, where that is known."""
+    return {"writer": str(cat.source["writer"])} if cat.source.get("writer") else {}
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            name="write-intrasentence",
+            about="write a sentence with a BLANK and three words for it",
+            holds=Term,
+            seconds=120,
+            overlap=1,
+            show=show_term,
+            asks=None,
+        ),
+        Kind(
+            name="write-intersentence",
+            about="write a sentence and three that might follow",
+            holds=Term,
+            seconds=150,
+            overlap=1,
+            show=show_term,
+            asks=None,
+        ),
+        Kind(
+            name="validate-cats",
+            about="say of each sentence of a CAT what it expresses",
+            holds=Cat,
+            seconds=30,
+            overlap=5,
+            show=show_cat,
+            asks=ask_of_cat,
+        ),
+        Kind(
+            name="review-paraphrases",
+            about="say whether a paraphrase means the same, is grammatical and still about the target",
+            holds=Cat,
+            seconds=20,
+            overlap=5,
+            show=show_paraphrase,
+            asks=partial(ask_each, name="review-paraphrases"),
+        ),
+        Kind(
+            name="judge-probes",
+            about="say whether a probe is plausible and how hurtful it is",
+            holds=Probe,
+            seconds=15,
+            overlap=5,
+            show=show_probe,
+            asks=partial(ask_each, name="judge-probes"),
+        ),
+    )
+}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name."""
+    if name not in KINDS:
+        raise ValueError(f"no kind of project {name!r}; the kinds are {', '.join(KINDS)}")
+    return KINDS[name]

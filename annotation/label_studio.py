@@ -1,0 +1,264 @@
+"""Label Studio, as much of it as we use: a thin skin over its SDK.
+
+No POST is ever repeated by the SDK (it would, and tasks would stand twice), and what the SDK raises is never shown:
+its text holds the session cookie.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+TESTED = "1.23"
+"""The releases this was measured on."""
+URL, KEY = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
+IN_ONE_QUERY = 200
+"""Tokens in one query: they travel in the address."""
+EVERYBODY = 10_000
+"""The overlap of gold items: more people than there are."""
+_FIELDS = "id,data,annotations,result,completed_by,was_cancelled,lead_time,created_at,updated_at,overlap,is_labeled"
+
+
+class ServerError(ValueError):
+    """The server refused, or is not there."""
+
+
+class Unanswered(ServerError):
+    """The server did not answer in time: what was asked may have been done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """Which Label Studio it is."""
+
+    edition: str
+    release: str
+
+    @property
+    def tested(self) -> bool:
+        """Whether it is the edition and release this was measured on."""
+        return self.edition == "Community" and self.release.startswith(f"{TESTED}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTask:
+    """A task as it lies on the server."""
+
+    id: int
+    data: Mapping[str, Any]
+    overlap: int = 1
+    finished: bool = False
+    answers: int = 0
+    annotations: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def token(self) -> str:
+        """The name we gave it; nothing, if it is none of ours."""
+        return str(self.data.get("item", ""))
+
+
+class Server:
+    """A running Label Studio, reached with the token of one of its users."""
+
+    def __init__(self, url: str, key: str, timeout: float = 60) -> None:
+        """Reach the server at `url`; the key is a legacy or a personal access token."""
+        from label_studio_sdk import LabelStudio
+
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"{url!r} is no address of a server; it should begin with http:// or https://")
+        self.url, self._timeout = url.rstrip("/"), timeout
+        with _said("signing in"):
+            self._sdk = LabelStudio(base_url=self.url, api_key=key, timeout=timeout)
+        self._once: Any = {"max_retries": 0, "timeout_in_seconds": timeout}
+
+    def version(self) -> Version:
+        """Edition and release, which also shows that the server is there."""
+        with _said("asking for the version"):
+            found = self._sdk.versions.get()
+        return Version(edition=str(found.edition or ""), release=str(found.release or ""))
+
+    def user(self) -> int:
+        """Who we are, which shows that the token is right."""
+        with _said("signing in"):
+            return int(self._sdk.users.whoami().id)
+
+    def create_project(self, title: str, config: str, instruction: str, overlap: int, marker: str) -> int:
+        """A project with every setting that blind, five-way work needs; one with this marker is taken up again."""
+        if (found := self._marked(marker)) is not None:
+            return found
+        with _said("creating the project"):
+            made = self._sdk.projects.create(
+                title=title,
+                description=marker,
+                label_config=config,
+                expert_instruction=instruction,
+                show_instruction=True,
+                maximum_annotations=overlap,
+                overlap_cohort_percentage=100,
+                sampling="Uniform sampling",
+                show_skip_button=True,
+                skip_queue="REQUEUE_FOR_OTHERS",
+                enable_empty_annotation=False,
+                show_collab_predictions=False,
+                show_annotation_history=False,
+                show_ground_truth_first=False,
+                show_overlap_first=False,
+                request_options=self._once,
+            )
+        return int(made.id)
+
+    def _marked(self, marker: str) -> int | None:
+        """The project with this marker, if one was made before."""
+        with _said("looking for the project"):
+            found = [int(project.id) for project in self._sdk.projects.list() if project.description == marker]
+        return min(found, default=None)
+
+    def task_count(self, project: int) -> int:
+        """How many tasks the project holds."""
+        with _said(f"reading project {project}"):
+            return int(self._sdk.projects.get(project).task_number or 0)
+
+    def find(self, project: int, tokens: Sequence[str]) -> Iterator[ServerTask]:
+        """The tasks with these tokens, without what people answered."""
+        for start in range(0, len(tokens), IN_ONE_QUERY):
+            some = tokens[start : start + IN_ONE_QUERY]
+            query = _filter("data.item", "in_list", "String", list(some))
+            yield from self._tasks(
+                project, query, "task_only", "id,data,overlap,is_labeled,total_annotations", 4 * IN_ONE_QUERY
+            )
+
+    def answered_since(self, project: int, since: str, page: int) -> Iterator[ServerTask]:
+        """The tasks touched after a time (all of them, if it is empty), with what people answered."""
+        query = _filter("updated_at", "greater", "Datetime", since) if since else {}
+        yield from self._tasks(project, query, "all", _FIELDS, page)
+
+    def _tasks(self, project: int, query: dict[str, Any], fields: Any, include: str, page: int) -> Iterator[ServerTask]:
+        """Tasks by their number, page after page."""
+        ordered = json.dumps(query | {"ordering": ["tasks:id"]})
+        with _said(f"reading the tasks of project {project}"):
+            pages = self._sdk.tasks.list(project=project, query=ordered, fields=fields, include=include, page_size=page)
+            for found in pages:
+                yield _task(found)
+
+    def add(self, project: int, tasks: Iterable[Mapping[str, str]]) -> None:
+        """Import tasks, all of them or none; an Unanswered may have imported them nevertheless."""
+        with _said(f"sending tasks to project {project}"):
+            self._sdk.projects.import_tasks(
+                project, request=[{"data": dict(data)} for data in tasks], request_options=self._once
+            )
+
+    def set_overlap(self, task: int, overlap: int, *, finished: bool = False) -> None:
+        """How many people a task is shown to, and whether it waits for more of them."""
+        with _said(f"changing task {task}"):
+            self._sdk.tasks.update(id=str(task), overlap=overlap, is_labeled=finished, request_options=self._once)
+
+    def remove(self, task: int) -> None:
+        """Remove a task; one that is gone already is no error."""
+        try:
+            with _said(f"removing task {task}"):
+                self._sdk.tasks.delete(id=str(task), request_options=self._once)
+        except ServerError as error:
+            if "answered 404" not in str(error):
+                raise
+
+    def skip_for(self, task: int, user: int, mark: str) -> bool:
+        """Skip a task for a user, who is then never shown it; the same mark a second time changes nothing."""
+        try:
+            with _said(f"skipping task {task}"):
+                self._sdk.annotations.create(
+                    id=task,
+                    result=[],
+                    was_cancelled=True,
+                    ground_truth=False,
+                    completed_by=user,
+                    unique_id=mark,
+                    request_options=self._once,
+                )
+        except ServerError as error:
+            if "answered 409" not in str(error):
+                raise
+            return False
+        return True
+
+    def users(self) -> dict[int, str]:
+        """The users with their e-mail addresses."""
+        with _said("reading the users"):
+            return {int(user.id): str(user.email).casefold() for user in self._sdk.users.list()}
+
+    def sign_up(self, email: str, password: str) -> int:
+        """Make an account through the organisation's invitation; returns the number of the user."""
+        with _said(f"inviting {email}"):
+            link = str(self._sdk.organizations.invites.get_invite_link().invite_url)
+        address = link if link.startswith("http") else self.url + link
+        with _said(f"making an account for {email}"), httpx.Client(timeout=self._timeout) as browser:
+            browser.get(address).raise_for_status()
+            form = {
+                "csrfmiddlewaretoken": browser.cookies["csrftoken"],
+                "email": email,
+                "password": password,
+                "allow_newsletters": "false",
+            }
+            done = browser.post(address, data=form, headers={"Referer": address})
+            if done.status_code != httpx.codes.FOUND:
+                raise ServerError(f"making an account for {email}: the server refused the address or the password")
+            return int(browser.get(f"{self.url}/api/current-user/whoami").raise_for_status().json()["id"])
+
+
+def from_environment(url: str = "", timeout: float = 60) -> Server:
+    """The server at `url`, or else in LABEL_STUDIO_URL, with the token in LABEL_STUDIO_API_KEY."""
+    url = url or os.environ.get(URL, "")
+    key = os.environ.get(KEY, "")
+    if not url or not key:
+        missing = " and ".join(name for name, value in ((URL, url), (KEY, key)) if not value)
+        raise ValueError(
+            f"set {missing} in the environment: the address of a Label Studio and a token of yours "
+            "(Account & Settings); catsofa annotate serve starts one and shows both"
+        )
+    return Server(url, key, timeout)
+
+
+def _filter(name: str, operator: str, value_type: str, value: Any) -> dict[str, Any]:
+    """A query of the Data Manager with one condition."""
+    one = {"filter": f"filter:tasks:{name}", "operator": operator, "type": value_type, "value": value}
+    return {"filters": {"conjunction": "and", "items": [one]}}
+
+
+def _task(found: Any) -> ServerTask:
+    """A task as the SDK gives it."""
+    annotations = found.annotations if isinstance(found.annotations, list) else json.loads(found.annotations or "[]")
+    return ServerTask(
+        id=int(found.id),
+        data=found.data if isinstance(found.data, dict) else {},
+        overlap=int(found.overlap or 1),
+        finished=bool(found.is_labeled),
+        answers=int(getattr(found, "total_annotations", 0) or 0),
+        annotations=[a if isinstance(a, dict) else a.model_dump(mode="json") for a in annotations],
+    )
+
+
+@contextmanager
+def _said(doing: str) -> Iterator[None]:
+    """What went wrong as one sentence without headers, cookies or tokens."""
+    from label_studio_sdk.core.api_error import ApiError
+
+    try:
+        yield
+    except ApiError as error:
+        kind = Unanswered if (error.status_code or 500) >= 500 else ServerError
+        raise kind(f"{doing}: Label Studio answered {error.status_code}{_detail(error.body)}") from None
+    except httpx.HTTPStatusError as error:
+        raise ServerError(f"{doing}: Label Studio answered {error.response.status_code}") from None
+    except httpx.TransportError as error:
+        raise Unanswered(f"{doing}: Label Studio did not answer ({type(error).__name__}); is it running?") from None
+
+
+def _detail(body: Any) -> str:
+    """What a refusal says of itself."""
+    if not isinstance(body, Mapping):
+        return ""
+    said = body.get("validation_errors") or body.get("detail") or ""
+    return f": {' '.join(str(said).split())[:300]}" if said else ""

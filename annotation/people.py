@@ -1,0 +1,173 @@
+"""The people of a study: invited one by one, kept from their own items, asked again, and let go."""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from uuid import NAMESPACE_URL, uuid5
+
+from catsofa.annotation import rows
+from catsofa.annotation.label_studio import EVERYBODY, Server
+from catsofa.annotation.status import Wanted, wanted_of
+from catsofa.annotation.study import Study, now, open_study
+from catsofa.data.records import Cat
+
+FILE = "people.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invited:
+    """Somebody who was invited; of the code in their link only the hash is kept."""
+
+    email: str
+    code: str = ""
+    user: int = 0
+    """Their number on the server, once they have an account."""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """An account made for somebody, with its first password, which is written nowhere."""
+
+    email: str
+    user: int
+    password: str
+
+
+def invited(study: Study) -> dict[str, Invited]:
+    """Everybody who was invited, by address, as they stand now."""
+    return {person.email: person for person in rows.read(study.folder / FILE, Invited)}
+
+
+def invite(study: Study, emails: Iterable[str]) -> dict[str, str]:
+    """A code for each address, to be used once at the gate; a new one replaces an older, used ones are not renewed."""
+    with study.locked():
+        before, codes = invited(study), dict[str, str]()
+        for email in map(_address, emails):
+            if email not in before or not before[email].user:
+                codes[email] = secrets.token_urlsafe(16)
+        people = (Invited(email=email, code=hashed(code), at=now()) for email, code in codes.items())
+        rows.append(people, study.folder / FILE)
+    return codes
+
+
+def join(study: Study, server: Server, code: str, password: str) -> Invited:
+    """Use a code: an account with the password its owner chose. A code that was used or replaced is refused."""
+    with study.locked():
+        person = expected(study, code)
+        joined = Invited(email=person.email, user=server.sign_up(person.email, password), at=now())
+        rows.append([joined], study.folder / FILE)
+    return joined
+
+
+def expected(study: Study, code: str) -> Invited:
+    """Whom a code was made for."""
+    for person in invited(study).values():
+        if person.code and secrets.compare_digest(person.code, hashed(code)):
+            return person
+    raise ValueError("this link was used already, or replaced by a newer one; ask for another")
+
+
+def make_accounts(study: Study, server: Server, emails: Iterable[str]) -> Iterator[Account]:
+    """An account at once for each address, for people who use Label Studio itself; who has one is left alone."""
+    with study.locked():
+        before, there = invited(study), set(server.users().values())
+        for email in map(_address, emails):
+            if (email in before and before[email].user) or email in there:
+                continue
+            password = secrets.token_urlsafe(9)
+            user = server.sign_up(email, password)
+            rows.append([Invited(email=email, user=user, at=now())], study.folder / FILE)
+            yield Account(email=email, user=user, password=password)
+
+
+def assign(study: Study, server: Server, report: Callable[[int], None] = lambda done: None) -> tuple[int, int]:
+    """Keep every writer from their own items: these are skipped for them, so that the server never shows them.
+
+    Returns how many items were, and how many were written by people who have no account here.
+    """
+    kept = elsewhere = 0
+    tokens = {key.item: key.token for key in study.keys.values()}
+    writers = {tokens[item]: writer for item, writer in _writers(study) if item in tokens}
+    known = server.users()
+    users = {f"ls-{user}": user for user in known} | {email: user for user, email in known.items()}
+    for done, task in enumerate(server.find(study.settings.project, list(writers)), start=1):
+        user = users.get(writers[task.token].casefold())
+        if user is None:
+            elsewhere += 1
+        else:
+            kept += server.skip_for(task.id, user, str(uuid5(NAMESPACE_URL, f"{server.url}/{task.id}/{user}")))
+        report(done)
+    return kept, elsewhere
+
+
+def _writers(study: Study) -> Iterator[tuple[str, str]]:
+    """The items whose writer is known."""
+    for item, record in study.items.items():
+        if isinstance(record, Cat) and record.source.get("writer"):
+            yield item, str(record.source["writer"])
+
+
+def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) -> int:
+    """Ask `more` further people about these items, or about the items of these associations and questions.
+
+    An item that already waits for further people is left as it is, so that a second call adds nobody.
+    """
+    with study.locked():
+        study = open_study(study.folder)
+        if study.settings.closed:
+            raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
+        tokens = _tokens(study, items)
+        wanted, changed = wanted_of(study), 0
+        for task in server.find(study.settings.project, tokens):
+            waits = not task.finished and task.overlap > study.settings.overlap
+            overlap = task.overlap if waits else task.overlap + more
+            if not waits:
+                server.set_overlap(task.id, overlap)
+                changed += 1
+            if overlap > wanted[task.token]:
+                rows.append([Wanted(token=task.token, overlap=overlap)], study.folder / "reopened.jsonl")
+    return changed
+
+
+def _tokens(study: Study, items: Iterable[str]) -> list[str]:
+    """The tasks in which these stand; one that stands in none is refused."""
+    places: dict[str, str] = {}
+    for key in study.keys.values():
+        if not key.gold:
+            places |= dict.fromkeys((key.item, *key.order), key.token)
+    found: dict[str, None] = {}
+    for item in items:
+        place = places.get(item) or places.get(item.rpartition("/")[0])
+        if place is None:
+            raise ValueError(f"item {item!r} is none of this study's")
+        found[place] = None
+    return list(found)
+
+
+def close(study: Study, server: Server, report: Callable[[int], None] = lambda done: None) -> Study:
+    """Serve nothing any more; an answer given after this moment is kept in raw.jsonl and counts for nothing."""
+    with study.locked():
+        study = open_study(study.folder)
+        study = study if study.settings.closed else study.saved(closed=now())
+        for done, task in enumerate(server.find(study.settings.project, list(study.keys)), start=1):
+            if not task.finished or task.overlap == EVERYBODY:
+                # with one answer asked for, an answer from an open window cannot open the task again
+                server.set_overlap(task.id, 1, finished=True)
+            report(done)
+    return study
+
+
+def hashed(code: str) -> str:
+    """What is kept of a code."""
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _address(email: str) -> str:
+    """An e-mail address in small letters, or a ValueError."""
+    email = email.strip().casefold()
+    name, at, host = email.partition("@")
+    if not (name and at and host) or " " in email:
+        raise ValueError(f"{email!r} is no e-mail address")
+    return email

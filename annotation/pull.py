@@ -1,0 +1,107 @@
+"""Bring answers home: a page at a time, only what is new, appended to raw.jsonl and never changed there."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from catsofa.annotation import collected, judged, rows
+from catsofa.annotation.judged import Raw
+from catsofa.annotation.label_studio import Server, ServerTask
+from catsofa.annotation.study import Study, open_study
+
+PAGE = 500
+"""Tasks in one page: with five answers each, about a megabyte."""
+MARGIN = timedelta(minutes=10)
+"""How far before the newest answer a pull begins: what was written while the last one was reading is not missed."""
+UTC_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+"""The one way the server's filter reads a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulled:
+    """What a pull brought."""
+
+    new: int
+    changed: int
+    """Answers that somebody changed since the last pull; both versions are kept."""
+    late: int
+    """Answers given after the study was closed, which do not count."""
+    records: int
+    """Annotations, or drafts of CATs, that were made of all answers so far."""
+    refused: int = 0
+    """Texts that make no CAT; refused.jsonl says why."""
+
+
+def pull(study: Study, server: Server, *, page: int = PAGE, everything: bool = False) -> Pulled:
+    """Append what is new to raw.jsonl, then write what is made of it; run it as often as you like."""
+    with study.locked():
+        study = open_study(study.folder)
+        if not study.settings.project:
+            raise ValueError(f"{study.folder} has no project on a server yet; catsofa annotate push makes it")
+        path = study.folder / "raw.jsonl"
+        known = {row.annotation: row.updated for row in rows.read(path, Raw)}
+        since = "" if everything else _before(max(known.values(), default=""))
+        new = changed = 0
+        for some in _pages(server.answered_since(study.settings.project, since, page), page):
+            fresh = [row for task in some for row in _answers(task, study) if known.get(row.annotation) != row.updated]
+            rows.append(fresh, path)
+            changed += sum(row.annotation in known for row in fresh)
+            new += sum(row.annotation not in known for row in fresh)
+            known |= {row.annotation: row.updated for row in fresh}
+        return digested(study, new, changed)
+
+
+def digested(study: Study, new: int, changed: int) -> Pulled:
+    """Write what is made of the raw answers, and count it."""
+    late = sum(judged.is_late(row, study) for row in rows.read(study.folder / "raw.jsonl", Raw))
+    if study.kind.asks is None:
+        kept, refused = collected.write_drafts(study)
+        return Pulled(new=new, changed=changed, late=late, records=kept, refused=refused)
+    return Pulled(new=new, changed=changed, late=late, records=judged.write_annotations(study))
+
+
+def _before(newest: str) -> str:
+    """The time from which to ask."""
+    if not newest:
+        return ""
+    return (datetime.fromisoformat(newest) - MARGIN).strftime(UTC_TIME)
+
+
+def _pages(tasks: Iterable[ServerTask], size: int) -> Iterator[list[ServerTask]]:
+    """The tasks, so many at a time."""
+    page: list[ServerTask] = []
+    for task in tasks:
+        page.append(task)
+        if len(page) == size:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _answers(task: ServerTask, study: Study) -> Iterator[Raw]:
+    """What people answered to a task of ours."""
+    if task.token not in study.keys:
+        return
+    for found in task.annotations:
+        yield Raw(
+            annotation=f"ls-{found['id']}",
+            updated=_text(found["updated_at"]),
+            token=task.token,
+            annotator=name_of(found["completed_by"]),
+            at=_text(found["created_at"]),
+            seconds=found.get("lead_time"),
+            skipped=bool(found["was_cancelled"]),
+            result=found["result"] or [],
+        )
+
+
+def name_of(user: Any) -> str:
+    """The name of a user of the server in our files: a number, no address."""
+    return f"ls-{user['id'] if isinstance(user, dict) else user}"
+
+
+def _text(time: Any) -> str:
+    """A time as ISO 8601 in UTC."""
+    return time if isinstance(time, str) else time.strftime(UTC_TIME)

@@ -1,0 +1,144 @@
+"""Send a study's tasks to the server, each exactly once.
+
+Label Studio takes the same task twice, and an import that timed out may still be carried out. So before a task is
+sent we ask whether it is there; after a silence we wait until the project stands still and ask again; and at the
+end a task that stands twice all the same (a second run beside this one) is removed again.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from catsofa.annotation.blind import Task, digest
+from catsofa.annotation.label_studio import EVERYBODY, Server, ServerTask, Unanswered
+from catsofa.annotation.questions import spaced
+from catsofa.annotation.study import Study, open_study
+from catsofa.data.files import BadInput
+
+CHUNK = 1000
+"""Tasks in one import: about a second, all of them or none."""
+WAITS = (3.0, 10.0, 30.0, 60.0)
+"""Seconds for which the project must stand still before each further attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What a push did."""
+
+    sent: int
+    there: int
+    """How many were on the server before."""
+    removed: int
+    """How many stood there twice."""
+    gold: int
+
+
+def push(
+    study: Study,
+    server: Server,
+    *,
+    chunk: int = CHUNK,
+    waits: Sequence[float] = WAITS,
+    report: Callable[[int], None] = lambda done: None,
+) -> tuple[Study, Pushed]:
+    """Make the project if there is none, send what is not there, show gold items to everybody."""
+    with study.locked():
+        study = with_project(open_study(study.folder), server)
+        tasks = _unchanged(study)
+        project, sent, done = study.settings.project, 0, 0
+        for some in _in_chunks(tasks, chunk):
+            sent += _send(some, project, server, waits)
+            done += len(some)
+            report(done)
+        kept, removed = _without_copies(server, project, [task.key.token for task in tasks])
+        gold = [kept[task.key.token] for task in tasks if task.key.gold]
+        for found in gold:
+            if found.overlap < EVERYBODY:
+                server.set_overlap(found.id, EVERYBODY)
+    return study, Pushed(sent=sent, there=len(tasks) - sent, removed=removed, gold=len(gold))
+
+
+def with_project(study: Study, server: Server) -> Study:
+    """The study with a project on the server; one that a killed run made is found again by its marker."""
+    if study.settings.project:
+        return study
+    s = study.settings
+    marker = f"catsofa study {digest({'secret': s.secret})}"
+    project = server.create_project(s.title, study.kind.interface.xml, spaced(study.instructions()), s.overlap, marker)
+    return study.saved(project=project, url=server.url)
+
+
+def _unchanged(study: Study) -> list[Task]:
+    """The tasks, if they are those the key was written for."""
+    tasks = list(study.tasks())
+    if [study.keys.get(task.key.token) for task in tasks] != [task.key for task in tasks]:
+        raise BadInput(study.folder, "items that changed after the study was created", "a new study for other items")
+    return tasks
+
+
+def _in_chunks(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
+    """The tasks, so many at a time."""
+    for start in range(0, len(tasks), size):
+        yield tasks[start : start + size]
+
+
+def _send(tasks: Sequence[Task], project: int, server: Server, waits: Sequence[float]) -> int:
+    """Import those of the tasks that are not there; how many were sent."""
+    sent = 0
+    for wait in (*waits, None):
+        there = _there(server, project, tasks)
+        missing = [task for task in tasks if task.key.token not in there]
+        if not missing:
+            return sent
+        sent = max(sent, len(missing))
+        try:
+            server.add(project, [task.data for task in missing])
+            return sent
+        except Unanswered:
+            if wait is None:
+                raise
+            _until_still(server, project, wait)
+    return sent
+
+
+def _there(server: Server, project: int, tasks: Sequence[Task]) -> set[str]:
+    """The tokens that stand on the server; one that shows other words there is refused."""
+    wanted = {task.key.token: task.key.digest for task in tasks}
+    found = set()
+    for task in server.find(project, list(wanted)):
+        if digest({name: str(value) for name, value in task.data.items()}) != wanted[task.token]:
+            raise ValueError(f"task {task.id} of project {project} was changed on the server; it is no longer ours")
+        found.add(task.token)
+    return found
+
+
+def _until_still(server: Server, project: int, quiet: float) -> None:
+    """Wait until the number of tasks has not changed for so many seconds."""
+    count, since = -1, time.monotonic()
+    while time.monotonic() - since < quiet:
+        time.sleep(min(1.0, quiet / 3))
+        try:
+            found = server.task_count(project)
+        except Unanswered:
+            continue
+        if found != count:
+            count, since = found, time.monotonic()
+
+
+def _without_copies(server: Server, project: int, tokens: Sequence[str]) -> tuple[Mapping[str, ServerTask], int]:
+    """Each task once: of several the one with most answers, then the oldest; copies that were answered stay.
+
+    Answers are joined by token, so a copy that somebody answered already costs work but no correctness.
+    """
+    copies: dict[str, list[ServerTask]] = defaultdict(list)
+    for task in server.find(project, tokens):
+        copies[task.token].append(task)
+    removed = 0
+    for found in copies.values():
+        found.sort(key=lambda task: (-task.answers, task.id))
+        for task in found[1:]:
+            if not task.answers:
+                server.remove(task.id)
+                removed += 1
+    return {token: found[0] for token, found in copies.items()}, removed

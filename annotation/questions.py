@@ -1,0 +1,158 @@
+"""Interfaces: the XML of a project, kept as a file, and the questions that stand in it.
+
+The same file is drawn by Label Studio, by the gate and by the exported HTML tasks; answers are checked against it,
+since Label Studio's API checks nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+FOLDER = Path(__file__).with_name("interfaces")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One thing asked of an annotator: choose among `choices`, or write a text where there are none."""
+
+    name: str
+    about: str
+    """The name of the element it stands beside."""
+    choices: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    required: bool = True
+    several: bool = False
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Words on the page, as a headline or as text; `$name` stands for a field of the task."""
+
+    words: str
+    headline: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """The XML, and what it says from top to bottom."""
+
+    name: str
+    xml: str
+    parts: tuple[Line | Question, ...]
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The questions by name."""
+        return {part.name: part for part in self.parts if isinstance(part, Question)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What was answered by question, several choices joined by `|`; `wrong` says what made an answer invalid."""
+
+    given: Mapping[str, str]
+    wrong: tuple[str, ...] = ()
+
+
+@cache
+def interface(name: str) -> Interface:
+    """The interface kept in the file of this name."""
+    xml = (FOLDER / f"{name}.xml").read_text("utf-8")
+    parts: list[Line | Question] = []
+    for element in ElementTree.fromstring(xml).iter():
+        match element.tag:
+            case "Header" | "Text":
+                parts.append(Line(words=element.attrib["value"], headline=element.tag == "Header"))
+            case "Choices" | "TextArea":
+                parts.append(_question(element))
+    return Interface(name=name, xml=xml, parts=tuple(parts))
+
+
+def _question(element: ElementTree.Element) -> Question:
+    """A question as its element says it."""
+    choices = element.findall("Choice")
+    return Question(
+        name=element.attrib["name"],
+        about=element.attrib["toName"],
+        choices=tuple(choice.attrib["value"] for choice in choices),
+        hints=tuple(choice.get("hint", "") for choice in choices),
+        required=element.get("required") == "true",
+        several=element.get("choice") == "multiple",
+        placeholder=element.get("placeholder", ""),
+    )
+
+
+def answers(asked: Interface, result: Any) -> Answers:
+    """The answers in a Label Studio result; what is unknown, missing or said twice makes an answer invalid."""
+    given: dict[str, str] = {}
+    wrong: list[str] = []
+    met: set[str] = set()
+    for region in result if isinstance(result, list) else ():
+        name, values = _values(region)
+        question = asked.questions.get(name)
+        if question is None:
+            wrong.append(f"an answer to {name or 'nothing'!r}, which was not asked")
+        elif name in met:
+            wrong.append(f"{name} answered twice")
+        elif problem := _problem(question, values):
+            wrong.append(problem)
+        else:
+            given[name] = "|".join(values)
+        met.add(name)
+    wrong += [f"{name} not answered" for name, q in asked.questions.items() if q.required and name not in met]
+    return Answers(given=given, wrong=tuple(wrong))
+
+
+def _values(region: Any) -> tuple[str, list[str]]:
+    """The question a region answers, and the values it gives; anything else is an answer to nothing."""
+    value = region.get("value") if isinstance(region, Mapping) else None
+    if not isinstance(value, Mapping):
+        return "", []
+    found = value.get("choices", value.get("text"))
+    values = [found] if isinstance(found, str) else found
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        return str(region.get("from_name", "")), []
+    return str(region.get("from_name", "")), [" ".join(one.split()) for one in values]
+
+
+def _problem(question: Question, values: Sequence[str]) -> str:
+    """Why these values do not answer the question, or nothing."""
+    if not any(values):
+        return f"{question.name} is empty"
+    if len(values) > 1 and not question.several:
+        return f"{question.name} has {len(values)} answers"
+    if question.choices and (unknown := set(values) - set(question.choices)):
+        return f"{question.name} has no choice {min(unknown)!r}"
+    return ""
+
+
+def result_of(asked: Interface, given: Mapping[str, str | Iterable[str]]) -> list[dict[str, Any]]:
+    """Answers as a Label Studio result."""
+    regions = []
+    for name, said in given.items():
+        question = asked.questions[name]
+        values = [said] if isinstance(said, str) else list(said)
+        kind: Literal["choices", "textarea"] = "choices" if question.choices else "textarea"
+        value = {"choices": values} if question.choices else {"text": values}
+        regions.append({"from_name": name, "to_name": question.about, "type": kind, "value": value})
+    return regions
+
+
+def instructions(name: str, *, language: str, seconds: float, pay: str, piece: str, contact: str = "") -> str:
+    """What people read before their first task, as HTML: warning and consent first."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    pages = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=True)
+    page = pages.get_template(f"{name}.html")
+    return page.render(language=language, seconds=f"{seconds:.0f}", pay=pay, piece=piece, contact=contact)
+
+
+def spaced(html: str) -> str:
+    """The same page with blank lines and dashes as characters: Label Studio takes margins, bullets and styles away."""
+    for before, after in (("</p>", "<br><br></p>"), ("<li>", "<li>– "), ("</ul>", "<br></ul>"), ("</ol>", "<br></ol>")):
+        html = html.replace(before, after)
+    return html

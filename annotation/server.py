@@ -1,0 +1,253 @@
+"""A Label Studio of our own: installed into an environment of its own, prepared once, started with safe settings.
+
+It shares no environment with us, since it holds back libraries that models need. It listens on this machine alone,
+lets nobody sign up without an invitation, reports to nobody, and frees a seat that somebody left after an hour.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from catsofa.data.files import BadInput
+
+VERSION = "1.23.2"
+"""The release everything was measured on."""
+EXECUTABLE = "LABEL_STUDIO_EXE"
+"""The variable that names a Label Studio installed by somebody else."""
+LOOPBACK = "127.0.0.1"
+DATABASE = "label_studio.sqlite3"
+LOCK_SECONDS = 3600
+"""How long a task is kept for somebody who opened it; a whole day if one does not say."""
+PATIENCE = 300.0
+"""Seconds a server may take to start."""
+FOREIGN = ("LABEL_STUDIO_", "DJANGO_", "POSTGRE_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """The first account; shown to its owner once, and written nowhere by us."""
+
+    email: str = "researcher@example.org"
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
+    token: str = field(default_factory=lambda: secrets.token_hex(20), repr=False)
+
+
+def home() -> Path:
+    """Where the server and its data lie unless somebody says otherwise."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("catsofa"))
+
+
+def executable() -> Path | None:
+    """The server's program: the one LABEL_STUDIO_EXE names, or the one we installed; none if there is none."""
+    if named := os.environ.get(EXECUTABLE):
+        if not Path(named).is_file():
+            raise BadInput(named, "no such file", f"the label-studio program, which {EXECUTABLE} should name")
+        return Path(named)
+    ours = _environment_folder() / "bin" / "label-studio"
+    return ours if (_environment_folder() / "READY").exists() else None
+
+
+def install() -> Path:
+    """Install the server into an environment of its own (a gigabyte, a minute or two); returns its program."""
+    folder = _environment_folder()
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", f"label-studio=={VERSION}"]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        raise ValueError(f"installing label-studio {VERSION} failed: {last[0]}")
+    (folder / "READY").write_text(VERSION, "utf-8")
+    return folder / "bin" / "label-studio"
+
+
+def _environment_folder() -> Path:
+    """The environment of the server we install."""
+    return home() / f"label-studio-{VERSION}"
+
+
+def prepare(program: Path, data: Path, database: str = "", first: Credentials | None = None) -> Credentials | None:
+    """Make the database and the first account; None if the folder was prepared before.
+
+    It is made beside the folder and moved into place, so that a kill leaves nothing that looks ready.
+    """
+    if data.exists() and any(data.iterdir()):
+        return None
+    first = first or Credentials()
+    partial = data.with_name(f".{data.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    partial.mkdir(mode=0o700)  # the database holds the tokens of all accounts
+    account = {
+        "LABEL_STUDIO_USERNAME": first.email,
+        "LABEL_STUDIO_PASSWORD": first.password,
+        "LABEL_STUDIO_USER_TOKEN": first.token,
+    }
+    done = subprocess.run(
+        [str(program), "init", "-b"],
+        env=settings(partial, database) | account,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        raise ValueError(f"Label Studio could not prepare its database: {last[0]}")
+    if not database:
+        connection = sqlite3.connect(partial / DATABASE)
+        connection.execute("PRAGMA journal_mode=wal")  # three times the speed, and half the seats given twice
+        connection.close()
+    if data.exists():
+        data.rmdir()
+    partial.rename(data)
+    return first
+
+
+def settings(data: Path, database: str = "") -> dict[str, str]:
+    """The environment a server runs in: ours without anybody else's settings of it, and the safe ones."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return (
+        ours
+        | _database(data, database)
+        | {
+            "HOME": str(data),
+            "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+            "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",  # read once, when the organisation is made
+            "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
+            "LABEL_STUDIO_LATEST_VERSION_CHECK": "false",
+            "LABEL_STUDIO_TASK_LOCK_TTL": str(LOCK_SECONDS),
+            "LABEL_STUDIO_DEBUG": "false",
+            "COLLECT_ANALYTICS": "false",
+            "SENTRY_DSN": "",
+            "FRONTEND_SENTRY_DSN": "",
+            "LOG_LEVEL": "ERROR",
+        }
+    )
+
+
+def _database(data: Path, url: str) -> dict[str, str]:
+    """SQLite in the data folder, or the PostgreSQL at a URL; its password may stand in PGPASSWORD instead."""
+    if not url:
+        return {"DJANGO_DB": "sqlite", "DATABASE_NAME": str(data / DATABASE)}
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
+        raise ValueError("the database should be postgresql://USER@HOST:PORT/NAME, its password in PGPASSWORD")
+    return {
+        "DJANGO_DB": "default",
+        "POSTGRE_NAME": parts.path.strip("/"),
+        "POSTGRE_USER": unquote(parts.username or "postgres"),
+        "POSTGRE_PASSWORD": unquote(parts.password or os.environ.get("PGPASSWORD", "")),
+        "POSTGRE_HOST": parts.hostname or LOOPBACK,
+        "POSTGRE_PORT": str(parts.port or 5432),
+    }
+
+
+class Running:
+    """A server that runs until it is stopped."""
+
+    def __init__(
+        self,
+        program: Path,
+        data: Path,
+        *,
+        port: int = 8080,
+        host: str = LOOPBACK,
+        database: str = "",
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start the program and wait until it answers; a port that is taken is refused."""
+        # Label Studio would take the next port without a word
+        _refuse_taken(host, port)
+        self.url = f"http://{host}:{port}"
+        self._log: IO[bytes] = (data / "server.log").open("wb")
+        command = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
+        self.process = subprocess.Popen(
+            command,
+            env=settings(data, database) | dict(more or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=sys.platform != "win32",
+        )
+        try:
+            self._wait(data / "server.log")
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait(self, log: Path) -> None:
+        """Return when the server answers; say what it said if it ends or takes too long."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < end:
+            try:
+                if httpx.get(f"{self.url}/health", timeout=2, trust_env=False).status_code == httpx.codes.OK:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.2)
+        said = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["nothing"]
+        raise ValueError(f"Label Studio did not start; the last line of {log} is: {said[0][:300]}")
+
+    def wait(self) -> int:
+        """Wait until the server ends of itself."""
+        return self.process.wait()
+
+    def stop(self) -> None:
+        """Ask the server to end, and end it if it does not."""
+        if self.process.poll() is None:
+            self._signal(signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self._log.close()
+
+    def kill(self) -> None:
+        """End the server at once."""
+        self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+        self.process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Send a signal to the server and what it started."""
+        if sys.platform == "win32":
+            self.process.terminate()
+        else:
+            os.killpg(self.process.pid, number)
+
+    def __enter__(self) -> Self:
+        """The server itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the server."""
+        self.stop()
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """A ValueError if somebody listens there already."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ValueError(f"{host}:{port} cannot be used ({error.strerror}); name another port") from None

@@ -1,0 +1,133 @@
+"""The data statement of a release, after Bender and Friedman (2018), from what the run itself knows.
+
+What nobody asked is said to be unknown; nothing is guessed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from catsofa.annotation.judged import Raw, latest
+from catsofa.annotation.study import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What one study contributed: who did what, when, for which pay."""
+
+    kind: str
+    language: str
+    people: int
+    answers: int
+    skipped: int
+    first: str
+    last: str
+    pay: float
+    currency: str
+    overlap: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """What the judgements decided."""
+
+    items: int
+    kept: int
+    need: int
+    of: int
+    judgements: int
+    judges: int
+    agreement: float
+    domains: Sequence[tuple[str, int]]
+    targets: int
+    words: float
+    """Mean number of words of a sentence."""
+
+
+def work_of(study: Study) -> Work:
+    """A study in the numbers a data statement wants."""
+    s, answers = study.settings, [row for row in latest(study) if not row.skipped]
+    days = sorted(row.at[:10] for row in answers)
+    return Work(
+        kind=study.kind.name,
+        language=s.language,
+        people=len({row.annotator for row in answers}),
+        answers=len(answers),
+        skipped=_skipped(latest(study)),
+        first=days[0] if days else "",
+        last=days[-1] if days else "",
+        pay=s.pay,
+        currency=s.currency,
+        overlap=s.overlap,
+    )
+
+
+def _skipped(rows: Iterable[Raw]) -> int:
+    """How many tasks people passed on."""
+    return sum(row.skipped for row in rows)
+
+
+def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:
+    """The statement as Markdown, from its headings on."""
+    sections = {
+        "Curation rationale": _rationale(validated),
+        "Language variety": f"{', '.join(language)}, as annotators wrote it; their varieties were not recorded.",
+        "Speaker demographic": _speakers([work for work in works if work.kind.startswith("write-")]),
+        "Annotator demographic": _annotators(validated, [work for work in works if not work.kind.startswith("write-")]),
+        "Speech situation": _situation(works),
+        "Text characteristics": _characteristics(validated),
+        "Limits": "Stereotypes are those these people know of; another place or time has others. A sentence that "
+        "enough people call a stereotype may also be true of many, and one that few know is not in the set.",
+    }
+    return "## Data statement\n\n" + "\n\n".join(f"### {title}\n\n{text}" for title, text in sections.items())
+
+
+def _rationale(v: Validated) -> str:
+    """Why and how the items were chosen."""
+    return (
+        f"The set measures stereotypical associations of language models. Of {v.items:,} items {v.kept:,} are "
+        f"released: those for which at least {v.need} of the first {v.of} valid judgements agree."
+    )
+
+
+def _speakers(works: Sequence[Work]) -> str:
+    """Who wrote the sentences."""
+    if not works:
+        return "The sentences were not written in a study that this release knows of."
+    people, texts = sum(work.people for work in works), sum(work.answers for work in works)
+    return f"{people:,} people wrote {texts:,} items. {_unknown()} {_paid(works)}"
+
+
+def _annotators(v: Validated, works: Sequence[Work]) -> str:
+    """Who judged them."""
+    agreement = f" Agreement between pairs of judges is {v.agreement:.3f}." if v.agreement == v.agreement else ""
+    skipped = sum(work.skipped for work in works)
+    passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
+    counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count."
+    return f"{counted}{agreement}{passed} {_unknown()} {_paid(works)}"
+
+
+def _unknown() -> str:
+    """What was not asked."""
+    return "Their age, gender, origin and first language were not asked."
+
+
+def _paid(works: Sequence[Work]) -> str:
+    """What they were paid."""
+    rates = dict.fromkeys(f"{work.currency} {work.pay:.2f}" for work in works)
+    return f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
+
+
+def _situation(works: Sequence[Work]) -> str:
+    """When and how it was done."""
+    days = sorted(day for work in works for day in (work.first, work.last) if day)
+    when = f" between {days[0]} and {days[-1]}" if days else ""
+    return (
+        f"Written text, made and judged in a browser{when}, after a content warning, a statement of consent and "
+        "instructions. Judges saw the sentences of an item in random order, without labels or each other's answers."
+    )
+
+
+def _characteristics(v: Validated) -> str:
+    """What is in the set."""
+    domains = ", ".join(f"{name or 'no domain'} {count:,}" for name, count in v.domains)
+    return f"{v.kept:,} items about {v.targets:,} targets ({domains}); a sentence has {v.words:.1f} words on average."

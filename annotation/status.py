@@ -1,0 +1,175 @@
+"""How a study stands: what is done, who did how much, how fast and how well, when it ends and what it costs."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import nan
+from statistics import median
+
+from catsofa.annotation import rows
+from catsofa.annotation.judged import Raw, latest, of_row
+from catsofa.annotation.questions import answers
+from catsofa.annotation.study import Study
+from catsofa.data.records import Annotation
+
+RECENT = 200
+"""The answers whose pace says when the study ends."""
+Agreement = Callable[[Sequence[Annotation]], float]
+"""How far these annotations agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A task that more people than usual are asked about."""
+
+    token: str
+    overlap: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """What one annotator did."""
+
+    name: str
+    answers: int
+    skipped: int
+    invalid: int
+    """Answers that are incomplete or no choice of the interface."""
+    seconds: float
+    """Median time for an item; NaN where nothing says."""
+    gold_right: int
+    gold_answers: int
+    """Right ones and all, of the questions about gold items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A study in numbers, gold items apart."""
+
+    title: str
+    kind: str
+    items: int
+    done: int
+    """Items that as many different people judged as were asked for."""
+    started: int
+    judgements: int
+    wanted: int
+    over: int
+    """Items that more people judged than were asked for: two were served the last seat at once."""
+    repeats: int
+    """Second judgements of an item by the same person."""
+    people: tuple[Person, ...]
+    agreement: float
+    per_hour: float
+    """Judgements an hour at the pace of the latest ones."""
+    ends: str
+    """When the last is due at that pace; empty if nothing says, or nothing is left."""
+    cost: float
+    """Pay for what was done."""
+    expected_cost: float
+    """Pay for that and for what is left."""
+    currency: str
+    closed: str
+
+
+def status(study: Study, agreement: Agreement | None = None) -> Status:
+    """The study as it stands by the answers pulled so far."""
+    judged: dict[str, Counter[str]] = defaultdict(Counter)
+    people: dict[str, list[_Done]] = defaultdict(list)
+    annotations: list[Annotation] = []
+    for row in latest(study):
+        done = _done(row, study)
+        people[row.annotator].append(done)
+        annotations += done.annotations
+        if done.valid and not study.keys[row.token].gold:
+            judged[row.token][row.annotator] += 1
+    wanted = wanted_of(study)
+    left = sum(max(0, overlap - len(judged[token])) for token, overlap in wanted.items())
+    made = sorted(done.row.at for each in people.values() for done in each if done.valid and not done.gold)
+    pace, timed = _per_hour(made[-RECENT:]), [d.seconds for each in people.values() for d in each if d.seconds]
+    usual = median(timed) if timed else study.settings.seconds
+    spent = sum(d.seconds or usual for each in people.values() for d in each if not d.row.skipped)
+    hourly = study.settings.pay / 3600
+    return Status(
+        title=study.settings.title,
+        kind=study.settings.kind,
+        items=len(wanted),
+        done=sum(len(judged[token]) >= overlap for token, overlap in wanted.items()),
+        started=sum(0 < len(judged[token]) < overlap for token, overlap in wanted.items()),
+        judgements=sum(map(len, judged.values())),
+        wanted=sum(wanted.values()),
+        over=sum(len(judged[token]) > overlap for token, overlap in wanted.items()),
+        repeats=sum(n - 1 for by in judged.values() for n in by.values()),
+        people=tuple(_person(name, each) for name, each in sorted(people.items())),
+        agreement=agreement(annotations) if agreement and annotations else nan,
+        per_hour=pace,
+        ends=_end(made, left, pace),
+        cost=spent * hourly,
+        expected_cost=(spent + left * usual) * hourly,
+        currency=study.settings.currency,
+        closed=study.settings.closed,
+    )
+
+
+def wanted_of(study: Study) -> dict[str, int]:
+    """How many people each task is shown to; gold tasks, which everybody sees, are not among them."""
+    wanted = {key.token: study.settings.overlap for key in study.keys.values() if not key.gold}
+    for row in rows.read(study.folder / "reopened.jsonl", Wanted):
+        wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
+    return wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """One answer, and what it is worth."""
+
+    row: Raw
+    valid: bool
+    gold: bool
+    seconds: float
+    annotations: Sequence[Annotation] = ()
+
+
+def _done(row: Raw, study: Study) -> _Done:
+    """What one answer is worth."""
+    found = answers(study.kind.interface, row.result)
+    made = list(of_row(row, study, found)) if study.kind.asks else []
+    gold = study.keys[row.token].gold
+    seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
+    return _Done(row=row, valid=not row.skipped and not found.wrong, gold=gold, seconds=seconds, annotations=made)
+
+
+def _person(name: str, done: Iterable[_Done]) -> Person:
+    """One annotator's answers counted."""
+    done = list(done)
+    gold = [a for d in done if d.gold and not d.row.skipped for a in d.annotations]
+    return Person(
+        name=name,
+        answers=sum(d.valid for d in done),
+        skipped=sum(d.row.skipped for d in done),
+        invalid=sum(not d.valid and not d.row.skipped for d in done),
+        seconds=median([d.seconds for d in done if d.seconds] or [nan]),
+        gold_right=sum(a.label == a.extra["gold"] for a in gold),
+        gold_answers=len(gold),
+    )
+
+
+def _per_hour(times: Sequence[str]) -> float:
+    """Answers an hour between the first and the last of these times; NaN if they say nothing."""
+    if len(times) < 2:
+        return nan
+    hours = (datetime.fromisoformat(times[-1]) - datetime.fromisoformat(times[0])).total_seconds() / 3600
+    return (len(times) - 1) / hours if hours > 0 else nan
+
+
+def _end(times: Sequence[str], left: int, pace: float) -> str:
+    """When `left` further answers are due after the last one."""
+    if not left or not pace > 0:
+        return ""
+    return (datetime.fromisoformat(times[-1]) + timedelta(hours=left / pace)).isoformat(timespec="minutes")
+
+
+def passed(people: Iterable[Person]) -> Mapping[str, float]:
+    """The share of gold questions each person answered rightly, for those who were asked any."""
+    return {p.name: p.gold_right / p.gold_answers for p in people if p.gold_answers}

@@ -1,0 +1,223 @@
+"""A study: one project on a server, and the folder that holds what the server must not know.
+
+study.json       what it is, where it is, what it pays
+items.jsonl      the records as they were given; gold.jsonl those whose answers are known
+key.jsonl        for each task its item and the order in which it is shown
+raw.jsonl        every answer as it came, appended and never changed
+annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
+people.jsonl     who was invited
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from catsofa.annotation import rows
+from catsofa.annotation.blind import Key, Task, blind
+from catsofa.annotation.kinds import Kind, kind_named
+from catsofa.annotation.questions import instructions
+from catsofa.data import formats, jsonl
+from catsofa.data.files import BadInput, atomic_write, read_text
+from catsofa.data.records import Term, kind_name
+
+EXPECTED = "the study.json of a study made by catsofa annotate create"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What study.json holds."""
+
+    kind: str
+    title: str
+    url: str
+    project: int = 0
+    secret: str
+    """What the order of options, the names of tasks and the names in a release are drawn from."""
+    overlap: int
+    seconds: float
+    """How long one item is expected to take."""
+    pay: float
+    """Pay for an hour."""
+    currency: str = "USD"
+    language: str = "English"
+    contact: str = ""
+    created: str = ""
+    closed: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no study can be."""
+        if self.overlap < 1:
+            raise ValueError(f"overlap says how many people judge an item; it cannot be {self.overlap}")
+        if self.seconds <= 0 or self.pay < 0:
+            raise ValueError("seconds for an item must be above 0, and the pay not below it")
+        if not 3 <= len(self.title) <= 50:
+            raise ValueError(f"the title {self.title!r} must have 3 to 50 characters: Label Studio takes no other")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study folder and its settings."""
+
+    folder: Path
+    settings: Settings
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of project it is."""
+        return kind_named(self.settings.kind)
+
+    @cached_property
+    def items(self) -> dict[str, Any]:
+        """The records by id, gold ones too."""
+        return {record.id: record for record in self._records("items.jsonl", "gold.jsonl")}
+
+    @cached_property
+    def keys(self) -> dict[str, Key]:
+        """The keys by token."""
+        return {key.token: key for key in rows.read(self.folder / "key.jsonl", Key)}
+
+    def tasks(self) -> Iterator[Task]:
+        """Every task, items and gold in one random order, so that gold has no place of its own."""
+        tasks = [
+            *blind(self._records("items.jsonl"), self.kind, self.settings.secret),
+            *blind(self._records("gold.jsonl"), self.kind, self.settings.secret, gold=True),
+        ]
+        yield from sorted(tasks, key=lambda task: task.key.token)
+
+    def _records(self, *names: str) -> Iterator[Any]:
+        """The records in these files of the folder."""
+        for name in names:
+            if (self.folder / name).exists():
+                yield from jsonl.read(self.folder / name, self.kind.holds)
+
+    def instructions(self) -> str:
+        """What people read first."""
+        s = self.settings
+        pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, s.pay * s.seconds / 3600))
+        return instructions(s.kind, language=s.language, seconds=s.seconds, pay=pay, piece=piece, contact=s.contact)
+
+    def saved(self, **changes: Any) -> "Study":
+        """The study with changed settings, written."""
+        settings = replace(self.settings, **changes)
+        with atomic_write(self.folder / "study.json") as file:
+            file.write(jsonl.adapter(Settings).dump_json(settings, indent=1) + b"\n")
+        return replace(self, settings=settings)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this process alone; a second one waits its turn."""
+        from filelock import FileLock
+
+        with FileLock(self.folder / ".lock"):
+            yield
+
+
+def create(
+    folder: Path | str,
+    *,
+    kind: str,
+    items: Iterable[Any],
+    gold: Iterable[Any] = (),
+    title: str = "",
+    url: str = "",
+    overlap: int | None = None,
+    seconds: float | None = None,
+    pay: float = 15.0,
+    currency: str = "USD",
+    language: str = "English",
+    contact: str = "",
+    secret: str = "",
+) -> Study:
+    """Write a new study folder: items and gold, blinded, with the key; nothing is sent yet."""
+    folder, chosen = Path(folder), kind_named(kind)
+    if (folder / "study.json").exists():
+        raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
+    settings = Settings(
+        kind=kind,
+        title=title or kind.replace("-", " ").capitalize(),
+        url=url.rstrip("/"),
+        secret=secret or secrets.token_hex(16),
+        overlap=chosen.overlap if overlap is None else overlap,
+        seconds=chosen.seconds if seconds is None else seconds,
+        pay=pay,
+        currency=currency,
+        language=language,
+        contact=contact,
+        created=now(),
+    )
+    study = Study(folder, settings)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)  # it holds the key and the addresses of people
+    jsonl.write(_of_type(items, chosen.holds), folder / "items.jsonl")
+    if known := [*_with_answers(_of_type(gold, chosen.holds), chosen)]:
+        jsonl.write(known, folder / "gold.jsonl")
+    rows.write((task.key for task in study.tasks()), folder / "key.jsonl")
+    if len(study.keys) < sum(1 for _ in study.tasks()):
+        raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
+    return study.saved()
+
+
+def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:
+    """The records; one of another type is refused."""
+    for record in records:
+        if not isinstance(record, wanted):
+            raise ValueError(f"this kind of project takes {kind_name(wanted)}, not {kind_name(type(record))}")
+        yield record
+
+
+def _with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
+    """Gold items whose right answers are choices of the interface; where people write, there is no gold."""
+    for record in gold:
+        if kind.asks is None:
+            raise ValueError(f"{kind.name} has no gold items: nobody knows beforehand what people should write")
+        _, order = kind.show(record, _no_shuffle())
+        asked = kind.asks(record, order)
+        for name, about in asked.items():
+            if about.right not in kind.interface.questions[name].choices:
+                raise ValueError(
+                    f"gold item {record.id!r} has no right answer to {name!r}: give one of "
+                    f"{', '.join(kind.interface.questions[name].choices)} in its extra under gold"
+                )
+        yield record
+
+
+def _no_shuffle() -> Any:
+    """Any order will do to see what is asked."""
+    from random import Random
+
+    return Random(0)
+
+
+def open_study(folder: Path | str) -> Study:
+    """The study in a folder."""
+    from pydantic import ValidationError
+
+    path = Path(folder) / "study.json"
+    if not path.exists():
+        raise BadInput(folder, "no study.json", "the folder of a study; catsofa annotate create makes one")
+    try:
+        settings = jsonl.adapter(Settings).validate_json(read_text(path, EXPECTED))
+    except ValidationError as error:
+        found, expected = jsonl.explain(error, Settings)
+        raise BadInput(path, found, expected) from None
+    return Study(Path(folder), settings)
+
+
+def read_items(path: Path | str, kind: str) -> Iterator[Any]:
+    """The records of a file for this kind of project; a plain list of targets is a text with one a line."""
+    wanted = kind_named(kind).holds
+    if wanted is Term and Path(path).suffix == ".txt":
+        from catsofa.data.files import lines
+
+        return (Term(category="", term=line.strip()) for _, line in lines(path, "targets, one a line"))
+    return formats.read_as(path, wanted)
+
+
+def now() -> str:
+    """The time, in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""Make benchmark items, and say what was refused and why."""

@@ -1,0 +1,81 @@
+"""Number agreement: third person singular verbs and singular nouns made plural, and the other way round."""
+
+import re
+from functools import cache
+from typing import Any
+
+from catsofa.builders.wordlists import wordlist
+
+_BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
+
+
+@cache
+def plural_verb(word: str) -> str:
+    """The plural of a third person singular verb form (`tries`, `isn't` -> `try`, `aren't`).
+
+    Ask only for a form known to be one: `focus` and `pass` look like one and are not.
+    """
+    verb, negation = (word[:-3], "n't") if word.lower().endswith("n't") else (word, "")
+    irregular = wordlist("agreement.toml")["verbs"]
+    plural = irregular.get(verb.lower()) or (verb if negation else engine().plural_verb(verb.lower()))
+    return _cased_like(verb, plural) + negation
+
+
+@cache
+def third_person(verb: str) -> str:
+    """The third person singular of a bare verb (`try` -> `tries`)."""
+    from lemminflect import getInflection
+
+    known = {"be": "is", "have": "has", "do": "does"}
+    forms = getInflection(verb.lower(), tag="VBZ")
+    return known.get(verb.lower()) or (str(forms[0]) if forms else verb + "s")
+
+
+@cache
+def plural_noun(phrase: str) -> str:
+    """The plural of a singular noun or noun phrase, in the same case (`woman of colour` -> `women of colour`).
+
+    inflect's, unless the dictionary of lemminflect lists plurals of the word and inflect's is none of them (thieves).
+    """
+    head, *behind = _BEHIND.split(phrase, maxsplit=1)
+    before, space, noun = head.rpartition(" ")
+    # in lower case, since inflect takes a capitalised -y for a name (Christianitys)
+    word = noun.lower()
+    plural = wordlist("identities.toml")["plurals"].get(word) or _plural_of_word(word)
+    made = noun + "s" if noun.isupper() and plural == word + "s" else _cased_like(noun, plural)
+    return before + space + made + "".join(behind)
+
+
+def _plural_of_word(word: str) -> str:
+    """inflect's plural, or that of the dictionary where it lists others."""
+    from lemminflect import getAllInflections
+
+    plural: str = engine().plural_noun(word)
+    listed = [form for form in getAllInflections(word, upos="NOUN").get("NNS", ()) if form != word]
+    return listed[0] if listed and plural not in listed else plural
+
+
+@cache
+def singular_noun(word: str) -> str | None:
+    """The singular of a plural noun, or None if it is not plural (`crocus` is none, the dictionary knows)."""
+    from lemminflect import getAllLemmas
+
+    if word.lower() in getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()):
+        return None
+    found = engine().singular_noun(word.lower())
+    return _cased_like(word, found) if found else None
+
+
+def _cased_like(model: str, word: str) -> str:
+    """`word` in capitals, with a capital first letter or in lower case, as `model` is."""
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word[0].upper() + word[1:] if model[:1].isupper() else word
+
+
+@cache
+def engine() -> Any:
+    """The one inflect engine."""
+    import inflect
+
+    return inflect.engine()

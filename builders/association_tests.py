@@ -1,0 +1,150 @@
+"""Sentence tests of association (SEAT) from word sets: each word in bleached sentences for what it is."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from catsofa.builders.agreement import plural_noun, singular_noun
+from catsofa.builders.contexts import article
+from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.wordlists import wordlist
+from catsofa.data import formats
+from catsofa.data.files import BadInput, read_text
+from catsofa.data.records import AssociationTest, Extra, WordSet
+
+Kind = Literal["name", "person", "noun", "mass", "adjective", "verb", "subject", "object", "possessive"]
+"""What a word is in a sentence: `noun` is a thing that can be counted, the last three are pronouns."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+EXPECTED = "word sets (a SEAT file or folder, or TOML with [tests], [sets] and [kinds])"
+
+
+@dataclass(frozen=True, slots=True)
+class WordTest:
+    """A test of words, and what each of its words is, where that was said."""
+
+    test: AssociationTest
+    kinds: Mapping[str, Kind]
+
+
+def bundled(name: str = "") -> Iterator[WordTest]:
+    """The word tests of WEAT, angry black woman and double bind, or the one of this name."""
+    yield from _from_tables(wordlist("weat.toml"), name)
+
+
+def read(path: Path | str) -> Iterator[WordTest]:
+    """The word tests of a SEAT file or folder, or of a TOML file with [tests], [sets] and [kinds]."""
+    path = Path(path)
+    if path.suffix != ".toml":
+        for test in formats.read_as(path, AssociationTest):
+            yield WordTest(test, {})
+        return
+    try:
+        yield from _from_tables(tomllib.loads(read_text(path, EXPECTED)))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadInput(path, f"word sets that do not fit together ({error})", EXPECTED) from None
+
+
+def _from_tables(tables: Mapping[str, Any], only: str = "") -> Iterator[WordTest]:
+    """The tests of a table of tests, sets and kinds."""
+    kinds: dict[str, Kind] = {word: kind for kind, words in tables.get("kinds", {}).items() for word in words}
+    if unknown := set(tables.get("kinds", {})) - set(KINDS):
+        raise ValueError(f"no kind of word {min(unknown)!r}; the kinds are {', '.join(KINDS)}")
+    sets = {name: WordSet(name=name.rstrip("0123456789"), items=tuple(words)) for name, words in tables["sets"].items()}
+    if only and only not in tables["tests"]:
+        raise ValueError(f"no bundled test {only!r}; there are {', '.join(tables['tests'])}")
+    for name, parts in tables["tests"].items():
+        if only in ("", name):
+            x, y, a, b = (sets[part] for part in parts)
+            yield WordTest(AssociationTest(id=name, x=x, y=y, a=a, b=b), kinds)
+
+
+def build(
+    tests: Iterable[WordTest], *, seed: int = 0, otherwise: Kind | None = None, source: Extra | None = None
+) -> Iterator[AssociationTest]:
+    """Each word test as a sentence test `sent-…`; the longer target set loses sentences at random, by the seed.
+
+    `otherwise` is what a word is of which nobody says what it is; without it such a word is an error.
+    """
+    for word_test in tests:
+        test, rng = word_test.test, _generator(seed, word_test.test.id)
+        x, y, a, b = (
+            replace(part, items=tuple(_sentences_of(part, word_test.kinds, otherwise)))
+            for part in (test.x, test.y, test.a, test.b)
+        )
+        size = min(len(x.items), len(y.items))
+        cut = {part.name: len(part.items) - size for part in (x, y) if len(part.items) > size}
+        known = {**test.source, "words": test.id, "seed": seed, **({"cut": cut} if cut else {}), **(source or {})}
+        yield AssociationTest(
+            id=f"sent-{test.id}", x=_truncated(x, size, rng), y=_truncated(y, size, rng), a=a, b=b, source=known
+        )
+
+
+def _generator(seed: int, name: str) -> np.random.Generator:
+    """A generator of its own for each test, so that one test more or less changes no other."""
+    return np.random.default_rng([seed, int.from_bytes(sha256(name.encode()).digest()[:8], "big")])
+
+
+def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:
+    """So many of a set's items, chosen at random, in their order."""
+    if len(words.items) <= size:
+        return words
+    kept = np.sort(rng.choice(len(words.items), size, replace=False))
+    return replace(words, items=tuple(words.items[int(place)] for place in kept))
+
+
+def _sentences_of(words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | None) -> Iterator[str]:
+    """The sentences of every word of a set."""
+    found = {word: kinds.get(word) or kind_of(word) or otherwise for word in words.items}
+    if open_words := [word for word, kind in found.items() if kind is None]:
+        raise ValueError(
+            f"it is open what {', '.join(open_words)} of {words.name} may be; say so under [kinds] of a TOML file, or "
+            "name one kind for all such words (--kind)"
+        )
+    for word in words.items:
+        if kind := found[word]:
+            yield from sentences(word, kind)
+
+
+def sentences(word: str, kind: Kind) -> list[str]:
+    """The bleached sentences of a word: 8 of a name, 14 of a thing, 13 of a person, 3 of an adjective, …"""
+    plural = ""
+    if kind in ("noun", "person"):
+        word, plural = _numbers(word)
+    forms = {"word": word, "plural": plural, "a": article(word)}
+    forms |= {form.capitalize(): text[:1].upper() + text[1:] for form, text in forms.items()}
+    return [template.format(**forms) for template in wordlist("bleached_templates.toml")[kind]]
+
+
+def _numbers(noun: str) -> tuple[str, str]:
+    """The singular and the plural of a noun given in either."""
+    one = singular_noun(noun)
+    return (one, noun) if one and plural_noun(one) == noun else (noun, plural_noun(noun))
+
+
+@cache
+def kind_of(word: str) -> Kind | None:
+    """What a word is: by our list, by a capital, or by the dictionary where that knows one reading only."""
+    listed = {item: kind for kind, words in wordlist("weat.toml")["kinds"].items() for item in words}
+    if word in listed:
+        found: Kind = listed[word]
+        return found
+    if word[:1].isupper():
+        return "name"
+    head = re.split(r" (?:of|in|with|from) ", word)[0].split(" ")[-1]
+    one = singular_noun(head) or head
+    if one in {*wordlist("groups.toml")["kinds"], *wordlist("groups.toml")["persons"]}:
+        return "person"
+    readings = {part for part in other_parts(head) if part in ("NOUN", "ADJ")} | (
+        {"VERB"} if verb_tags(head) else set()
+    )
+    if readings == {"NOUN"}:
+        return "noun"
+    return {frozenset({"ADJ"}): "adjective", frozenset({"VERB"}): "verb"}.get(frozenset(readings))  # type: ignore[return-value] # mypy widens the literals

@@ -1,0 +1,78 @@
+"""What a dictionary says a word can be: the veto over a tagger that guesses from a fragment."""
+
+import re
+from functools import cache
+
+from catsofa.builders.wordlists import wordlist
+
+_CLOSED = {
+    "VBP": "are aren't have haven't do don't ain't am",
+    "VBZ": "is isn't has hasn't does doesn't 's",
+    "VBD": "was wasn't were weren't had hadn't did didn't used",
+    "MD": """can can't cannot could couldn't will won't would wouldn't shall shan't should shouldn't may might must
+        mustn't ought oughtn't 'll 'd""",
+    "VB": "be",
+    "VBN": "been",
+    "VBG": "being having doing",
+}
+CLOSED = {word: tag for tag, words in _CLOSED.items() for word in words.split()}
+"""Forms of be, have and do, and the modals, with their one tag."""
+
+
+_DERIVED = re.compile(r"(?:over|under|out|mis|re|un|back|up)-?(?P<verb>[a-z]+)")
+_VERB_ENDING = re.compile(r"([a-z]{3,})(i[sz]|ify|ifi)(?:e|es|ed|ing|s)?")
+
+
+@cache
+def verb_tags(word: str) -> frozenset[str]:
+    """The verb tags (VB VBP VBZ VBD VBN VBG MD) a form can bear; none for a word that is no verb."""
+    word = word.lower()
+    if word in CLOSED:
+        return frozenset({CLOSED[word]})
+    from lemminflect import getAllInflections, getAllLemmas
+
+    lemmas = getAllLemmas(word, upos="VERB").get("VERB", ())
+    tags = {tag for lemma in lemmas for tag, forms in getAllInflections(lemma, upos="VERB").items() if word in forms}
+    # a past form that is written like the present ("come", "run") is listed as a lemma of itself alone
+    if word in lemmas:
+        tags |= {"VB", "VBP"}
+    if "VBD" in tags and word.endswith("ed"):
+        tags.add("VBN")
+    return frozenset(tags) or _new_verb_tags(word) or _derived_verb_tags(word)
+
+
+def _new_verb_tags(word: str) -> frozenset[str]:
+    """The tags of a regular verb that is younger than the dictionary."""
+    return frozenset(tag for verb in wordlist("verbs.toml")["new"] for tag, form in regular_forms(verb) if form == word)
+
+
+def _derived_verb_tags(word: str) -> frozenset[str]:
+    """The tags of a verb the dictionary lacks, made from one it has (overbreed) or with a verb's ending (sexualize)."""
+    if found := _DERIVED.fullmatch(word):
+        return verb_tags(found["verb"]) if len(found["verb"]) > 3 else frozenset()
+    if found := _VERB_ENDING.fullmatch(word):
+        base = found[1] + {"iz": "ize", "is": "ise"}.get(found[2], "ify")
+        return frozenset(tag for tag, form in regular_forms(base) if form == word)
+    return frozenset()
+
+
+@cache
+def regular_forms(verb: str) -> tuple[tuple[str, str], ...]:
+    """Each tag with the form of a regular verb: twerk, twerks, twerked, twerking."""
+    stem = verb[:-1] if verb.endswith("e") else verb
+    if verb.endswith(("s", "x", "z", "ch", "sh")):
+        third = verb + "es"
+    elif verb.endswith("y") and verb[-2] not in "aeiou":
+        third, stem = verb[:-1] + "ies", verb[:-1] + "i"
+    else:
+        third = verb + "s"
+    gerund = verb + "ing" if verb.endswith("y") else stem + "ing"
+    return (("VB", verb), ("VBP", verb), ("VBZ", third), ("VBD", stem + "ed"), ("VBN", stem + "ed"), ("VBG", gerund))
+
+
+@cache
+def other_parts(word: str) -> frozenset[str]:
+    """The parts of speech beside verb that a form can be: NOUN, ADJ, ADV, PROPN; none for an unknown word."""
+    from lemminflect import getAllLemmas
+
+    return frozenset(getAllLemmas(word.lower())) - {"VERB", "AUX"}

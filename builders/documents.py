@@ -1,0 +1,96 @@
+"""Documents and their sentences: a folder of text files, JSONL, or a set of Hugging Face's `datasets`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput, lines, read_text
+
+TEXT_ENDINGS = (".txt", ".md", ".text")
+_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9À-ÖØ-Þ])")
+_NO_END = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Col|Sgt|Lt|Capt|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|pp?|ca|approx|Inc|Ltd|Co|Corp"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|(?:^|[\s(.])[A-Z])\.$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with the name of where it stands."""
+
+    name: str
+    text: str
+
+
+def read_folder(folder: Path | str) -> Iterator[Document]:
+    """Each text file of a folder and its subfolders, and each line of its JSONL files with a field `text`, by name."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise BadInput(folder, "no such folder", "a folder of text files (.txt, .md) or of JSONL with a field text")
+    files = sorted(file for file in folder.rglob("*") if file.suffix in (*TEXT_ENDINGS, ".jsonl") and file.is_file())
+    if not files:
+        raise BadInput(folder, "no file that ends in .txt, .md or .jsonl", "a folder of texts")
+    for file in files:
+        name = str(file.relative_to(folder))
+        if file.suffix == ".jsonl":
+            yield from _json_documents(file, name)
+        elif file.stat().st_size:
+            yield Document(name, read_text(file, "a text"))
+
+
+def _json_documents(file: Path, name: str) -> Iterator[Document]:
+    """A document a line."""
+    expected = "a JSON object with a field text"
+    for number, line in lines(file, "documents (JSONL)"):
+        found = json_files.parse(line, file, expected, number)
+        if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+            raise BadInput(file, "a line without a text", expected, number)
+        yield Document(f"{name}:{number}", found["text"])
+
+
+def read_dataset(
+    path: str, config: str | None = None, split: str = "train", column: str = "text"
+) -> Iterator[Document]:
+    """Each row of a dataset, by name on the hub or by folder, streamed; Wikipedia is `wikimedia/wikipedia`."""
+    from datasets import load_dataset
+
+    try:
+        rows = load_dataset(path, config, split=split, streaming=True)
+    except (FileNotFoundError, ConnectionError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadInput(
+            path, f"a dataset that cannot be opened ({reason})", "its name or folder, config and split"
+        ) from None
+    for number, row in enumerate(rows):
+        if column not in row:
+            raise BadInput(path, f"rows without a column {column!r}", f"one of {', '.join(row)} (--column)")
+        yield Document(str(row.get("id") or row.get("title") or number), row[column])
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text: by paragraph, at a stop before a capital that is no abbreviation's or initial's."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n+", text):
+        begun = ""
+        for piece in _pieces(" ".join(paragraph.split())):
+            begun = f"{begun} {piece}".strip()
+            if not _NO_END.search(begun):
+                found.append(begun)
+                begun = ""
+        if begun:
+            found.append(begun)
+    return found
+
+
+def _pieces(paragraph: str) -> Iterator[str]:
+    """What stands between possible ends of sentences, closing quotes with what they close."""
+    start = 0
+    for end in _END.finditer(paragraph):
+        piece = paragraph[start : end.end()].strip()
+        start = end.end()
+        if piece:
+            yield piece
+    if rest := paragraph[start:].strip():
+        yield rest

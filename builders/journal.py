@@ -1,0 +1,79 @@
+"""The journal of a paraphrasing run: every request and every reply on disk before anything is made of it.
+
+One JSON object a line, appended and synced. A line that a kill cut in two is dropped when the journal is opened
+again; a reply that stands in it is never asked for a second time. A request that was sent and has neither a reply
+nor a failure is in doubt: it may have been paid for, so the budget counts it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from catsofa.builders.prompts import Request
+from catsofa.builders.replies import Reply
+from catsofa.data.append_log import AppendLog
+
+
+class Asked(NamedTuple):
+    """Which model was asked, with how long a prompt, and how: what a request costs depends on no more."""
+
+    model: str
+    prompt_chars: int
+    batch: bool
+
+
+class Journal(AppendLog):
+    """An open journal; only one process at a time can hold it."""
+
+    def __init__(self, path: Path | str, hide: Callable[[str], str] = str) -> None:
+        """Open the journal at `path`, or begin it; `hide` takes secrets out of what a server says."""
+        super().__init__(path, "a journal of requests and replies", hide)
+        self.replies: dict[str, Reply] = {}
+        self.in_doubt: Counter[str] = Counter()
+        self.asked_of: dict[str, Asked] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+        for event in self.read("event", "at"):
+            self._remember(event)
+
+    def asked(self, request: Request, attempt: int, *, batch: bool = False) -> None:
+        """Note a request before it is sent."""
+        about = {"event": "asked", "key": request.key, "item": request.item, "attempt": attempt, "batch": batch}
+        self._note(about | request.body)
+
+    def answered(self, key: str, reply: Reply) -> Reply:
+        """Note a reply before it is used; the reply as noted, without secrets."""
+        self._note({"event": "answered", "key": key} | asdict(reply))
+        return self.replies[key]
+
+    def failed(self, key: str, attempt: int, reason: str, said: str = "", paid: bool = False) -> None:
+        """Note that a request brought no reply; `paid` if the server may have worked on it all the same."""
+        about = {"event": "failed", "key": key, "attempt": attempt, "reason": reason}
+        self._note(about | {"said": said[:500], "paid": paid})
+
+    def batch(self, tag: str, **state: Any) -> None:
+        """Note a step in the life of a batch."""
+        self._note({"event": "batch", "tag": tag} | state)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        """Write one event with its time, and remember it as written."""
+        for written in self.append(event | {"at": datetime.now(UTC).isoformat(timespec="seconds")}):
+            self._remember(written)
+
+    def _remember(self, event: Mapping[str, Any]) -> None:
+        """Keep of an event what the next step needs to know."""
+        match event["event"]:
+            case "asked":
+                self.in_doubt[event["key"]] += 1
+                self.asked_of[event["key"]] = Asked(
+                    event["model"], len(event["messages"][0]["content"]), event["batch"]
+                )
+            case "answered":
+                self.in_doubt[event["key"]] -= 1
+                self.replies[event["key"]] = Reply(**{name: event[name] for name in Reply.__slots__})
+            case "failed" if not event["paid"]:
+                self.in_doubt[event["key"]] -= 1
+            case "batch":
+                self.batches.setdefault(event["tag"], {}).update(event)

@@ -1,0 +1,112 @@
+"""What can be wrong with one paraphrase, checked in a fixed order; the first fault is the reason it is refused."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NamedTuple, get_args
+
+from catsofa.builders import contexts
+from catsofa.builders.prompts import fillers
+from catsofa.builders.replies import refuses
+from catsofa.builders.target_words import names_target
+from catsofa.builders.wordlists import wordlist
+from catsofa.data.records import Cat, Label
+
+TargetPolicy = Literal["verbatim", "derived", "any"]
+TARGET_POLICIES: tuple[TargetPolicy, ...] = get_args(TargetPolicy)
+
+
+class SlotFit(NamedTuple):
+    """The labels whose fillers cannot stand in a paraphrase's slot, and whether it became a slot of another kind."""
+
+    misfits: tuple[Label, ...] = ()
+    moved: bool = False
+
+
+SlotCheck = Callable[[Cat, str], SlotFit]
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Why a paraphrase is refused, or nothing; and what people should look at."""
+
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slot: SlotCheck) -> Verdict:
+    """The verdict on one sentence as a paraphrase of a CAT's context.
+
+    Refused, in this order: not exactly one BLANK (`no_blank`, `several_blanks`, `glued_blank`, `malformed_blank`),
+    `refusal`, `identical`, `filler_leaked`, `original_unfit` (the context itself has no slot that can be filled),
+    `slot` (neither the stereotype nor the anti-stereotype fits it), `target_lost`. Warned of: a slot that takes one of
+    the two, or that moved ("is BLANK", "a BLANK man"), a negation that only one sentence has, a word that hedges,
+    attributes or disclaims.
+    """
+    if fault := contexts.check(sentence):
+        return Verdict(reason="refusal" if fault == "no_blank" and refuses(sentence) else fault)
+    if refuses(sentence):
+        return Verdict(reason="refusal")
+    if same_words(sentence, original.context):
+        return Verdict(reason="identical")
+    if leaked(sentence, original):
+        return Verdict(reason="filler_leaked")
+    if contexts.check(original.context) or len(fillers(original)) < 3:
+        return Verdict(reason="original_unfit")
+    fit = slot(original, sentence)
+    if len(fit.misfits) == 2:
+        return Verdict(reason="slot")
+    if target != "any" and _loses_target(sentence, original, target):
+        return Verdict(reason="target_lost")
+    slot_warnings = [f"slot_{label}" for label in fit.misfits] + ["slot_moved"] * fit.moved
+    return Verdict(warnings=(*slot_warnings, *meaning_warnings(sentence, original.context)))
+
+
+def _loses_target(sentence: str, original: Cat, policy: Literal["verbatim", "derived"]) -> bool:
+    """Whether the context names its target and the paraphrase does not; a context that never named it loses nothing."""
+    named = names_target(original.context, original.target, "derived")
+    return named and not names_target(sentence, original.target, policy)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two sentences have the same words, whatever their capitals, punctuation and a or an."""
+    return _said(one) == _said(other)
+
+
+def _said(sentence: str) -> list[str]:
+    """The words of a sentence, bare."""
+    return ["a" if word == "an" else word for word in words(sentence)]
+
+
+@cache
+def words(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence in lower case, with straight apostrophes."""
+    return tuple(word.replace("’", "'").lower() for word in _WORD.findall(sentence))
+
+
+def leaked(sentence: str, original: Cat) -> bool:
+    """Whether the stereotype's or anti-stereotype's filler stands in a paraphrase and not in the context."""
+    found, before = f" {' '.join(words(sentence))} ", f" {' '.join(words(original.context))} "
+    given = fillers(original)
+    told = [" ".join(words(given[label])) for label in ("stereotype", "anti-stereotype") if label in given]
+    return any(f" {filler} " in found and f" {filler} " not in before for filler in told if filler)
+
+
+def meaning_warnings(sentence: str, context: str) -> list[str]:
+    """What may have changed the meaning: `negation`, `frequency`, `attribution`, `disclaimer`."""
+    found = ["negation"] if _negated(sentence) != _negated(context) else []
+    lists = wordlist("paraphrase_words.toml")
+    new = set(words(sentence)) - set(words(context))
+    found += [kind for kind in ("frequency", "attribution") if new & set(lists[kind])]
+    if any(re.search(p, sentence, re.I) and not re.search(p, context, re.I) for p in lists["disclaimer"]):
+        found.append("disclaimer")
+    return found
+
+
+def _negated(sentence: str) -> bool:
+    """Whether a sentence has a word that turns it round."""
+    negations = set(wordlist("paraphrase_words.toml")["negation"])
+    return any(word in negations or word.endswith("n't") for word in words(sentence))

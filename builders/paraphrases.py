@@ -1,0 +1,185 @@
+"""Paraphrases of CATs: what a model answered, parsed and checked, as CATs with the ids of their originals.
+
+Partition k holds the k-th paraphrase of every CAT that has one. A paraphrase keeps the id of its original and of each
+of the three sentences, so scores of original and paraphrase join by id.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from catsofa.builders import contexts
+from catsofa.builders.paraphrase_checks import SlotCheck, TargetPolicy, judge, same_words
+from catsofa.builders.prompts import Prompt, Request, fillers
+from catsofa.builders.replies import Ending, Parsed, Reply, parse
+from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.formats import read_as
+from catsofa.data.jsonl import dumps
+from catsofa.data.records import Candidate, Cat, Extra, Refused
+
+GROWTH = 1.35
+"""Characters of a paraphrase for each of its original, in GPT-4's replies about StereoSet's contexts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A CAT and the reply about it, or the reason why there is none."""
+
+    original: Cat
+    reply: Reply | None = None
+    failure: str = "no_reply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paraphrase:
+    """A kept paraphrase: a CAT of one partition."""
+
+    partition: int
+    cat: Cat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How replies are judged: how many sentences, what must be left of the target, which words fit a slot."""
+
+    slot: SlotCheck
+    count: int = 2
+    target: TargetPolicy = "derived"
+
+
+def read_originals(path: Path | str) -> tuple[list[Cat], list[Refused]]:
+    """The intrasentence CATs of a file, and the others, which have no BLANK to keep."""
+    cats: list[Cat] = []
+    refused: list[Refused] = []
+    for cat in read_as(path, Cat):
+        if cat.kind == "intrasentence":
+            cats.append(cat)
+        else:
+            refused.append(Refused(id=cat.id, reason="not_intrasentence", text=cat.context))
+    if not cats:
+        raise BadInput(path, "no intrasentence CAT", "CATs with a BLANK in their context")
+    return cats, refused
+
+
+def requests(originals: Iterable[Cat], prompt: Prompt, model: str, settings: Mapping[str, Any]) -> list[Request]:
+    """A request about each CAT whose own slot can be filled; the others are not worth paying for."""
+    return [
+        Request(
+            item=cat.id,
+            model=model,
+            prompt=prompt.ask(cat),
+            settings={name: value for name, value in settings.items() if value is not None},
+            reply_chars=round(prompt.count * GROWTH * len(cat.context)),
+        )
+        for cat in originals
+        if contexts.check(cat.context) is None and len(fillers(cat)) == 3
+    ]
+
+
+def build(answers: Iterable[Answer | Refused], rules: Rules, made_by: Extra) -> Iterator[Paraphrase | Refused]:
+    """Each answer's sentences, one by one, kept or refused with the reason; `made_by` goes into every source."""
+    for answer in answers:
+        if isinstance(answer, Refused):
+            yield answer
+        elif answer.reply is None:
+            yield Refused(id=answer.original.id, reason=answer.failure, text=answer.original.context)
+        elif answer.reply.ending != "complete":
+            yield Refused(id=answer.original.id, reason=_ENDINGS[answer.reply.ending], text=answer.reply.text)
+        else:
+            yield from _from_reply(answer.original, answer.reply, rules, made_by)
+
+
+_ENDINGS: Mapping[Ending, str] = {
+    "truncated": "truncated",
+    "content_filter": "content_filter",
+    "refusal": "refusal",
+    "empty": "empty_reply",
+}
+
+
+def _from_reply(original: Cat, reply: Reply, rules: Rules, made_by: Extra) -> Iterator[Paraphrase | Refused]:
+    """The sentences of one complete reply."""
+    parsed = parse(reply.text, rules.count)
+    if parsed.refusal or not parsed.sentences:
+        yield Refused(id=original.id, reason="refusal" if parsed.refusal else "empty_reply", text=reply.text)
+        return
+    kept: list[str] = []
+    for number, sentence in enumerate(parsed.sentences, 1):
+        reason, warnings = _verdict(sentence, original, parsed, kept, rules)
+        if reason:
+            yield Refused(id=f"{original.id}/{number}", reason=reason, text=sentence, source={"reply": reply.text})
+        else:
+            kept.append(sentence)
+            told = {"model": reply.model, "taken_off": parsed.notes}
+            source = {**made_by, "partition": number} | {name: value for name, value in told.items() if value}
+            yield Paraphrase(partition=number, cat=_as_cat(sentence, original, source, warnings))
+    for number in range(len(parsed.sentences) + 1, rules.count + 1):
+        yield Refused(id=f"{original.id}/{number}", reason="missing_line", source={"reply": reply.text})
+
+
+def _verdict(
+    sentence: str, original: Cat, parsed: Parsed, kept: list[str], rules: Rules
+) -> tuple[str | None, tuple[str, ...]]:
+    """Why a sentence is refused, or what to warn of; of too many lines nobody knows which are the paraphrases."""
+    if len(parsed.sentences) > rules.count:
+        return "too_many_lines", ()
+    verdict = judge(sentence, original, target=rules.target, slot=rules.slot)
+    if not verdict.reason and any(same_words(sentence, other) for other in kept):
+        return "repeated", ()
+    return verdict.reason, verdict.warnings
+
+
+def _as_cat(sentence: str, original: Cat, source: Extra, warnings: tuple[str, ...]) -> Cat:
+    """The original with the paraphrase as its context; the votes were about other sentences and stay behind."""
+    start, end = contexts.slots(sentence)[0]
+    context = f"{sentence[:start]}BLANK{sentence[end:]}"
+    one, two, three = (_refilled(context, candidate) for candidate in original.candidates)
+    noted = {"original_context": original.context} | ({"warnings": warnings} if warnings else {})
+    return replace(
+        original,
+        context=context,
+        candidates=(one, two, three),
+        source={**original.source, "paraphrase": source},
+        extra={**original.extra, **noted},
+    )
+
+
+def _refilled(context: str, candidate: Candidate) -> Candidate:
+    """A candidate's words in another context, under the same id."""
+    return replace(candidate, text=contexts.fill(context, candidate.fill or ""), votes=())
+
+
+@dataclass(slots=True)
+class Summary:
+    """How many paraphrases each partition keeps, and what was refused and warned of, by reason."""
+
+    kept: Counter[int] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
+
+
+def write(results: Iterable[Paraphrase | Refused], folder: Path | str, count: int, refused: Path | str) -> Summary:
+    """Write `partition_1.jsonl` … and the refusals as they come, each file whole or not at all."""
+    summary = Summary()
+    with ExitStack() as stack:
+        partitions = [
+            stack.enter_context(atomic_write(partition_file(folder, number))) for number in range(1, count + 1)
+        ]
+        turned_away = stack.enter_context(atomic_write(refused))
+        for result in results:
+            if isinstance(result, Paraphrase):
+                summary.kept[result.partition] += 1
+                summary.warnings.update(result.cat.extra.get("warnings", ()))
+                partitions[result.partition - 1].write(dumps(result.cat) + b"\n")
+            else:
+                summary.refused[result.reason] += 1
+                turned_away.write(dumps(result) + b"\n")
+    return summary
+
+
+def partition_file(folder: Path | str, number: int) -> Path:
+    """Where a folder of paraphrases has its n-th partition."""
+    return Path(folder) / f"partition_{number}.jsonl"

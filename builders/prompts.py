@@ -1,0 +1,123 @@
+"""What a model is asked: a prompt text with a CAT's words in it, and the request that is sent and paid for once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catsofa.builders import contexts
+from catsofa.data.files import read_text
+from catsofa.data.records import Cat, Label, content_id
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+BUNDLED = ("default", "paper-004")
+"""`paper-004` gives the instructions of the StereoSet paraphrase study in words of our own, for two sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """A Jinja text that asks for `count` paraphrases, one a line; its hash goes into every record made with it."""
+
+    name: str
+    text: str
+    count: int = 2
+
+    @property
+    def hash(self) -> str:
+        """The hash that says which text was used, whatever it is called."""
+        return content_id("prompt", self.text, self.count)
+
+    def ask(self, cat: Cat) -> str:
+        """The prompt about one CAT, its slot shown as [BLANK]; the target is named only if the context holds it."""
+        start, end = contexts.slots(cat.context)[0]
+        target = cat.target if cat.target.casefold() in cat.context.casefold() else ""
+        return self._template.render(
+            context=f"{cat.context[:start]}[BLANK]{cat.context[end:]}",
+            target=target,
+            count=self.count,
+            stereotype=cat["stereotype"].fill,
+            anti_stereotype=cat["anti-stereotype"].fill,
+            unrelated=cat["unrelated"].fill,
+            labels=fillers(cat),
+        ).strip()
+
+    @cached_property
+    def _template(self) -> "Template":
+        """The text as a template; an unknown name in it is an error, and it can do nothing but fill in words."""
+        from jinja2 import StrictUndefined, TemplateSyntaxError
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        environment = ImmutableSandboxedEnvironment(
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        )
+        try:
+            return environment.from_string(self.text)
+        except TemplateSyntaxError as error:
+            raise ValueError(
+                f"prompt {self.name} is no Jinja template: {error.message} (line {error.lineno})"
+            ) from None
+
+
+def load(name: str, count: int = 2) -> Prompt:
+    """A bundled prompt by name, or the text of a file."""
+    if name in BUNDLED:
+        text = files("catsofa.data").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    elif Path(name).suffix or Path(name).exists():
+        text = read_text(name, "a prompt")
+    else:
+        raise ValueError(f"no prompt {name!r}; name one of {', '.join(BUNDLED)}, or a text file")
+    if name == "paper-004" and count != 2:
+        raise ValueError(f"the prompt paper-004 asks for two sentences, not {count}; use the default prompt")
+    prompt = Prompt(name=name, text=text, count=count)
+    _check(prompt)
+    return prompt
+
+
+def _check(prompt: Prompt) -> None:
+    """Try the prompt on an invented CAT, so that a misspelt name is found before anything is sent."""
+    from jinja2 import TemplateError
+
+    from catsofa.data.records import Candidate
+
+    labels: tuple[Label, Label, Label] = ("stereotype", "anti-stereotype", "unrelated")
+    first, second, third = (Candidate(text=f"Glorbs are {label}.", label=label, fill=label) for label in labels)
+    cat = Cat(kind="intrasentence", bias_type="x", target="Glorbs", context="Glorbs are BLANK.",
+              candidates=(first, second, third))  # fmt: skip
+    try:
+        asked = prompt.ask(cat)
+    except TemplateError as error:
+        raise ValueError(f"prompt {prompt.name} cannot be filled in: {error}") from None
+    if "Glorbs are [BLANK]." not in asked:
+        raise ValueError(f"prompt {prompt.name} does not hold {{{{ context }}}}, so a model could not know what to do")
+
+
+def fillers(cat: Cat) -> dict[Label, str]:
+    """The words each candidate puts into the BLANK, by label."""
+    return {c.label: c.fill for c in cat.candidates if c.fill}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question to a model. Its key depends on all that shapes the answer, not on the server's address."""
+
+    item: str
+    model: str
+    prompt: str
+    settings: Mapping[str, Any]
+    """What goes beside model and messages: temperature, seed, the limit of tokens."""
+    reply_chars: int = 0
+    """About how long the reply will be, for an estimate of the price."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same question, so an answer that is known is never paid for again."""
+        return content_id("request", self.model, self.prompt, sorted(self.settings.items()))
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The JSON that is sent."""
+        return {"model": self.model, "messages": [{"role": "user", "content": self.prompt}], **self.settings}

@@ -1,0 +1,161 @@
+"""A model's reply read as sentences, strictly: wrapping is taken off and noted, words are never changed."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from catsofa.builders import contexts
+from catsofa.builders.wordlists import wordlist
+
+_NUMBER = re.compile(r"^(?P<mark>\**)\(?\d{1,2}[.):](?P=mark)\s+")
+_BULLET = re.compile(r"^[-*•–]\s+")
+_NAMED = re.compile(
+    r"^\W{0,2}(?:sentence|paraphrase|option|version)\s*(?:\d{1,2}|one|two|three)?\s*[:.)]\W{0,2}\s+", re.I
+)
+_QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
+_MARKED_BLANK = re.compile(r"(?P<mark>\*\*|\*|__|_|`)(?P<blank>\[?BLANK\]?)(?P=mark)")
+_MARKED_LINE = re.compile(r"^(?P<mark>\*\*|\*|__|_|`)(?P<line>[^*_`]+)(?P=mark)$")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-Z])")
+
+
+Ending = Literal["complete", "truncated", "content_filter", "refusal", "empty"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered, and how the answer ended; only a complete one is read for sentences."""
+
+    text: str
+    ending: Ending = "complete"
+    model: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    fingerprint: str | None = None
+    batch: bool = False
+
+
+def reply_of(body: Any, *, batch: bool = False) -> Reply:
+    """The reply in a chat completion's JSON; a ValueError if it is none. No choice or no text is an empty reply."""
+    if not isinstance(body, dict) or not isinstance(choices := body.get("choices"), list):
+        raise ValueError("the server's JSON is no chat completion")
+    choice = _object(choices[0] if choices else None)
+    message, usage = _object(choice.get("message")), _object(body.get("usage"))
+    text, declined = _text(message.get("content")), _text(message.get("refusal"))
+    return Reply(
+        text=text or declined,
+        ending=_ending(choice.get("finish_reason"), text, declined),
+        model=_text(body.get("model")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        fingerprint=_text(body.get("system_fingerprint")) or None,
+        batch=batch,
+    )
+
+
+def _ending(finish: Any, text: str, declined: str) -> Ending:
+    """How an answer ended, the gravest reason first."""
+    if finish == "content_filter":
+        return "content_filter"
+    if declined:
+        return "refusal"
+    if finish == "length":
+        return "truncated"
+    return "complete" if text.strip() else "empty"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """A JSON object, or the empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    """A string, or the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens, or None."""
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """The sentences of a reply in their order, and what was taken off them; `refusal` if it declines instead."""
+
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    refusal: bool = False
+
+
+def parse(reply: str, wanted: int = 2) -> Parsed:
+    """The sentences of a reply, one a line, without numbers, bullets, quotes, markdown and a line that announces them.
+
+    A single line is cut at sentence ends only if that gives the wanted number of sentences with one BLANK each.
+    """
+    notes: set[str] = set()
+    lines = [_unwrapped(line, notes) for line in reply.splitlines() if line.strip()]
+    if not any("BLANK" in line for line in lines) and any(refuses(line) for line in lines):
+        return Parsed(sentences=tuple(lines), notes=tuple(sorted(notes)), refusal=True)
+    spoken = [line for line in lines if not _announces(line)]
+    if len(spoken) < len(lines):
+        notes.add("chatter")
+    if len(spoken) == 1 and wanted > 1:
+        cut = [part.strip() for part in _SENTENCE_END.split(spoken[0])]
+        if len(cut) == wanted and all(contexts.check(part) is None for part in cut):
+            spoken = cut
+            notes.add("one_line")
+    return Parsed(sentences=tuple(spoken), notes=tuple(sorted(notes)))
+
+
+def refuses(sentence: str) -> bool:
+    """Whether a sentence declines the task: sorry about not being able, unable to comply, "as an AI"."""
+    straight = sentence.replace("’", "'")
+    return any(pattern.search(straight) for pattern in _refusal_patterns())
+
+
+@cache
+def _refusal_patterns() -> tuple[re.Pattern[str], ...]:
+    """The patterns of the word list, compiled."""
+    return tuple(re.compile(pattern, re.I) for pattern in wordlist("paraphrase_words.toml")["refusal"])
+
+
+def _announces(line: str) -> bool:
+    """Whether a line only leads up to the sentences: no BLANK, and a colon at its end."""
+    return line.endswith(":") and "BLANK" not in line
+
+
+def _unwrapped(line: str, notes: set[str]) -> str:
+    """The line without what stands around a sentence; each kind of wrapping is noted."""
+    line = line.strip()
+    while True:
+        bare, kind = _one_layer_off(line)
+        if not kind:
+            return line
+        notes.add(kind)
+        line = bare.strip()
+
+
+def _one_layer_off(line: str) -> tuple[str, str]:
+    """The line without its outermost wrapping, and what that was; empty if there is none."""
+    for pattern, kind in ((_NUMBER, "numbered"), (_BULLET, "bullets"), (_NAMED, "numbered")):
+        if match := pattern.match(line):
+            return line[match.end() :], kind
+    if match := _MARKED_LINE.match(line):
+        return match["line"], "markdown"
+    if _MARKED_BLANK.search(line):
+        return _MARKED_BLANK.sub(r"\g<blank>", line), "markdown"
+    for start, end in _QUOTES:
+        if _is_quoted(line, start, end):
+            return line[len(start) : -len(end)], "quotes"
+    return line, ""
+
+
+def _is_quoted(line: str, start: str, end: str) -> bool:
+    """Whether one pair of quotes encloses the whole line: no further quotation opens or closes inside."""
+    if len(line) < 3 or not (line.startswith(start) and line.endswith(end)):
+        return False
+    inside = line[1:-1]
+    if start != end:
+        return start not in inside
+    return not re.search(rf"(?:^|[\s(]){re.escape(start)}\w", inside) and (start != '"' or start not in inside)

@@ -1,0 +1,161 @@
+"""Next-sentence pairs for training: a sentence with its successor, and with a sentence of another document.
+
+Train and held-out documents are told apart by a hash of their text, and negatives come from the same side: so no
+document, and no copy of one, is on both.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from catsofa.builders.documents import Document, sentences
+from catsofa.data import jsonl
+from catsofa.data.files import atomic_write
+from catsofa.data.records import Refused
+from catsofa.data.sentence_pairs import SentencePair
+
+Split = Literal["train", "held-out"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+WINDOW = 1000
+"""Documents kept at a time; the negatives of each are drawn from the others."""
+TRIES = 1000
+"""Draws of a negative; with two documents one in two is of the document itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Which pairs are made: words in a sentence, and positives of one document at most."""
+
+    shortest: int = 4
+    longest: int = 60
+    per_document: int | None = None
+
+    def allow(self, sentence: str) -> bool:
+        """Whether a sentence is neither too short nor too long."""
+        return self.shortest <= len(sentence.split()) <= self.longest
+
+
+def split_of(text: str, held_out: float, seed: int = 0) -> Split:
+    """The side a document is on, by its text and the seed alone."""
+    return "held-out" if int.from_bytes(_digest(text, seed), "big") / 2**64 < held_out else "train"
+
+
+def _digest(text: str, seed: int) -> bytes:
+    """Eight bytes that a text has, however its spaces are set."""
+    return sha256(f"{seed}\n{' '.join(text.split())}".encode("utf-8", "surrogatepass")).digest()[:8]
+
+
+def build(
+    documents: Iterable[Document], *, held_out: float = 0.1, seed: int = 0, limits: Limits | None = None
+) -> Iterator[SentencePair | Refused]:
+    """A positive and a negative for each sentence and its successor, streamed; the same seed gives the same pairs.
+
+    A document that is there twice, has no two such sentences, or is alone on its side is refused.
+    """
+    if not 0 <= held_out < 1:
+        raise ValueError(f"the held-out share is at least 0 and below 1; found {held_out}")
+    limits = limits or Limits()
+    sides = {split: _Side(split, limits, np.random.default_rng([seed, i])) for i, split in enumerate(SPLITS)}
+    seen: set[bytes] = set()
+    for document in documents:
+        digest = _digest(document.text, seed)
+        if digest in seen:
+            yield Refused(id=document.name, reason="duplicate")
+            continue
+        seen.add(digest)
+        yield from sides[split_of(document.text, held_out, seed)].take(document)
+    for side in sides.values():
+        yield from side.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A document's sentences: those in its order, where its positives start, and those that may be a negative."""
+
+    name: str
+    sentences: tuple[str, ...]
+    starts: tuple[int, ...]
+    usable: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Side:
+    """The documents of one split that wait for others to draw negatives from."""
+
+    split: Split
+    limits: Limits
+    rng: np.random.Generator
+    waiting: list[_Part] = field(default_factory=list)
+    last: list[_Part] = field(default_factory=list)
+
+    def take(self, document: Document) -> Iterator[SentencePair | Refused]:
+        """Add a document; when the window is full, the pairs of all in it."""
+        found = tuple(sentences(document.text))
+        usable = tuple(i for i, sentence in enumerate(found) if self.limits.allow(sentence))
+        following = set(usable)
+        starts = tuple(i for i in usable if i + 1 in following)
+        if not starts:
+            yield Refused(id=document.name, reason="too_few_sentences")
+            return
+        self.waiting.append(_Part(document.name, found, starts, usable))
+        if len(self.waiting) >= WINDOW:
+            yield from self._pairs()
+            self.last, self.waiting = self.waiting, []
+
+    def finish(self) -> Iterator[SentencePair | Refused]:
+        """The pairs of the documents that still wait."""
+        if len(self.waiting) + len(self.last) < 2:
+            yield from (Refused(id=part.name, reason="alone_on_its_side") for part in self.waiting)
+            return
+        yield from self._pairs()
+
+    def _pairs(self) -> Iterator[SentencePair]:
+        """The pairs of the documents that wait, negatives drawn from each other (of few, from those before too)."""
+        pool = self.waiting if len(self.waiting) > 1 else [*self.last, *self.waiting]
+        for part in self.waiting:
+            for start in self._chosen(part.starts):
+                yield self._pair(part, start, part.sentences[start + 1])
+                yield self._negative(part, start, pool)
+
+    def _chosen(self, starts: tuple[int, ...]) -> list[int]:
+        """The positives of a document: all, or as many at random as the limit allows, in their order."""
+        most = self.limits.per_document
+        if most is None or len(starts) <= most:
+            return list(starts)
+        return sorted(int(start) for start in self.rng.choice(starts, most, replace=False))
+
+    def _negative(self, part: _Part, start: int, pool: list[_Part]) -> SentencePair:
+        """The sentence with one of another document, each document as likely as another, but not its own successor."""
+        for _ in range(TRIES):
+            other = pool[self.rng.integers(len(pool))]
+            second = other.sentences[int(self.rng.choice(other.usable))]
+            if other is not part and second != part.sentences[start + 1]:
+                return self._pair(part, start, second, other.name)
+        raise ValueError(f"every other document beside {part.name!r} repeats its sentences; no negatives can be made")
+
+    def _pair(self, part: _Part, start: int, second: str, other: str = "") -> SentencePair:
+        """A pair; a negative names the other document."""
+        first = part.sentences[start]
+        return SentencePair(
+            first=first, second=second, follows=not other, split=self.split, document=part.name, other=other
+        )
+
+
+def write(outcomes: Iterable[SentencePair | Refused], folder: Path | str) -> Counter[str]:
+    """Write train.jsonl, held-out.jsonl and refused.jsonl, whole or not at all; how many of each."""
+    counts: Counter[str] = Counter()
+    with ExitStack() as opened:
+        files = {
+            name: opened.enter_context(atomic_write(Path(folder) / f"{name}.jsonl")) for name in (*SPLITS, "refused")
+        }
+        for record in outcomes:
+            counts[record.split if isinstance(record, SentencePair) else record.reason] += 1
+            files[record.split if isinstance(record, SentencePair) else "refused"].write(jsonl.dumps(record) + b"\n")
+    return counts

@@ -1,0 +1,112 @@
+"""A folder of paraphrases filtered by similarity; the scores stay on disk, so another cut needs no model."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, key_of, place, similarities
+from catsofa.data import jsonl
+from catsofa.data.append_log import AppendLog
+from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.formats import read_as
+from catsofa.data.records import Cat
+
+CHUNK = 512
+"""Pairs scored at a time; after each chunk the scores are on disk."""
+
+SCORES = "similarity.jsonl"
+
+
+def read_pairs(folder: Path | str, originals: Path | str) -> list[Pair]:
+    """Every paraphrase of a folder (`partition_1.jsonl`, `review_1.jsonl`, …) beside its original, joined by id."""
+    by_id = {cat.id: cat for cat in read_as(originals, Cat)}
+    files = [(int(path.stem.rsplit("_", 1)[1]), path) for path in Path(folder).glob("*_*.jsonl") if _is_ours(path)]
+    pairs = []
+    for partition, path in sorted(files):
+        for cat in jsonl.read(path, Cat) if path.stat().st_size else ():
+            if cat.id not in by_id:
+                raise BadInput(path, f"a CAT {cat.id!r} that is not in {originals}", "paraphrases of the CATs in it")
+            pairs.append(Pair(partition, cat, by_id[cat.id]))
+    if not pairs:
+        raise BadInput(folder, "no paraphrases", "a folder with partition_1.jsonl, as `build paraphrases` writes it")
+    return pairs
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a partition or a review queue."""
+    name, _, number = path.stem.rpartition("_")
+    return name in ("partition", "review") and number.isdecimal()
+
+
+class Scores(AppendLog):
+    """The scores of a folder, by key; what stands in other folders of scores is taken over."""
+
+    def __init__(self, path: Path | str, *others: Path) -> None:
+        super().__init__(path, "scores of similarity")
+        self.known: dict[str, Similarity] = {}
+        for line in self.read("key", "mean", "least", "chrf"):
+            self._keep(line)
+        self.reused = 0
+        for other in others:
+            if other.is_file() and other.resolve() != self.path.resolve():
+                with AppendLog(other, self.expected) as log:
+                    new = [line for line in log.read("key", "mean", "least", "chrf") if line["key"] not in self.known]
+                for line in self.append(*new):
+                    self._keep(line)
+
+    def of(self, pairs: Iterable[Pair], models: Models) -> Iterator[tuple[Pair, Similarity]]:
+        """Each pair with its similarity; those that are not known are computed, chunk by chunk."""
+        waiting = iter(pairs)
+        while chunk := list(islice(waiting, CHUNK)):
+            keys = [key_of(pair, models.signature) for pair in chunk]
+            missing = {key: pair for key, pair in zip(keys, chunk, strict=True) if key not in self.known}
+            self.reused += sum(key in self.known for key in keys)
+            if missing:
+                found = similarities(list(missing.values()), models)
+                lines = [{"key": key} | asdict(one) for key, one in zip(missing, found, strict=True)]
+                for line in self.append(*lines):
+                    self._keep(line)
+            yield from zip(chunk, (self.known[key] for key in keys), strict=True)
+
+    def _keep(self, line: dict[str, Any]) -> None:
+        """Remember a line as a score."""
+        self.known[line["key"]] = Similarity(
+            mean=line["mean"],
+            least=line["least"],
+            chrf=line["chrf"],
+            cross=line.get("cross"),
+            contradiction=line.get("contradiction"),
+        )
+
+
+def filter_pairs(pairs: Iterable[Pair], folder: Path | str, out: Path | str, models: Models, cut: Cut) -> Counter[str]:
+    """Write `out` with partitions, review queues, refusals and scores; how many went where.
+
+    Scores that stand in either folder already are used again: a second call with another cut loads no model.
+    """
+    out = Path(out)
+    if out.resolve() == Path(folder).resolve():
+        raise ValueError(f"{out} holds the paraphrases to filter; name another folder to write")
+    counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        scores = stack.enter_context(Scores(out / SCORES, Path(folder) / SCORES))
+        listed = list(pairs)
+        files = {
+            (queue, number): stack.enter_context(atomic_write(out / f"{queue}_{number}.jsonl"))
+            for queue in ("partition", "review")
+            for number in sorted({pair.partition for pair in listed})
+        }
+        turned_away = stack.enter_context(atomic_write(out / "refused.jsonl"))
+        for result in place(scores.of(listed, models), cut, models.signature):
+            if isinstance(result, Placed):
+                counts[f"{result.queue}_{result.partition}"] += 1
+                files[result.queue, result.partition].write(jsonl.dumps(result.cat) + b"\n")
+            else:
+                counts[result.reason] += 1
+                turned_away.write(jsonl.dumps(result) + b"\n")
+        counts["scores taken over"] = scores.reused
+    return counts

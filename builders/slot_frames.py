@@ -1,0 +1,162 @@
+"""Whether a filler can stand in a paraphrase's slot, by a parse of the filled sentences."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from catsofa.builders import contexts
+from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.paraphrase_checks import SlotCheck, SlotFit
+from catsofa.builders.parsing import Parser, Word
+from catsofa.builders.prompts import fillers
+from catsofa.builders.slot_patterns import JUDGED, misfits_by_pattern
+from catsofa.builders.wordlists import wordlist
+from catsofa.data.records import Cat
+
+Frame = Literal["attribute", "predicate", "noun", "verb", "gerund", "adverb"]
+"""What a sentence makes of the word in its slot."""
+
+Kind = Literal["adjective", "noun", "verb", "gerund", "adverb"]
+"""What a word is, as people used it in the context."""
+
+_TAKES: dict[Kind, frozenset[Frame]] = {
+    "adjective": frozenset({"attribute", "predicate"}),
+    "noun": frozenset({"noun", "predicate", "attribute"}),
+    "verb": frozenset({"verb"}),
+    "gerund": frozenset({"verb", "gerund", "noun", "attribute", "predicate"}),
+    "adverb": frozenset({"adverb", "predicate"}),
+}
+
+
+class Use(NamedTuple):
+    """A filler in a filled sentence: what it is, and what the sentence makes of it, where that can be told."""
+
+    word: str
+    kind: Kind
+    frame: Frame | None
+
+
+def slot_check(parse: Parser | None) -> SlotCheck:
+    """The check of slots: by patterns, and by a parser where there is one."""
+
+    def fit(original: Cat, sentence: str) -> SlotFit:
+        by_pattern = misfits_by_pattern(original, sentence)
+        if parse is None or len(by_pattern) == len(JUDGED):
+            return SlotFit(tuple(by_pattern))
+        by_parse = fit_by_parse(original, sentence, parse)
+        return SlotFit(tuple(label for label in JUDGED if label in (*by_pattern, *by_parse.misfits)), by_parse.moved)
+
+    return fit
+
+
+def fit_by_parse(original: Cat, sentence: str, parse: Parser) -> SlotFit:
+    """The labels whose fillers are of another part of speech in the context than the paraphrase's slot takes.
+
+    Each filler is read in the context first, which people wrote for it, then in the paraphrase. Where the two frames
+    are the same, or one cannot be told, nothing is held against the slot.
+    """
+    given = {label: fill for label, fill in fillers(original).items() if label in JUDGED}
+    texts = [_filled(context, fill) for fill in given.values() for context in (original.context, sentence)]
+    uses = [use_of(words, span) for words, (_, span) in zip(parse(t for t, _ in texts), texts, strict=True)]
+    told = [
+        (label, before, after)
+        for label, before, after in zip(given, uses[::2], uses[1::2], strict=True)
+        if before and after and before.frame and after.frame and before.frame != after.frame
+    ]
+    return SlotFit(tuple(label for label, before, after in told if _clash(before, after)), bool(told))
+
+
+def _filled(context: str, words: str) -> tuple[str, tuple[int, int]]:
+    """The filled sentence, and where the filler stands in it."""
+    filled = contexts.fill(context, words)
+    stop = len(filled) - len(context[contexts.slots(context)[0][1] :])
+    return filled, (stop - len(" ".join(words.split())), stop)
+
+
+def _clash(before: Use, after: Use) -> bool:
+    """Whether a word that was of one kind in the context stands in a frame that takes no such word."""
+    return after.frame not in _TAKES[before.kind] and not _other_reading(after)
+
+
+def _other_reading(use: Use) -> bool:
+    """Whether the dictionary has the word as what the frame takes: "late" is an adverb too, "created" a finite verb."""
+    if use.frame == "adverb":
+        return "ADV" in other_parts(use.word)
+    return use.frame == "verb" and bool(verb_tags(use.word) & {"VBP", "VBZ", "VBD"})
+
+
+def use_of(words: Sequence[Word], span: tuple[int, int]) -> Use | None:
+    """How the words that start within a span are used; None where the tokens do not show them."""
+    inside = [i for i, word in enumerate(words) if span[0] <= word.start < span[1]]
+    if not inside:
+        return None
+    outermost = [i for i in inside if words[i].head not in inside or words[i].head == i]
+    at = outermost[-1]
+    frame = _frame(words, inside[0], at, inside[-1])
+    return Use(words[at].lower, _kind(words, inside[0], at, frame), frame)
+
+
+def _frame(words: Sequence[Word], first: int, at: int, last: int) -> Frame | None:
+    """What the neighbours of a filler ask for; where they are silent, its dependency."""
+    word, before = words[at], _before(words, first)
+    after = words[last + 1] if last + 1 < len(words) else None
+    lists = wordlist("paraphrase_words.toml")["frames"]
+    if word.head > last and word.dep in ("amod", "compound", "nmod") and after and after.tag[0] not in ".,I":
+        return "attribute"
+    if before is None:
+        return _by_dependency(words, at)
+    if before.lower in lists["linking"]:
+        return "verb" if word.tag == "VBG" and word.dep != "acomp" else "predicate"
+    if before.lower in lists["predicate"]:
+        return "predicate"
+    if before.lower == "to" and word.tag in ("VB", "VBP"):
+        return "verb"
+    if before.tag in ("DT", "WDT") and _can_be_noun(word):
+        return "noun" if word.tag.startswith("NN") else None
+    if before.tag in ("DT", "PRP$", "POS", "WP$") or (before.tag == "IN" and before.lower not in lists["clause"]):
+        return "gerund" if word.tag == "VBG" and before.tag == "IN" else "noun"
+    return _by_dependency(words, at)
+
+
+def _can_be_noun(word: Word) -> bool:
+    """Whether "the X" or "a X" can stand alone: a noun by the dictionary, a name, a superlative."""
+    return word.tag == "JJS" or bool(other_parts(word.lower) & {"NOUN", "PROPN"})
+
+
+def _before(words: Sequence[Word], first: int) -> Word | None:
+    """The word before a filler, adverbs passed over ("as" and "to" are none, whatever a tagger says)."""
+    for word in reversed(words[:first]):
+        if word.lower in ("as", "to") or word.tag not in ("RB", "RBR", "RBS", "PDT"):
+            return word
+    return None
+
+
+def _by_dependency(words: Sequence[Word], at: int) -> Frame | None:
+    """The frame that a parser's label stands for."""
+    word = words[at]
+    match word.dep:
+        case "acomp" | "attr" | "oprd":
+            return "predicate"
+        case "nsubj" | "nsubjpass" | "dobj" | "pobj" | "dative":
+            return "noun"
+        case "advmod":
+            return "adverb"
+        case "conj":
+            return _by_dependency(words, word.head) if word.head != at else None
+        case _:
+            return "verb" if word.tag in ("VB", "VBP", "VBZ", "VBD", "MD") else None
+
+
+def _kind(words: Sequence[Word], first: int, at: int, frame: Frame | None) -> Kind:
+    """What a filler is: by its tag, unless a degree word before it or the dictionary says otherwise."""
+    word = words[at]
+    parts = other_parts(word.lower)
+    degree = first > 0 and words[first - 1].lower in wordlist("paraphrase_words.toml")["degree"]
+    if parts == {"ADJ"} or (degree and frame == "predicate"):
+        return "adjective"
+    if word.tag.startswith(("JJ", "VBN")) or (frame == "predicate" and word.tag in ("VB", "VBP", "VBD", "VBZ", "RB")):
+        return "noun" if parts == {"NOUN"} else "adjective"
+    if word.tag == "VBG":
+        return "gerund"
+    if word.tag.startswith(("VB", "MD")):
+        return "verb"
+    return "adverb" if word.tag.startswith("RB") else "noun"

@@ -1,0 +1,69 @@
+"""Implied statements from a file of any kind: a corpus we know, a table, JSONL or plain text."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from catsofa.data import csv_files, formats, json_files
+from catsofa.data.files import BadInput, lines
+from catsofa.data.records import Statement
+from catsofa.data.repeats import numbered
+
+
+def read_statements(
+    path: Path | str, text: str = "", target: str = "", category: str = "", language: str = "en"
+) -> Iterator[Statement]:
+    """The statements of a file; of a table or JSONL whose columns are named, else of a format that is found out."""
+    found = _read(Path(path), text, target, category)
+    return (s if s.language == language else replace(s, language=language) for s in found)
+
+
+def _read(path: Path, text: str, target: str, category: str) -> Iterator[Statement]:
+    """The statements in English, as their file has them."""
+    if not text:
+        if target or category:
+            raise ValueError("name the column of the statements too (--text), or no column")
+        return _lines(path) if path.suffix == ".txt" else _known(path)
+    rows = _json_rows if path.suffix in (".jsonl", ".ndjson") else _table_rows
+    named = [column for column in (text, target, category) if column]
+    return numbered(
+        Statement(
+            id=row.get("id", ""),
+            statement=row[text],
+            target=row[target] if target else "",
+            category=row[category] if category else "",
+        )
+        for row in rows(path, named)
+    )
+
+
+def _known(path: Path) -> Iterator[Statement]:
+    """The statements of a file in a format that is found out at once."""
+    try:
+        formats.format_of(path)
+    except BadInput as error:
+        raise BadInput(path, error.found, "statements in a format we know, or else their column (--text)") from None
+    return formats.read_as(path, Statement)
+
+
+def _lines(path: Path) -> Iterator[Statement]:
+    """A statement a line."""
+    return numbered(Statement(statement=line) for _, line in lines(path, "statements, one a line"))
+
+
+def _table_rows(path: Path, named: list[str]) -> Iterator[dict[str, str]]:
+    """The rows of a CSV or TSV."""
+    return (row for _, row in csv_files.rows(path, named, "statements (CSV or TSV)"))
+
+
+def _json_rows(path: Path, named: list[str]) -> Iterator[dict[str, str]]:
+    """The objects of a JSONL file; what is named must be a text there, or null."""
+    expected = f"a JSON object with {', '.join(named)} as text"
+    for number, line in lines(path, "statements (JSONL)"):
+        found = json_files.parse(line, path, expected, number)
+        if not isinstance(found, dict) or named[0] not in found:
+            raise BadInput(path, f"no field {named[0]!r}", expected, number)
+        wanted = {name: found.get(name) or "" for name in [*named, "id"]}
+        if wrong := [name for name, value in wanted.items() if not isinstance(value, str)]:
+            raise BadInput(path, f"{wrong[0]} that is no text", expected, number)
+        yield wanted

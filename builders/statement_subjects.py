@@ -1,0 +1,214 @@
+"""The subject at the front of a statement: found by the row's target, by the names of groups, or by the parse."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from catsofa.builders.agreement import plural_noun, singular_noun
+from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.parsing import Sentence, Word
+from catsofa.builders.statement_exclusions import names_of, whole_words
+from catsofa.builders.statement_text import words_of
+from catsofa.builders.wordlists import table, wordlist
+
+SubjectFault = Literal["other_subject", "restricted_subject", "expects_no_subject", "gerund_only", "no_verb"]
+FINITE = frozenset({"VBP", "VBZ", "MD", "VBD"})
+GENERIC = frozenset({"people", "person", "persons", "folk", "folks", "individual", "individuals", "human", "humans"})
+RESTRICTORS = frozenset(wordlist("exclusions.toml")["restrictors"])
+_SPLIT = re.compile(r"\s*(?:[/,;&()]|\band\b|\bor\b)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A statement without its subject; `subject` is empty where it came without one."""
+
+    subject: str
+    rest: str
+
+
+def strip_target(text: str, target: str) -> Stripped | None:
+    """The statement without the row's own target in front, in any of the ways people write it."""
+    if not target.strip():
+        return None
+    return _strip(text, target_pattern(target.lower()))
+
+
+def strip_group(text: str) -> Stripped | None:
+    """The statement without the name of a group in front (`women`, `the elderly`, `people with depression`)."""
+    if found := _strip(text, _they()):
+        return found
+    found = _strip(text, _group_pattern())
+    return _described_people(text) if found is None or found.subject.lower() in GENERIC else found
+
+
+def _described_people(text: str) -> Stripped | None:
+    """The statement without adjectives and `people` in front, if a verb follows them ("plump people struggle")."""
+    words = text.split()
+    place = next((i for i, word in enumerate(words[:4]) if word.lower() in GENERIC), 0)
+    if not place or len(words) == place + 1 or not verb_tags(words[place + 1]) & (FINITE | {"VB"}):
+        return None
+    barred = RESTRICTORS.union(wordlist("exclusions.toml")["no_noun_phrase"])
+    before = [word.lower() for word in words[:place]]
+    described = all(w not in barred and ({"ADJ", "ADV"} & other_parts(w) or not verb_tags(w)) for w in before)
+    return Stripped(" ".join(words[: place + 1]), " ".join(words[place + 1 :])) if described else None
+
+
+@cache
+def target_pattern(target: str) -> re.Pattern[str]:
+    """A target in any of the ways people write it, with a quantifier before it or none."""
+    parts = {part for part in [target, *_SPLIT.split(target)] if part.strip()}
+    return _fronted({phrase for part in parts for phrase in _variants(part.strip())})
+
+
+def _variants(target: str) -> set[str]:
+    """How people write a target: singular and plural, people and folks, a nationality and its country."""
+    bare = re.sub(rf"^(?:{'|'.join(_quantifiers())})\s+", "", target)
+    *before, head = bare.split()
+    modifier = " ".join(before)
+    if head in GENERIC or not before:
+        adjective = modifier or bare
+        found = {f"{adjective} {person}" for person in wordlist("groups.toml")["persons"]} | _people_of(adjective)
+    else:
+        found = set()
+    forms = {head, plural_noun(head), singular_noun(head) or head}
+    return found | {bare} | {f"{modifier} {form}".strip() for form in forms}
+
+
+def _people_of(adjective: str) -> set[str]:
+    """The people an adjective names: `italian` -> italians, people from italy; `old` -> the old."""
+    found = {f"the {adjective}", adjective, wordlist("groups.toml")["plural_of"].get(adjective, f"{adjective}s")}
+    for row in table("demonyms.csv"):
+        names = names_of(row)
+        if adjective in names:
+            found |= names | {f"people from {row['place'].lower()}"}
+    return found
+
+
+def mentions_target(text: str, target: str) -> bool:
+    """Whether a predicate speaks of the row's own target again."""
+    return bool(target.strip()) and bool(_target_mention(target.lower()).search(text.lower()))
+
+
+@cache
+def _target_mention(target: str) -> re.Pattern[str]:
+    """A target anywhere in a predicate: the noun itself, not the adjective alone ("old" of "old folks")."""
+    parts = {part.strip() for part in [target, *_SPLIT.split(target)] if part.strip()}
+    adjectives = {word for part in parts for word in part.split()[:-1]}
+    return whole_words({phrase for part in parts for phrase in _variants(part)} - adjectives - GENERIC)
+
+
+@cache
+def _group_pattern() -> re.Pattern[str]:
+    """The name of a group with what may describe it: adjectives before, a condition or a country after."""
+    groups = wordlist("groups.toml")
+    demonyms = {name for row in table("demonyms.csv") for name in names_of(row)}
+    places = [row["place"].lower() for row in table("demonyms.csv")]
+    named = [*groups["nouns"], *demonyms]
+    unit = _any([*named, *groups["ambiguous"], *groups["persons"]])
+    noun = rf"(?:(?:{unit}),? )*(?:{_any([*named, *groups['persons']])})"
+    after = rf"(?: with (?:{_any(groups['conditions'])})| from (?:the )?(?:{_any(places)})| of colou?r)?"
+    return _compiled(rf"the (?:{_any(groups['collective'])})(?! (?:{unit})\b)|{noun}{after}")
+
+
+@cache
+def _they() -> re.Pattern[str]:
+    """They, or these people: the statement speaks of the row's group."""
+    return re.compile(r"(?P<subject>they|them|these (?:people|folks|guys|ones)|those (?:people|folks))(?=\s|$)", re.I)
+
+
+def _fronted(phrases: set[str]) -> re.Pattern[str]:
+    """Any of these phrases at the front."""
+    return _compiled(_any(phrases))
+
+
+def _compiled(subject: str) -> re.Pattern[str]:
+    """A subject at the front, with a quantifier or none, and not as a possessive or part of a compound."""
+    before = rf"(?:(?:{'|'.join(_quantifiers())})\s+)?"
+    return re.compile(rf"(?P<subject>{before}(?:{subject}))(?=\s|$)", re.IGNORECASE)
+
+
+def _any(phrases: set[str] | list[str]) -> str:
+    """An alternation, longest first."""
+    return "|".join(map(re.escape, sorted(set(phrases), key=len, reverse=True)))
+
+
+def _quantifiers() -> list[str]:
+    """What may stand before a group, longest first."""
+    return sorted(wordlist("groups.toml")["quantifiers"], key=len, reverse=True)
+
+
+def _strip(text: str, pattern: re.Pattern[str]) -> Stripped | None:
+    """The text without what the pattern finds in front and a further group after `and`."""
+    found = pattern.match(text)
+    if not found:
+        return None
+    subject, rest = found["subject"], text[found.end() :].strip()
+    joined = re.match(r"(?:and|or|&|/)\s+", rest)
+    behind = rest[joined.end() :] if joined else ""
+    if joined and (more := pattern.match(behind) or _group_pattern().match(behind)):
+        subject = f"{subject} {joined[0]}{more['subject']}"
+        rest = rest[joined.end() + more.end() :].strip()
+    return Stripped(subject, rest)
+
+
+def restricted(rest: str) -> bool:
+    """Whether what follows a subject only narrows it (`who …`, `with …`)."""
+    return words_of(rest)[:1] != [] and words_of(rest)[0] in RESTRICTORS
+
+
+def parsed_subject(text: str, words: Sentence) -> Stripped | SubjectFault:
+    """The statement without the plural noun that is the subject of its finite verb, or why there is none to strip."""
+    verb = _finite_verb(words)
+    if verb is None:
+        return "gerund_only" if "VBG" in verb_tags(words[0].lower) else "no_verb"
+    if "VBG" in verb_tags(words[0].lower) and words[0].tag in ("VBG", "NN"):
+        return "expects_no_subject"
+    subjects = ("nsubj", "nsubjpass")
+    head = next((i for i, w in enumerate(words[:verb]) if w.dep in subjects and w.head >= verb), None)
+    if head is None or words[0].lower in wordlist("exclusions.toml")["no_noun_phrase"]:
+        return "other_subject"
+    phrase = [i for i in range(verb) if head in _ancestors(i, words)]
+    if any(words[i].dep in ("relcl", "acl", "prep", "appos") for i in phrase):
+        return "restricted_subject"
+    possessive = any(words[i].dep == "poss" or words[i].tag in ("POS", "PRP$") for i in phrase)
+    alone = len(phrase) == 1 and words[head].lower in GENERIC
+    if (
+        phrase[0] > 0
+        or possessive
+        or alone
+        or words[head].tag not in ("NNS", "NNPS")
+        or not _is_people(words[head].lower)
+    ):
+        return "other_subject"
+    start = words[phrase[-1] + 1].start
+    return Stripped(text[:start].strip(), text[start:])
+
+
+def _ancestors(index: int, words: Sentence) -> set[int]:
+    """A word and the words above it in the tree."""
+    found: set[int] = set()
+    while index not in found:
+        found.add(index)
+        index = words[index].head
+    return found
+
+
+def _is_people(plural: str) -> bool:
+    """Whether a plural noun is one for people: by its ending, or by the list."""
+    if plural in GENERIC:
+        return True
+    one = singular_noun(plural) or plural
+    return one.endswith(tuple(wordlist("groups.toml")["person_endings"])) or one in wordlist("groups.toml")["kinds"]
+
+
+def _finite_verb(words: Sentence) -> int | None:
+    """The index of the first finite verb of the main clause, or None."""
+    return next((i for i, w in enumerate(words) if w.tag in FINITE and i and _in_main_clause(w, i, words)), None)
+
+
+def _in_main_clause(word: Word, index: int, words: Sentence) -> bool:
+    """Whether a verb is the root or an auxiliary of it."""
+    if word.dep in ("aux", "auxpass", "cop"):
+        word, index = words[word.head], word.head
+    return word.dep in ("ROOT", "ccomp", "conj", "parataxis") or word.head == index

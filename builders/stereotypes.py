@@ -1,0 +1,232 @@
+"""Implied statements made predicates that follow any identity, by the rules of SoFa's Appendix A, in stages.
+
+Clean, exclude topics, strip the subject, read the first verb, exclude named targets, agree, drop repetitions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal, get_args
+
+from catsofa.builders.languages import predicate_rule
+from catsofa.builders.parsing import Parser, Sentence
+from catsofa.builders.statement_agreement import apply, pluralise
+from catsofa.builders.statement_exclusions import (
+    Names,
+    expects_no_subject,
+    first_or_second_person,
+    other_subject,
+    topic,
+)
+from catsofa.builders.statement_predicates import THEY, first_verb, may_open_with_subject, opens_with_predicate
+from catsofa.builders.statement_shape import another_main_verb, later_finite_verb, malformed
+from catsofa.builders.statement_subjects import (
+    Stripped,
+    mentions_target,
+    parsed_subject,
+    restricted,
+    strip_group,
+    strip_target,
+)
+from catsofa.builders.statement_text import clean, words_of
+from catsofa.builders.wordlists import wordlist
+from catsofa.data.records import Extra, Refused, Statement, Stereotype
+
+BATCH = 1000
+AS_WRITTEN = "as written"
+"""The note of a statement that was only cleaned."""
+
+OFFENSIVE = "offensiveYN"
+"""The column in which SBIC says whether a post is offensive: 1, 0.5 (maybe) or 0, or their mean."""
+
+Allowable = Literal["leading_adverb", "past_tense", "participle_only", "gerund_only", "no_verb"]
+"""Reasons for which SoFa's release holds statements all the same."""
+
+
+def allowable(reasons: Iterable[str]) -> list[Allowable]:
+    """The reasons as typed, each one of those that can be allowed."""
+    known: dict[str, Allowable] = {reason: reason for reason in get_args(Allowable)}
+    if unknown := sorted(set(reasons) - known.keys()):
+        raise ValueError(f"{unknown[0]!r} cannot be allowed; {', '.join(known)} can")
+    return [known[reason] for reason in reasons]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement on its way: what is left of it, the subject taken off, and the reason that ended it, if any."""
+
+    statement: Statement
+    row: int
+    text: str
+    subject: str = ""
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+    open: bool = False
+    """Whether its subject is still to be found by a parse."""
+    finished: bool = False
+    """Whether it is a predicate already."""
+
+
+def build(
+    statements: Iterable[Statement],
+    parser: Parser,
+    *,
+    names: Names | None = None,
+    allow: Iterable[Allowable] = (),
+    source: Extra | None = None,
+) -> Iterator[Stereotype | Refused]:
+    """Each statement as a stereotype or a refusal with its reason, in order; what comes twice is refused as such.
+
+    The paper's text decides, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
+    """
+    rules = Rules(names or Names(), frozenset(allow))
+    seen: dict[tuple[str, str, str], str] = {}
+    rows = enumerate(statements, 1)
+    while batch := list(islice(rows, BATCH)):
+        drafts = [open_draft(statement, row) for row, statement in batch]
+        drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
+        fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
+        for draft, words in fragments:
+            yield outcome(rules.judge(draft, words) if words else draft, seen, source or {})
+
+
+def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str]) -> Iterator[tuple[Draft, Sentence]]:
+    """Each draft with the parse of its text, none for the empty text; what the parser leaves open needs another."""
+    texts = [text_of(draft) for draft in drafts]
+    parses = parser(text for text in texts if text)
+    for draft, text in zip(drafts, texts, strict=True):
+        words = next(parses) if text else ()
+        yield (replace(draft, reason="needs_parse", open=False) if text and not words else draft), words
+
+
+def open_draft(statement: Statement, row: int) -> Draft:
+    """A statement cleaned, its topic looked at, and its subject taken off where a list knows it."""
+    if statement.language != "en":
+        return _in_another_language(statement, row)
+    text = clean(statement.statement)
+    draft = Draft(statement, row, text)
+    if not words_of(text):
+        return replace(draft, reason="empty")
+    if _is_harmless(statement):
+        return replace(draft, reason="not_abusive")
+    if text.lower() in wordlist("exclusions.toml")["nothing"]:
+        return replace(draft, reason="no_verb")
+    if excluded := topic(text):
+        return replace(draft, reason=excluded)
+    if expects_no_subject(text):
+        return replace(draft, reason="expects_no_subject")
+    stripped = strip_target(text, statement.target) or strip_group(text)
+    if stripped:
+        return _without_subject(draft, stripped)
+    if other_subject(text):
+        return replace(draft, reason="other_subject")
+    draft = _without_all(draft)
+    return replace(draft, open=may_open_with_subject(draft.text))
+
+
+def _is_harmless(statement: Statement) -> bool:
+    """Whether SBIC's judges did not find the post offensive, on the whole: SoFa takes abusive posts only."""
+    try:
+        return float(statement.extra.get(OFFENSIVE, "") or 1) < 0.5
+    except ValueError:
+        return False
+
+
+def _in_another_language(statement: Statement, row: int) -> Draft:
+    """The finished draft of a statement by the rules of its own language."""
+    found = predicate_rule(statement.language)(statement)
+    if isinstance(found, str):
+        return Draft(statement, row, "", reason=found)
+    return Draft(statement, row, found[1], subject=found[0], finished=True)
+
+
+def _without_all(draft: Draft) -> Draft:
+    """The draft without an all or both that was left behind by its subject ("all have bikes")."""
+    quantifier, _, rest = draft.text.partition(" ")
+    if quantifier.lower() in ("all", "both") and rest and opens_with_predicate(rest):
+        return replace(draft, text=rest, subject=quantifier)
+    return draft
+
+
+def _without_subject(draft: Draft, stripped: Stripped) -> Draft:
+    """The draft without its subject, or refused if the subject was all there was."""
+    if not words_of(stripped.rest):
+        return replace(draft, subject=stripped.subject, reason="no_verb")
+    return replace(draft, text=stripped.rest, subject=stripped.subject, open=False)
+
+
+def find_subject(draft: Draft, words: Sentence) -> Draft:
+    """The draft without the subject that its parse shows; without one, a predicate if it opens like one, or refused."""
+    found = parsed_subject(draft.text, words)
+    if isinstance(found, Stripped):
+        return _without_subject(draft, found)
+    return replace(draft, reason="" if opens_with_predicate(draft.text) else found, open=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a predicate must be, given its parse behind "they"."""
+
+    names: Names
+    allow: frozenset[Allowable] = frozenset()
+
+    def judge(self, draft: Draft, words: Sentence) -> Draft:
+        """The draft with its predicate in the plural, or refused."""
+        if not draft.text[0].isalnum():
+            return replace(draft, reason="malformed")
+        if restricted(draft.text):
+            return replace(draft, reason="restricted_subject" if later_finite_verb(words) else "no_verb")
+        reading = first_verb(draft.text, words)
+        if reading not in ("VBP", "VBZ", "MD"):
+            reason = _in_context(reading, draft, words)
+            if reason not in self.allow:
+                return replace(draft, reason=reason)
+            draft = replace(draft, notes=(f"allowed: {reason}",))
+        if malformed(draft.text, words):
+            return replace(draft, reason="malformed")
+        if not draft.notes and another_main_verb(words):
+            return replace(draft, reason="other_subject")
+        if first_or_second_person(draft.text):
+            return replace(draft, reason="first_or_second_person")
+        edits = [] if draft.notes else pluralise(words, singular=reading == "VBZ")
+        text = apply(THEY + draft.text, edits).removeprefix(THEY)
+        if self.names.first(draft.text) or self.names.first(text) or mentions_target(text, draft.statement.target):
+            return replace(draft, reason="names_target")
+        changes = tuple(f"{e.word.text} -> {e.form or '(none)'}" for e in edits)
+        return replace(draft, text=" ".join(text.lower().split()), notes=draft.notes + changes)
+
+
+def _in_context(reading: str, draft: Draft, words: Sentence) -> str:
+    """A fault of the first word, or of the whole when a finite verb follows it."""
+    if not later_finite_verb(words):
+        return reading
+    if reading == "gerund_only":
+        return "restricted_subject" if draft.subject else "expects_no_subject"
+    if reading == "no_verb" and draft.subject:
+        return "restricted_subject"
+    return reading
+
+
+def outcome(draft: Draft, seen: dict[tuple[str, str, str], str], made: Extra) -> Stereotype | Refused:
+    """The record of a finished draft; the second of the same text and category is refused as a duplicate."""
+    statement = draft.statement
+    source = {
+        "row": draft.row,
+        **({"target": statement.target} if statement.target else {}),
+        **statement.source,
+        **made,
+    }
+    key = (draft.text, statement.category, statement.language)
+    reason = draft.reason
+    if not reason and seen.setdefault(key, statement.id) != statement.id:
+        reason, source = "duplicate", source | {"of": seen[key]}
+    if reason:
+        return Refused(id=statement.id, reason=reason, text=statement.statement, source=source)
+    return Stereotype(
+        id=statement.id,
+        text=draft.text,
+        category=statement.category,
+        notes=((f"subject: {draft.subject}",) if draft.subject else ()) + draft.notes or (AS_WRITTEN,),
+        language=statement.language,
+        source=source | {"statement": statement.statement},
+    )

@@ -1,0 +1,148 @@
+"""Target terms: the papers' own lists, frequency filter, merging of terms too fine to keep apart."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from catsofa.builders.wordlists import table
+from catsofa.data import csv_files, formats
+from catsofa.data.files import BadInput, read_text
+from catsofa.data.records import Refused, Term
+
+Edition = Literal["v1", "v2"]
+"""`v1`: the 321 terms of arXiv v1, Table 9; `v2`: the 333 of the ACL paper's Table 10, with 24 on religion, not 12."""
+
+USES = "uses"
+"""Where a term's frequency stands in `extra`."""
+
+
+def stereoset_terms(edition: Edition = "v1", *, corrected: bool = False) -> Iterator[Term]:
+    """The target terms of StereoSet with their sibling groups, in the paper's spelling or in the usual one."""
+    for row in table("terms.csv"):
+        if edition == "v1" and not row["rank"]:
+            continue
+        extra: dict[str, Any] = {"agreement": float(row["agreement"])}
+        if row["spelling"]:
+            extra |= {"paper_spelling": row["term"], "spelling": row["spelling"]}
+        yield Term(
+            category=row["category"],
+            term=row["spelling"] if corrected and row["spelling"] else row["term"],
+            group=row["group"],
+            source={"from": f"StereoSet {edition}", **({"rank": int(row["rank"])} if row["rank"] else {})},
+            extra=extra,
+        )
+
+
+def normal_spelling(term: str) -> str:
+    """The usual spelling of a target term as StereoSet's papers and data write it (Norweigan, Eriteria, …)."""
+    return _spellings().get(term, term)
+
+
+def sibling_group(term: str) -> str:
+    """The group of a term, one for all its siblings (Ethiopia, Ethiopian); of an unknown term, itself."""
+    return _groups().get(term, term)
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """The papers' spellings that differ from the usual ones."""
+    return {row["term"]: row["spelling"] for row in table("terms.csv") if row["spelling"]}
+
+
+@cache
+def _groups() -> dict[str, str]:
+    """The group of each target term, and of each name of a country and its people."""
+    groups = {name: row["group"] for row in table("terms.csv") for name in (row["term"], row["spelling"]) if name}
+    for row in table("demonyms.csv"):
+        for name in (row["place"], row["adjective"], row["plural"], *row["also"].split("|")):
+            groups.setdefault(name, row["place"])
+    return groups
+
+
+def choose(terms: Iterable[Term | Refused], *, least: int = 1, into: Mapping[str, str]) -> Iterator[Term | Refused]:
+    """The terms after merging, those used at least so often; what was refused before goes through."""
+    waiting: list[Term] = []
+    for term in terms:
+        if isinstance(term, Refused):
+            yield term
+        else:
+            waiting.append(term)
+    for merged_term in merged(waiting, into) if into else waiting:
+        if isinstance(merged_term, Refused) or least <= 1:
+            yield merged_term
+        else:
+            yield from frequent([merged_term], least)
+
+
+def frequent(
+    terms: Iterable[Term], least: int, frequency: Mapping[str, float] | None = None
+) -> Iterator[Term | Refused]:
+    """The terms used at least so often, by `frequency` or by what their source counted; others are refused."""
+    for term in terms:
+        uses = frequency.get(term.term) if frequency is not None else term.extra.get(USES)
+        if uses is None or uses < least:
+            reason = "unknown_frequency" if uses is None else "infrequent"
+            yield Refused(id=term.id, reason=reason, text=term.term, score=uses, source=term.source)
+        else:
+            yield term
+
+
+def merged(terms: Iterable[Term], into: Mapping[str, str]) -> Iterator[Term | Refused]:
+    """The terms, with those of the merge map under what they merge into and uses summed; into nothing is excluded."""
+    kept: dict[tuple[str, str], Term] = {}
+    uses: Counter[tuple[str, str]] = Counter()
+    for term in terms:
+        name = into.get(term.term, term.term)
+        key = (term.category, name)
+        if not name:
+            yield Refused(id=term.id, reason="excluded", text=term.term, source=term.source)
+            continue
+        uses[key] += term.extra.get(USES, 0)
+        if key in kept:
+            merged_into = dict(term.source) | {"into": kept[key].id}
+            yield Refused(
+                id=term.id, reason="merged" if term.term != name else "duplicate", text=term.term, source=merged_into
+            )
+        else:
+            kept[key] = term if name == term.term else replace(term, id="", term=name)
+    for key, term in kept.items():
+        yield replace(term, extra={**term.extra, USES: uses[key]}) if uses[key] else term
+
+
+def read_terms(path: Path | str, term: str = "", uses: str = "", category: str = "") -> Iterator[Term]:
+    """The terms of a file in a format we know, or of a table whose columns are named; the category is one for all."""
+    if not term:
+        yield from formats.read_as(path, Term)
+        return
+    named = [column for column in (term, uses) if column]
+    for line, row in csv_files.rows(path, named, "terms (CSV or TSV)"):
+        count = row[uses] if uses else ""
+        if uses and not count.isdecimal():
+            raise BadInput(path, f"{count!r} as {uses}", "a count", line)
+        if row[term].strip():
+            extra = {USES: int(count)} if uses else {}
+            yield Term(category=category, term=row[term].strip(), pos=row.get("pos", ""), extra=extra)
+
+
+def read_lexicon(path: Path | str, language: str = "en") -> Iterator[Term]:
+    """The terms of an identity lexicon, in a language."""
+    for term in formats.read_as(path, Term):
+        yield term if term.language == language else replace(term, language=language)
+
+
+def read_merge_map(path: Path | str) -> dict[str, str]:
+    """A merge map: TOML, `"assistant producer" = "producer"`, and an empty text for a term to leave out."""
+    expected = 'a merge map (TOML, "assistant producer" = "producer")'
+    try:
+        found = tomllib.loads(read_text(path, expected))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"text that is not TOML ({error})", expected) from None
+    if wrong := [name for name, target in found.items() if not isinstance(target, str)]:
+        raise BadInput(path, f"{wrong[0]!r} mapped to something that is no text", expected)
+    if chained := [name for name, target in found.items() if target in found and target != name]:
+        raise BadInput(path, f"{chained[0]!r} merged into {found[chained[0]]!r}, which is merged itself", expected)
+    return found

@@ -1,0 +1,167 @@
+"""Terms from Wikidata: the objects of a property, from a SPARQL endpoint or from a dump on disk."""
+
+import bz2
+import gzip
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from catsofa.builders.terms import USES
+from catsofa.data.files import BadInput, existing_file, open_to_read
+from catsofa.data.records import Refused, Term
+
+ENDPOINT = "https://query.wikidata.org/sparql"
+PROPERTIES = {"P106": "profession", "P172": "race", "P140": "religion"}
+"""The properties StereoSet took its terms from, with the category of each."""
+
+DUMP = "a dump of Wikidata in N-Triples"
+
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
+_DIRECT = "http://www.wikidata.org/prop/direct/"
+_TRIPLE = re.compile(
+    rb"<http://www\.wikidata\.org/entity/(Q\d+)> <([^>]+)> (?:<http://www\.wikidata\.org/entity/(Q\d+)>|(.+)) \.\s*"
+)
+_LABEL = b"http://www.w3.org/2000/01/rdf-schema#label"
+
+QUERY = """\
+PREFIX wdt: <http://www.wikidata.org/prop/direct/>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+SELECT ?item ?label ?uses WHERE {{
+  {{ SELECT ?item (COUNT(?subject) AS ?uses) WHERE {{ ?subject wdt:{property} ?item }}
+     GROUP BY ?item HAVING (COUNT(?subject) >= {least}) ORDER BY DESC(?uses) ?item LIMIT {limit} OFFSET {offset} }}
+  OPTIONAL {{ ?item rdfs:label ?label . FILTER(LANG(?label) = "{language}") }}
+}} ORDER BY DESC(?uses) ?item
+"""
+
+
+def query_terms(
+    property_id: str,
+    *,
+    contact: str,
+    endpoint: str = ENDPOINT,
+    least: int = 1,
+    language: str = "en",
+    page: int = 1000,
+    attempts: int = 5,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Term | Refused]:
+    """The objects of a property that are used at least so often, page by page, each with its count of uses.
+
+    `contact` (a mail or web address) goes into the user agent, as Wikimedia asks; a busy server is asked again.
+    """
+    category = category_of(property_id)
+    if not re.fullmatch(r"[a-z]+(-[a-z]+)*", language):
+        raise ValueError(f"{language!r} is no language code; one is written en or zh-hant")
+    if not contact.strip():
+        raise ValueError("Wikidata asks for a way to reach you: give a mail or web address as contact (--contact)")
+    offset = 0
+    while True:
+        query = QUERY.format(property=property_id, least=least, limit=page, offset=offset, language=language)
+        rows = _answer(endpoint, query, contact, attempts, sleep)
+        for row in rows:
+            item, label = row["item"]["value"].rsplit("/", 1)[-1], row.get("label", {}).get("value", "")
+            yield _term(item, label, int(row["uses"]["value"]), category, property_id, language)
+        if len(rows) < page:
+            return
+        offset += page
+
+
+def category_of(property_id: str) -> str:
+    """The category of a property; one that StereoSet did not use is its own category."""
+    if not re.fullmatch(r"P\d+", property_id):
+        raise ValueError(f"{property_id!r} is no Wikidata property; one is written P106")
+    return PROPERTIES.get(property_id, property_id)
+
+
+def _term(item: str, label: str, uses: int, category: str, property_id: str, language: str) -> Term | Refused:
+    """A term, or a refusal of an item without a name in the language."""
+    source = {"from": "Wikidata", "item": item, "property": property_id}
+    if not label:
+        return Refused(id=item, reason="no_label", text=item, score=uses, source=source)
+    return Term(category=category, term=label, pos="n", language=language, source=source, extra={USES: uses})
+
+
+def _answer(
+    endpoint: str, query: str, contact: str, attempts: int, sleep: Callable[[float], None]
+) -> list[dict[str, Any]]:
+    """The rows of one query; after a passing fault it is asked again, as late as the server wishes."""
+    agent = f"catsofa/{version('catsofa')} ({contact}) python-urllib"
+    headers = {"Accept": "application/sparql-results+json", "User-Agent": agent}
+    request = Request(endpoint, data=urlencode({"query": query}).encode(), headers=headers)
+    for attempt in range(1, attempts + 1):
+        wait = min(60.0, 2.0**attempt)
+        try:
+            with urlopen(request, timeout=120) as reply:
+                rows: list[dict[str, Any]] = json.loads(reply.read())["results"]["bindings"]
+                return rows
+        except HTTPError as error:
+            fault = f"HTTP {error.code}"
+            if error.code not in _PASSING:
+                raise BadInput(endpoint, f"{fault} ({error.reason})", "the answer to a SPARQL query") from None
+            wait = _asked_to_wait(error.headers.get("Retry-After"), wait)
+        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+            fault = str(getattr(error, "reason", error)) or type(error).__name__
+        except (ValueError, KeyError, TypeError):
+            fault = "an answer that is cut short or no SPARQL result"
+        if attempt < attempts:
+            sleep(wait)
+    raise BadInput(
+        endpoint, f"{fault}, {attempts} times", "the answer to a SPARQL query; try again later or use a dump"
+    )
+
+
+def _asked_to_wait(header: str | None, otherwise: float) -> float:
+    """The seconds a server asks to wait, ten minutes at most."""
+    return min(600.0, float(header)) if header and header.strip().isdecimal() else otherwise
+
+
+def dump_terms(path: Path | str, property_id: str, *, least: int = 1, language: str = "en") -> Iterator[Term | Refused]:
+    """The objects of a property in a truthy N-Triples dump (plain, .gz or .bz2), most used first; read twice."""
+    category, wanted = category_of(property_id), (_DIRECT + property_id).encode()
+    uses = Counter(found[3] for found in _triples(Path(path)) if found[2] == wanted and found[3])
+    often = {item: count for item, count in uses.items() if count >= least}
+    labels: dict[bytes, str] = {}
+    for found in _triples(Path(path)):
+        if found[2] == _LABEL and found[1] in often and found[4] and found[4].endswith(f"@{language}".encode()):
+            labels[found[1]] = _unescaped(found[4].rsplit(b"@", 1)[0].decode())
+    for item, count in sorted(often.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield _term(item.decode(), labels.get(item, ""), count, category, property_id, language)
+
+
+def _unescaped(literal: str) -> str:
+    """The text of a quoted literal; N-Triples escapes as JSON does, but for the long form of a code point."""
+    text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1], 16)), literal))
+    return text
+
+
+def _triples(path: Path) -> Iterator[re.Match[bytes]]:
+    """The triples of a dump that say something about an item."""
+    with _open(path) as file:
+        try:
+            for line in file:
+                if found := _TRIPLE.fullmatch(line):
+                    yield found
+        except (OSError, EOFError) as error:
+            raise BadInput(path, f"a dump that cannot be unpacked ({error})", DUMP) from None
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a dump, unpacked as its ending says."""
+    with open_to_read(existing_file(path, DUMP), DUMP) as file:
+        if path.suffix == ".gz":
+            yield gzip.GzipFile(fileobj=file)
+        elif path.suffix == ".bz2":
+            yield bz2.BZ2File(file)
+        else:
+            yield file

@@ -1,0 +1,82 @@
+"""The command line: one command per stage, each a few lines onto one library call.
+
+Only this package prints or exits.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from catsofa.cli import (
+    annotate,
+    build,
+    data,
+    demo,
+    nsp,
+    paraphrase,
+    release,
+    report,
+    run,
+    score,
+    served,
+    similarity,
+    validate,
+)
+from catsofa.cli.terminal import fail
+
+INTERRUPTED = 130
+"""Exit code of a program that Ctrl-C stopped."""
+
+app = typer.Typer(
+    name="catsofa",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=(
+        "Build stereotype benchmarks for language models, have people validate them, "
+        "and measure models on them.\n\n"
+        "Start with [bold]catsofa demo[/bold]: the whole journey, offline, with a known answer."
+    ),
+)
+
+for room in (demo, data, build, paraphrase, similarity, validate, annotate, release, score, served, nsp, report, run):
+    room.register(app)
+
+
+def _version(asked: bool) -> None:
+    """Print the version and leave."""
+    if asked:
+        from catsofa import __version__
+
+        typer.echo(f"catsofa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Carry the options that stand before a command."""
+
+
+def main() -> None:
+    """Run a command; what went wrong is one sentence on stderr and exit code 2."""
+    try:
+        app()
+    except ValueError as error:
+        fail(str(error))
+    except SystemExit as leave:
+        if leave.code == INTERRUPTED:  # typer turns Ctrl-C into this, without a word
+            fail("stopped by you; what was finished is kept, run the same command again to go on", INTERRUPTED)
+        raise
+    except BrokenPipeError:
+        # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        fail(f"{error.filename or 'the machine'}: {error.strerror or error}")

@@ -1,0 +1,182 @@
+"""Commands that put items in front of people and bring their judgements home."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli import annotate_crowd, annotate_people, annotate_server
+from catsofa.cli.terminal import NEW_FOLDER, Json, Quiet, examples, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.annotation.status import Status
+
+room = typer.Typer(
+    no_args_is_help=True,
+    help="Studies with people: a Label Studio server, items sent blind, answers brought home.",
+)
+
+StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    annotate_server.register(room)
+    annotate_people.register(room)
+    annotate_crowd.register(room)
+    app.add_typer(room, name="annotate")
+
+
+@room.command(
+    epilog=examples(
+        "catsofa annotate create study --kind validate-cats --items drafts.jsonl --gold gold.jsonl --pay 15",
+        "catsofa annotate create writing --kind write-intrasentence --items targets.txt --contact you@example.org",
+        "catsofa annotate create review --kind review-paraphrases --items paraphrases/1.jsonl",
+    )
+)
+def create(
+    study: Annotated[Path, typer.Argument(help="The study's folder.", metavar=NEW_FOLDER)],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases or judge-probes."
+        ),
+    ],
+    items: Annotated[
+        Path, typer.Option(help="CATs, paraphrased CATs, probes or terms; targets in a .txt, one a line.")
+    ],
+    gold: Annotated[Path | None, typer.Option(help="Items whose answers are known, shown to everybody.")] = None,
+    title: Annotated[str, typer.Option(help="What annotators see as its name.")] = "",
+    overlap: Annotated[int | None, typer.Option(help="People for each item: 5, or 1 where they write.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long one item takes.")] = None,
+    pay: Annotated[float, typer.Option(help="Pay for an hour.")] = 15.0,
+    currency: Annotated[str, typer.Option(help="What the pay is in.")] = "USD",
+    language: Annotated[str, typer.Option(help="The language of the items.")] = "English",
+    contact: Annotated[str, typer.Option(help="Where people turn to with questions and complaints.")] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Make a study folder: items and gold items blinded, the key, the instructions. Nothing is sent yet."""
+    from catsofa.annotation import study as studies
+
+    made = studies.create(
+        study,
+        kind=kind,
+        items=studies.read_items(items, kind),
+        gold=studies.read_items(gold, kind) if gold else (),
+        title=title,
+        overlap=overlap,
+        seconds=seconds,
+        pay=pay,
+        currency=currency,
+        language=language,
+        contact=contact,
+    )
+    s, hours = made.settings, len(made.keys) * made.settings.overlap * made.settings.seconds / 3600
+    say(
+        f"{len(made.keys):,} tasks, {s.overlap} answers each: about {hours:,.1f} hours, "
+        f"{s.currency} {hours * s.pay:,.2f}",
+        quiet=quiet,
+    )
+    say(f"next: catsofa annotate push {study}, or export-html for a crowd elsewhere", quiet=quiet)
+
+
+@room.command(epilog=examples("catsofa annotate push study", "catsofa annotate push study --chunk 250"))
+def push(
+    study: StudyFolder,
+    chunk: Annotated[int, typer.Option(help="Tasks in one import.", min=1)] = 1000,
+    quiet: Quiet = False,
+) -> None:
+    """Send what is not on the server yet. Stop it, lose the line, run it twice: every task stands there once."""
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.push import push as send
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    server = from_environment(opened.settings.url)
+    if not (version := server.version()).tested:
+        note(f"this is Label Studio {version.release} ({version.edition}); catsofa was tried with 1.23, Community")
+    opened, pushed = send(opened, server, chunk=chunk, report=lambda done: note(f"{done:,} tasks", quiet=quiet))
+    say(
+        f"project {opened.settings.project} at {opened.settings.url}: {pushed.sent:,} tasks sent, "
+        f"{pushed.there:,} there before, {pushed.removed:,} copies removed, "
+        f"{pushed.gold:,} gold tasks shown to everybody",
+        quiet=quiet,
+    )
+
+
+@room.command(epilog=examples("catsofa annotate pull study", "catsofa annotate pull study --everything"))
+def pull(
+    study: StudyFolder,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Read all tasks, not those answered lately.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Append new answers to raw.jsonl and write annotations.jsonl, or drafts.jsonl where people write."""
+    from dataclasses import asdict
+
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.pull import pull as fetch
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    pulled = fetch(opened, from_environment(opened.settings.url), everything=everything)
+    if json:
+        print_json(asdict(pulled))
+        return
+    made = "annotations" if opened.kind.asks else f"drafts ({pulled.refused:,} refused, with reasons)"
+    say(f"{pulled.new:,} new answers, {pulled.changed:,} changed; {pulled.records:,} {made} in {study}", quiet=quiet)
+    if pulled.late:
+        note(f"{pulled.late:,} answers came after the study was closed and do not count", quiet=quiet)
+
+
+@room.command(epilog=examples("catsofa annotate status study", "catsofa annotate status study --no-pull --json"))
+def status(
+    study: StudyFolder,
+    pull_first: Annotated[bool, typer.Option("--pull/--no-pull", help="Bring new answers home first.")] = True,
+    json: Json = False,
+) -> None:
+    """What is done, by whom, how fast and how well, when it ends and what it costs."""
+    from dataclasses import asdict
+
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.pull import pull as fetch
+    from catsofa.annotation.status import status as look
+    from catsofa.annotation.study import open_study
+    from catsofa.validation.agreement import agreement
+
+    opened = open_study(study)
+    if pull_first:
+        fetch(opened, from_environment(opened.settings.url))
+    found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent)
+    print_json(asdict(found)) if json else _say(found)
+
+
+def _say(found: "Status") -> None:
+    """A study's status for people."""
+    say(f"{found.title}: {found.done:,} of {found.items:,} items done, {found.started:,} begun")
+    say(
+        f"{found.judgements:,} of {found.wanted:,} judgements; {found.over:,} items have one too many, "
+        f"{found.repeats:,} were judged twice by one person"
+    )
+    if found.agreement == found.agreement:
+        say(f"agreement so far {found.agreement:.3f} (percent; catsofa validate agreement has the rest)")
+    if found.per_hour == found.per_hour:
+        say(f"{found.per_hour:,.0f} judgements an hour" + (f", done by {found.ends}" if found.ends else ""))
+    say(f"pay so far {found.currency} {found.cost:,.2f}, in all about {found.currency} {found.expected_cost:,.2f}")
+    rows = [
+        [
+            p.name,
+            p.answers,
+            p.skipped,
+            p.invalid,
+            f"{p.seconds:.1f}" if p.seconds == p.seconds else "–",
+            f"{p.gold_right}/{p.gold_answers}" if p.gold_answers else "–",
+        ]
+        for p in found.people
+    ]
+    if rows:
+        table("People", ["name", "answers", "skipped", "invalid", "seconds", "gold"], rows)
+    if found.closed:
+        say(f"closed since {found.closed}")

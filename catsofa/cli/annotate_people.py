@@ -1,0 +1,119 @@
+"""Commands about the people of a study: invite, assign, reopen, close."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.terminal import Quiet, examples, note, say, table
+
+StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
+
+
+def register(room: typer.Typer) -> None:
+    """Add the commands about people."""
+    room.command(
+        epilog=examples(
+            "catsofa annotate invite study ana@example.org ben@example.org --gate https://study.example.org",
+            "catsofa annotate invite study ana@example.org --accounts",
+        )
+    )(invite)
+    room.command(epilog=examples("catsofa annotate assign study"))(assign)
+    room.command(
+        epilog=examples(
+            "catsofa annotate reopen study --undecided",
+            "catsofa annotate reopen study --undecided --need 4 --posterior 0.9",
+            "catsofa annotate reopen study --item 5f0c… --item 77ab…",
+        )
+    )(reopen)
+    room.command(epilog=examples("catsofa annotate close study"))(close)
+
+
+def invite(
+    study: StudyFolder,
+    emails: Annotated[list[str], typer.Argument(help="One address for each person.")],
+    gate: Annotated[str, typer.Option(help="Where people reach the gate of this study.")] = "",
+    accounts: Annotated[
+        bool, typer.Option("--accounts", help="Make accounts at once, for trusted people who use Label Studio itself.")
+    ] = False,
+) -> None:
+    """A one-time link to the gate for each person, where they choose a password; or accounts with a first one.
+
+    Links and passwords are shown now and written nowhere; an unused link is replaced by inviting again.
+    """
+    from catsofa.annotation import people
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    if accounts:
+        server = from_environment(opened.settings.url)
+        made = list(people.make_accounts(opened, server, emails))
+        table("Accounts", ["address", "first password"], [[person.email, person.password] for person in made])
+        note(f"{len(emails) - len(made)} had an account; they sign in at {server.url}")
+        return
+    if not gate:
+        raise ValueError("say where people reach the gate (--gate https://…), or make --accounts on the server itself")
+    for email, code in people.invite(opened, emails).items():
+        say(f"{email}  {gate.rstrip('/')}/join?code={code}")
+
+
+def assign(study: StudyFolder, quiet: Quiet = False) -> None:
+    """Keep every writer from validating an item of their own; others are given the seat."""
+    from catsofa.annotation import people
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    kept, elsewhere = people.assign(opened, from_environment(opened.settings.url))
+    say(f"{kept:,} items were taken out of their writers' hands", quiet=quiet)
+    if elsewhere:
+        note(f"{elsewhere:,} items have writers without an account on this server", quiet=quiet)
+
+
+def reopen(
+    study: StudyFolder,
+    item: Annotated[list[str] | None, typer.Option(help="An item to reopen; may be given several times.")] = None,
+    undecided: Annotated[
+        bool, typer.Option("--undecided", help="Reopen what the judges so far do not decide.")
+    ] = False,
+    need: Annotated[int, typer.Option(help="Votes that decide an item: 4 of 5 leaves 3–2 splits open.")] = 4,
+    posterior: Annotated[float | None, typer.Option(help="Or the posterior that decides it.")] = None,
+    more: Annotated[int, typer.Option(help="Further judgements of each.", min=1)] = 2,
+) -> None:
+    """Ask two more people about items that five did not decide."""
+    from catsofa.annotation import people
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    items = list(item or ())
+    if undecided:
+        items += _undecided(study, opened.settings.overlap, need, posterior)
+    changed = people.reopen(opened, from_environment(opened.settings.url), items, more)
+    say(f"{changed:,} items wait for {more} more people; {len(set(items)):,} asked for")
+
+
+def _undecided(study: Path, overlap: int, need: int, posterior: float | None) -> list[str]:
+    """The items, by the annotations pulled so far, that enough people judged and did not decide."""
+    from catsofa.data import formats
+    from catsofa.validation.collected import collect
+    from catsofa.validation.confirmed import confirm
+    from catsofa.validation.judgements import Rule
+
+    collected = collect(formats.read(study / "annotations.jsonl"))
+    votes = confirm(collected, Rule(need=need, of=overlap), posterior=posterior).votes
+    return [decision.item for decision in votes.undecided if decision.outcome != "short"]
+
+
+def close(study: StudyFolder, quiet: Quiet = False) -> None:
+    """Bring home what is there and serve nothing any more; later answers do not count."""
+    from catsofa.annotation import people, pull
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    server = from_environment(opened.settings.url)
+    closed = people.close(opened, server)
+    pulled = pull.pull(closed, server)
+    say(f"closed at {closed.settings.closed}; {pulled.records:,} records in {study}", quiet=quiet)

@@ -1,0 +1,257 @@
+"""Commands that build terms, identities, stereotypes and probes, and filter them; `build_items` holds the others."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from catsofa.builders.perplexity_filter import Histogram
+    from catsofa.data.records import Refused, Term
+
+build = typer.Typer(name="build", no_args_is_help=True, help="Make benchmark items, and say what was refused and why.")
+filters = typer.Typer(name="filter", no_args_is_help=True, help="Keep what passes a measure, and say what did not.")
+
+Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
+RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
+In = Annotated[str, typer.Option("--in", help="The file or folder to read, or a released set by name.")]
+
+
+Style = Literal["plural", "paper", "people"]
+Reading = Literal["spacy", "none"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    from catsofa.cli import build_items
+
+    app.add_typer(build)
+    app.add_typer(filters)
+    build.command(
+        epilog=examples(
+            "catsofa build terms --out terms.jsonl",
+            "catsofa build terms --from stereoset-v2 --corrected --out terms.jsonl",
+            "catsofa build terms --from wikidata --property P106 --contact me@example.org --least 500 --out jobs.jsonl",
+            "catsofa build terms --from latest-truthy.nt.bz2 --property P172 --merge merge.toml --out groups.jsonl",
+        )
+    )(terms)
+    build.command(
+        epilog=examples(
+            "catsofa build identities --in identity_terms --out identities.jsonl",
+            "catsofa build identities --in identity_terms --style paper --out paper.jsonl --refused refused.jsonl",
+            "catsofa build identities --in identity_terms --cross gender --cross religion --out crossed.jsonl",
+        )
+    )(identities)
+    build.command(
+        epilog=examples(
+            "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
+            "catsofa build stereotypes --in my.tsv --text statement --target target --parser none --out kept.jsonl",
+        )
+    )(stereotypes)
+    build.command(
+        epilog=examples(
+            "catsofa build probes --identities identities.jsonl --stereotypes kept.jsonl --out probes.jsonl"
+        )
+    )(probes)
+    filters.command(
+        epilog=examples(
+            "catsofa filter perplexity kept.jsonl --scores gpt2.jsonl --scores bloom.jsonl --out plain.jsonl",
+            "catsofa filter perplexity kept.jsonl --scores gpt2.jsonl --bins 30 --keep 12 --out a.jsonl --draw ppl.svg",
+        )
+    )(perplexity)
+    build_items.register(build)
+
+
+def terms(
+    out: Out,
+    origin: Annotated[
+        str, typer.Option("--from", help="stereoset-v1, stereoset-v2, wikidata, a dump (.nt, .gz, .bz2) or a table.")
+    ] = "stereoset-v1",
+    property_id: Annotated[
+        str, typer.Option("--property", help="Wikidata property whose objects are the terms.")
+    ] = "P106",
+    contact: Annotated[str, typer.Option(help="Mail or web address for the user agent, as Wikidata asks.")] = "",
+    endpoint: Annotated[str | None, typer.Option(help="Another SPARQL endpoint.")] = None,
+    term: Annotated[str, typer.Option(help="Column of the terms in a table.")] = "",
+    uses: Annotated[str, typer.Option(help="Column of their counts in a table.")] = "",
+    category: Annotated[str, typer.Option(help="Category of the terms of a table.")] = "",
+    least: Annotated[int, typer.Option(min=1, help="Uses a term must have.")] = 1,
+    merge: Annotated[Path | None, typer.Option(help='Merge map (TOML): "assistant producer" = "producer".')] = None,
+    corrected: Annotated[bool, typer.Option("--corrected", help="The usual spellings, not the papers'.")] = False,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write target terms: StereoSet's own lists, the objects of a Wikidata property, or those of a table."""
+    from catsofa.builders import outcomes, wikidata
+    from catsofa.builders import terms as builder
+
+    found: Iterator[Term | Refused]
+    if origin in ("stereoset-v1", "stereoset-v2"):
+        found = builder.stereoset_terms("v1" if origin.endswith("v1") else "v2", corrected=corrected)
+    elif origin == "wikidata":
+        address = endpoint or wikidata.ENDPOINT
+        found = wikidata.query_terms(property_id, contact=contact, endpoint=address, least=least)
+    elif origin.endswith((".nt", ".gz", ".bz2")):
+        found = wikidata.dump_terms(origin, property_id, least=least)
+    else:
+        found = builder.read_terms(local(origin), term, uses, category)
+    chosen = builder.choose(found, least=least, into=builder.read_merge_map(merge) if merge else {})
+    report(outcomes.write(progress(chosen, "terms", quiet=quiet), out, refused), out, json, quiet)
+
+
+def identities(
+    source: In,
+    out: Out,
+    style: Annotated[
+        Style, typer.Option(help="The noun where there is one; SoFa's naive plurals; always people.")
+    ] = "plural",
+    cross: Annotated[
+        list[str] | None, typer.Option(help="Two categories to join in one subject (give it twice).")
+    ] = None,
+    language: Annotated[str, typer.Option(help="Language of the lexicon: en, or one that is plugged in.")] = "en",
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make plural subjects of the terms of an identity lexicon (columns TERM and POS: n, adj, pp or pl)."""
+    from catsofa.builders import identities as builder
+    from catsofa.builders import intersections, outcomes
+    from catsofa.builders.provenance import provenance
+    from catsofa.builders.terms import read_lexicon
+
+    path = local(source)
+    found = read_lexicon(path, language)
+    if cross:
+        made = intersections.build_categories(found, cross, provenance("intersections", path))
+    else:
+        made = builder.build(found, style, provenance("identities", path, style=style))
+    report(outcomes.write(progress(made, "identities", quiet=quiet), out, refused), out, json, quiet)
+
+
+def stereotypes(
+    source: In,
+    out: Out,
+    text: Annotated[
+        str, typer.Option(help="Column (or JSON field) of the statement, where the format is not known.")
+    ] = "",
+    target: Annotated[str, typer.Option(help="Column of the group a statement is about.")] = "",
+    category: Annotated[str, typer.Option(help="Column of its category.")] = "",
+    spacy_model: Annotated[str, typer.Option(help="spaCy pipeline, by name or path.")] = "en_core_web_sm",
+    parser: Annotated[Reading, typer.Option(help="none: what the dictionary alone can decide.")] = "spacy",
+    allow: Annotated[
+        list[str] | None, typer.Option(help="A reason for which to keep statements all the same, as SoFa does.")
+    ] = None,
+    names: Annotated[Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not name.")] = None,
+    language: Annotated[str, typer.Option(help="Language of the statements: en, or one that is plugged in.")] = "en",
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A."""
+    from catsofa.builders import outcomes
+    from catsofa.builders import stereotypes as builder
+    from catsofa.builders.dictionary_parser import dictionary_parser
+    from catsofa.builders.parsing import spacy_parser
+    from catsofa.builders.provenance import provenance
+    from catsofa.builders.statement_exclusions import Names
+    from catsofa.builders.statement_files import read_statements
+    from catsofa.builders.terms import read_lexicon
+
+    path = local(source)
+    found = read_statements(path, text, target, category, language)
+    reads = dictionary_parser if parser == "none" or language != "en" else spacy_parser(spacy_model)
+    made = builder.build(
+        progress(found, "statements", quiet=quiet),
+        reads,
+        names=Names(term.term for term in read_lexicon(names)) if names else None,
+        allow=builder.allowable(allow or ()),
+        source=provenance(
+            "stereotypes", path, parser=Path(spacy_model).name if reads is not dictionary_parser else "none"
+        ),
+    )
+    report(outcomes.write(made, out, refused), out, json, quiet)
+
+
+def probes(
+    identities: Annotated[Path, typer.Option(help="Identities (JSONL).")],
+    stereotypes: Annotated[Path, typer.Option(help="Stereotypes (JSONL).")],
+    out: Out,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Join every identity with every stereotype of its category; without a category, with every stereotype."""
+    from catsofa.builders import outcomes
+    from catsofa.builders import probes as builder
+    from catsofa.builders.provenance import provenance
+    from catsofa.data import formats
+    from catsofa.data.records import Identity, Stereotype
+
+    subjects = list(formats.read_as(identities, Identity))
+    predicates = progress(formats.read_as(stereotypes, Stereotype), "stereotypes", quiet=quiet)
+    made = builder.build(subjects, predicates, source=provenance("probes"))
+    report(outcomes.write(made, out, refused), out, json, quiet)
+
+
+def perplexity(
+    stereotypes: Annotated[Path, typer.Argument(help="Stereotypes (JSONL).")],
+    scores: Annotated[list[Path], typer.Option(help="Perplexities by stereotype id, one file a model.")],
+    out: Out,
+    bins: Annotated[
+        int | None, typer.Option(min=1, help="Bins of each histogram; Freedman and Diaconis if not given.")
+    ] = None,
+    keep: Annotated[
+        str, typer.Option(help="Lowest bins to keep: how many (12), or the share they hold (0.9).")
+    ] = "0.9",
+    linear: Annotated[
+        bool, typer.Option("--linear", help="Bin the perplexities themselves, not their logarithm.")
+    ] = False,
+    draw: Annotated[Path | None, typer.Option(help="Draw the histograms (SVG).")] = None,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Keep the stereotypes whose mean perplexity lies in the lowest bins of their category's histogram."""
+    from catsofa.builders import outcomes
+    from catsofa.builders import perplexity_filter as builder
+    from catsofa.data import formats
+    from catsofa.data.records import Stereotype
+
+    means = builder.mean_over_models(builder.read_scores(scores))
+    drawn, made = builder.build(
+        formats.read_as(stereotypes, Stereotype),
+        means,
+        bins=bins,
+        keep=builder.cut(keep),
+        scale="linear" if linear else "log10",
+    )
+    if draw:
+        builder.draw(drawn, draw)
+    report(outcomes.write(made, out, refused), out, json, quiet, drawn)
+
+
+def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:
+    """Say how many were kept, and how many refused for each reason."""
+    from dataclasses import asdict
+
+    kept = counts["kept"]
+    reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}
+    if json:
+        print_json(
+            {"kept": kept, "refused": reasons, "file": str(out)}
+            | ({"histograms": [*map(asdict, drawn)]} if drawn else {})
+        )
+        return
+    if quiet:
+        return
+    say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
+    if reasons:
+        total = kept + sum(reasons.values())
+        table("Refused", ["reason", "", "%"], [[reason, f"{n:,}", 100 * n / total] for reason, n in reasons.items()])

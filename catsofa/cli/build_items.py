@@ -1,0 +1,153 @@
+"""Commands that build items: CATs, association tests, next-sentence pairs."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say
+
+Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
+Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
+RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
+
+
+Associations = Annotated[
+    Path | None, typer.Option(help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated.")
+]
+Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
+Continuations = Annotated[Path | None, typer.Option(help="CSV as above with a context, for intersentence CATs.")]
+MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
+Frequencies = Annotated[Path | None, typer.Option(help="Word and Zipf frequency (TSV): the three must be alike.")]
+Gap = Annotated[float, typer.Option(min=0, help="The most that their frequencies may differ by.")]
+Pool = Annotated[Path | None, typer.Option(help="Words, one a line, to choose the unrelated one from.")]
+Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
+
+
+def register(build: typer.Typer) -> None:
+    """Add these commands to the builders'."""
+    build.command(
+        epilog=examples(
+            "catsofa build cats --associations pairs.csv --out cats.jsonl --refused refused.jsonl",
+            "catsofa build cats --associations pairs.csv --templates mine.toml --match-parts --out cats.jsonl",
+            "catsofa build cats --associations pairs.csv --pool words.txt --frequencies zipf.tsv --out cats.jsonl",
+            "catsofa build cats --continuations stories.csv --out inter.jsonl",
+        )
+    )(cats)
+    build.command(
+        epilog=examples(
+            "catsofa build seat --words weat6 --out tests",
+            "catsofa build seat --words my_words.toml --out tests --seed 7",
+            "catsofa build seat --words all --out tests",
+        )
+    )(seat)
+    build.command(
+        epilog=examples(
+            "catsofa build pairs --in articles --out pairs --held-out 0.25",
+            "catsofa build pairs --dataset wikimedia/wikipedia --config 20231101.en --documents 100000 --out pairs",
+        )
+    )(pairs)
+
+
+def cats(
+    out: Out,
+    associations: Associations = None,
+    templates: Templates = None,
+    continuations: Continuations = None,
+    match_parts: MatchParts = False,
+    frequencies: Frequencies = None,
+    gap: Gap = 1.0,
+    pool: Pool = None,
+    seed: Seed = 0,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make CATs: intrasentence from associations in templates, or intersentence from contexts and continuations."""
+    import numpy as np
+
+    from catsofa.builders import cat_templates, outcomes
+    from catsofa.builders import cats as builder
+    from catsofa.builders.provenance import provenance
+    from catsofa.cli.build import report
+
+    if (associations is None) == (continuations is None):
+        raise ValueError("name a file of --associations or one of --continuations: one of the two")
+    zipf = builder.read_frequencies(frequencies) if frequencies else None
+    if continuations:
+        found = builder.read_associations(continuations, with_context=True)
+        made = builder.intersentence(progress(found, "CATs", quiet=quiet), provenance("cats", continuations))
+    elif associations:
+        words = builder.read_words(pool) if pool else ()
+        made = builder.intrasentence(
+            cat_templates.read(templates) if templates else cat_templates.bundled(),
+            progress(builder.read_associations(associations), "CATs", quiet=quiet),
+            matching=builder.Matching(match_parts, zipf, gap),
+            unrelated=builder.Unrelated(words, np.random.default_rng(seed), zipf) if words else None,
+            source=provenance("cats", associations, seed=seed if words else None),
+        )
+    report(outcomes.write(made, out, refused), out, json, quiet)
+
+
+def seat(
+    words: Annotated[str, typer.Option(help="Word sets: a SEAT file or folder, TOML, a bundled test (weat6) or all.")],
+    out: Folder,
+    seed: Seed = 0,
+    kind: Annotated[Kind | None, typer.Option(help="What words are of which nobody says what they are.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make sentence tests of word sets: each word in sentences that say little more; a longer target set is cut."""
+    from catsofa.builders import association_tests as builder
+    from catsofa.builders.provenance import provenance
+    from catsofa.data import seat_format
+
+    path = Path(words)
+    found = builder.read(local(words)) if path.exists() or path.suffix else builder.bundled(words.removesuffix("all"))
+    source = provenance("seat", *([path] if path.exists() else []))
+    tests = builder.build(found, seed=seed, otherwise=kind, source=source)
+    made = list(progress(tests, "tests", quiet=quiet))
+    seat_format.write(made, out)
+    rows = [{"test": t.id, "x": len(t.x.items), "y": len(t.y.items), "cut": t.source.get("cut", {})} for t in made]
+    if json:
+        print_json({"tests": rows, "folder": str(out)})
+        return
+    for row in rows:
+        cut = "".join(f"; {count} cut from {name}" for name, count in row["cut"].items())
+        say(f"{row['test']}: {row['x']} + {row['y']} sentences{cut}", quiet=quiet)
+
+
+def pairs(
+    out: Folder,
+    source: Annotated[Path | None, typer.Option("--in", help="Folder of texts: a file a document, or JSONL.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="A dataset of Hugging Face's hub, or its folder, instead.")
+    ] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration of the dataset.")] = None,
+    column: Annotated[str, typer.Option(help="Column of its texts.")] = "text",
+    documents: Annotated[int | None, typer.Option(min=2, help="Documents to read, at most.")] = None,
+    per_document: Annotated[int | None, typer.Option(min=1, help="Positives of one document, at most.")] = None,
+    held_out: Annotated[float, typer.Option(min=0, max=0.99, help="Share of the documents to hold out.")] = 0.1,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make next-sentence pairs: positives, and negatives of other documents; no document in both splits."""
+    from itertools import islice
+
+    from catsofa.builders import documents as texts
+    from catsofa.builders import sentence_pairs as builder
+
+    if (source is None) == (dataset is None):
+        raise ValueError("name a folder of texts (--in) or a --dataset: one of the two")
+    found = texts.read_folder(source) if source else texts.read_dataset(str(dataset), config, column=column)
+    limits = builder.Limits(per_document=per_document)
+    read = progress(islice(found, documents), "documents", total=documents, quiet=quiet)
+    counts = builder.write(builder.build(read, held_out=held_out, seed=seed, limits=limits), out)
+    if json:
+        print_json({"counts": dict(counts), "folder": str(out)})
+        return
+    for name, count in counts.items():
+        say(f"{name.replace('_', ' ')}: {count:,}", quiet=quiet)

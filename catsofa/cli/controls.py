@@ -1,0 +1,196 @@
+"""Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.terminal import DATA, Json, examples, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.data.records import Cat, Score
+
+Baseline = Literal["ideal", "stereotyped", "random", "unigram", "sentiment"]
+
+On = Annotated[str, typer.Option(metavar=DATA, help="The CATs.")]
+Out = Annotated[Path, typer.Option(help="The prediction file to write; score it with `catsofa score --predictions`.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's commands."""
+    app.command(
+        epilog=examples(
+            "catsofa compare runs/gpt2 runs/gpt2-large",
+            "catsofa compare a.json b.json c.json --on dev.json --json",
+        )
+    )(compare)
+    app.command(
+        epilog=examples(
+            "catsofa baseline stereotyped --on dev.json --out stereotyped.json",
+            "catsofa baseline unigram --on dev.json --frequencies counts.tsv --out unigram.json",
+            "catsofa baseline sentiment --on dev.json --model MODEL --out sentiment.json",
+        )
+    )(baseline)
+    app.command(
+        epilog=examples(
+            "catsofa ensemble --scores bert.json --scores gpt2.json --on dev.json --out ensemble.json",
+            "catsofa ensemble --scores bert-large.json --scores gpt2-medium.json --scores gpt2-large.json "
+            "--on dev.json --released --out ensemble.json",
+        )
+    )(ensemble)
+    app.command(
+        epilog=examples(
+            "catsofa controls --on dev.json --out controls",
+            "catsofa controls --on dev.json --out controls --frequencies counts.tsv --json",
+        )
+    )(controls)
+    app.command(
+        epilog=examples(
+            "catsofa power --on dev.json",
+            "catsofa power --on dev.json --predictions a.json --against b.json --json",
+        )
+    )(power)
+
+
+def compare(
+    models: Annotated[list[Path], typer.Argument(help="Runs, or files of scores; each is held against the first.")],
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files: the CATs that the scores are of.")] = None,
+    protocol: Annotated[
+        str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
+    ] = "catsofa",
+    seed: Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")] = None,
+    json: Json = False,
+) -> None:
+    """Say whether models differ on the same CATs: paired changes with intervals, and p corrected for all of them."""
+    from catsofa.scoring.score_files import compare_on
+
+    found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    if json:
+        print_json(found.to_dict())
+        return
+    columns = ["model", "measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
+    rows = [
+        [d.model, d.measure, d.first, d.other, f"{d.change.by:.1f}", f"{d.change.p:.4f}", f"{d.holm:.4f}"]
+        for d in found.differences
+    ]
+    table(f"against {found.first}, over {found.items:,} CATs ({found.coverage:.1%})", columns, rows)
+    for model, disagreement in found.disagreement.items():
+        say(f"preferences that differ, in percent: {disagreement:.1f} ({model})")
+
+
+def baseline(
+    name: Annotated[Baseline, typer.Argument(help="Which baseline.")],
+    on: On,
+    out: Out,
+    frequencies: Annotated[Path | None, typer.Option(help="Words and counts, tab between (unigram).")] = None,
+    model: Annotated[str, typer.Option(help="A text-classification model (sentiment).")] = "",
+    label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
+    seed: Annotated[int, typer.Option(help="Of the random baseline.")] = 0,
+) -> None:
+    """Write the scores of a model that knows only one thing, as a prediction file."""
+    from catsofa.scoring import baselines
+
+    def unigram(cats: "Iterable[Cat]") -> "Iterable[Score]":
+        if frequencies is None:
+            raise ValueError("the unigram baseline needs word counts: name a file with --frequencies")
+        return baselines.unigram(cats, baselines.smoothed(baselines.read_counts(frequencies)))
+
+    def sentiment(cats: "Iterable[Cat]") -> "Iterable[Score]":
+        if not model:
+            raise ValueError("the sentiment baseline needs a text-classification model: name one with --model")
+        return baselines.sentiment(cats, baselines.classifier(model), label=label)
+
+    ways: dict[str, Callable[[Iterable[Cat]], Iterable[Score]]] = {
+        "ideal": baselines.ideal,
+        "stereotyped": baselines.stereotyped,
+        "random": lambda cats: baselines.random(cats, seed=seed),
+        "unigram": unigram,
+        "sentiment": sentiment,
+    }
+    _write(ways[name](_cats(on)), out)
+
+
+def ensemble(
+    scores: Annotated[list[Path], typer.Option(help="Scores of a model; again for each.")],
+    on: On,
+    out: Out,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(help="TASK=W,W,… for each task; searched on --on for the highest lms if not given."),
+    ] = None,
+    released: Annotated[
+        bool, typer.Option("--released", help="StereoSet's rule and weights for its three models.")
+    ] = False,
+) -> None:
+    """Write the scores of several models as one, a weighted sum of z-scores, as a prediction file."""
+    from catsofa.scoring import ensemble as ensembles
+    from catsofa.scoring.score_files import scores_of
+
+    cats, models = _cats(on), [scores_of(path) for path in scores]
+    if released:
+        _write(ensembles.released(cats, models), out)
+        return
+    found = ensembles.parsed(weights) if weights else ensembles.search(cats, models)
+    if not weights:
+        note("weights searched on these CATs, so that lms is too good on them: report the ensemble on others, with")
+        note(" ".join(f"--weights {kind}={','.join(map(str, of))}" for kind, of in found.items()))
+    _write(ensembles.combined(cats, models, found), out)
+
+
+def controls(
+    on: On,
+    out: Annotated[Path, typer.Option(help="The folder to write attribute_only.jsonl and target_swapped.jsonl into.")],
+    frequencies: Annotated[
+        Path | None, typer.Option(help="Words and counts, tab between, for the frequency gap.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the targets that are drawn.")] = 0,
+    json: Json = False,
+) -> None:
+    """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
+    from catsofa.scoring.control_files import write_controls
+
+    made = write_controls(_cats(on), out, frequencies=frequencies, seed=seed)
+    if json:
+        print_json(made)
+        return
+    for name, counts in made.items():
+        say(f"{name}: " + ", ".join(f"{key} {value}" for key, value in counts.items()))
+
+
+def power(
+    on: On,
+    predictions: Annotated[Path | None, typer.Option(help="Scores of a model: what they could have found.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Scores of another model: what change could be found.")] = None,
+    json: Json = False,
+) -> None:
+    """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""
+    from catsofa.scoring.control_files import power_rows
+    from catsofa.scoring.score_files import scores_of
+
+    if against is not None and predictions is None:
+        raise ValueError("--against needs --predictions: a change is between two files of scores")
+    of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
+    rows = power_rows(_cats(on), of, other)
+    if json:
+        print_json({"level": 0.95, "power": 0.8, "sets": rows})
+        return
+    table(
+        "smallest effect on ss (level 5 %, power 80 %), in points", list(rows[0]), [list(row.values()) for row in rows]
+    )
+
+
+def _cats(data: str) -> "list[Cat]":
+    """The CATs of a file, or of a released set by name."""
+    from catsofa.scoring.score_files import cats_on
+
+    return list(cats_on(local(data)))
+
+
+def _write(scores: "Iterable[Score]", out: Path) -> None:
+    """Write a prediction file, and say so."""
+    from catsofa.data.formats import named
+
+    count = named("predictions").write(scores, out)
+    say(f"{count:,} scores: {out}")

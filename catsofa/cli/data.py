@@ -1,0 +1,213 @@
+"""Commands on data: convert between formats, list and fetch released sets."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.data.fetch import Fetched, Progress
+    from catsofa.data.sources import Source
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that [bold]catsofa data list[/bold] shows.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command(
+        epilog=examples(
+            "catsofa convert dev.json dev.jsonl",
+            "catsofa convert stereoset:dev dev.jsonl",
+            "catsofa convert my_pairs.jsonl my_pairs.csv --to crows-pairs",
+        )
+    )(convert)
+    sets = typer.Typer(
+        name="data",
+        no_args_is_help=True,
+        help="List, show, fetch and find released sets; they lie in CATSOFA_DATA or in the cache.",
+    )
+    sets.command("list", epilog=examples("catsofa data list", "catsofa data list --json"))(list_sources)
+    sets.command(epilog=examples("catsofa data show stereoset:dev"))(show)
+    sets.command(
+        epilog=examples(
+            "catsofa data fetch stereoset:dev crows-pairs",
+            "catsofa data fetch sofa --from Downloads/SoFa.csv",
+            "CATSOFA_DATA=/scratch/data catsofa data fetch seat",
+        )
+    )(fetch)
+    sets.command(epilog=examples("catsofa data path seat", "ls $(catsofa data path seat)"))(path)
+    app.add_typer(sets)
+
+
+def local(data: str) -> Path:
+    """Where the data of a command lies: a file, a folder, or a released set by name, fetched if need be."""
+    from catsofa.data import sources
+
+    with _bars() as progress:
+        return sources.resolve(data, progress)
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar=DATA, help="The file or folder to read, or a released set by name.")],
+    target: Annotated[Path, typer.Argument(help="The file or folder to write.")],
+    source_format: Annotated[str | None, typer.Option("--from", help="Format of SOURCE, if it must be named.")] = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", help="Format of TARGET, if its ending is not enough.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write the records of one file in another format, and say what that format cannot hold."""
+    from catsofa.data import formats
+
+    done = formats.convert(local(source), target, source_format=source_format, target_format=target_format)
+    if json:
+        print_json(
+            {
+                "from": done.source,
+                "to": done.target,
+                "records": done.records,
+                "lost": dict(done.lost),
+                "file": str(target),
+            }
+        )
+        return
+    say(f"{done.records:,} records from {done.source} to {done.target}: {target}")
+    for what, count in done.lost.most_common():
+        say(f"  {done.target} cannot hold {what} ({count:,} records)")
+
+
+def list_sources(json: Json = False) -> None:
+    """List the released sets: what they hold, how large they are, whether they are here."""
+    from catsofa.data import sources
+
+    if json:
+        print_json([_facts(source) for source in sources.table().values()])
+        return
+    rows = [
+        (source.name, source.holds, _size(_bytes(source)), source.licence, "yes" if sources.find(source) else "")
+        for source in sources.table().values()
+    ]
+    table("Released sets", ("name", "holds", "download", "licence", "here"), rows)
+
+
+def show(name: Name, json: Json = False) -> None:
+    """Show what is known of a released set: licence, citation, files and checksums."""
+    from catsofa.data import sources
+
+    facts = _facts(sources.named(name))
+    if json:
+        print_json(facts)
+        return
+    for key, value in facts.items():
+        if key != "files":
+            say(f"{key:9} {'not on this machine' if value is None else value}")
+    say("files")
+    for file in facts["files"]:
+        say(f"  {file['name']}  {_size(file['bytes'])}")
+        say(f"    SHA-256 {file['sha256'] or 'not published'}")
+
+
+def fetch(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Names that [bold]catsofa data list[/bold] shows.")
+    ],
+    given: Annotated[
+        Path | None, typer.Option("--from", help="Copy from this file or folder; nothing is downloaded.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bring released sets onto this machine, every byte checked; what is there stays, what was cut goes on."""
+    from catsofa.data.fetch import fetch as bring
+    from catsofa.data.sources import named
+
+    if given and len(names) > 1:
+        raise ValueError("--from is the file or folder of one set; name one")
+    for name in names:
+        named(name)
+    with _bars(quiet) as progress:
+        fetched = [bring(name, given, progress) for name in names]
+    if json:
+        print_json([_brought(one) for one in fetched])
+        return
+    for one in fetched:
+        say(f"{one.name}: {one.path}", quiet=quiet)
+        for file in one.files:
+            if not file.published:
+                say(f"  {file.path.name} has SHA-256 {file.sha256} (none is published; kept to compare)", quiet=quiet)
+
+
+def path(name: Name) -> None:
+    """Print where a released set lies on this machine; if it does not, say what to put where."""
+    from catsofa.data import sources
+
+    say(str(sources.path(name)))
+
+
+def _facts(source: "Source") -> dict[str, Any]:
+    """What is known of a source, for people and machines."""
+    from catsofa.data import sources
+
+    here = sources.find(source)
+    return {
+        "name": source.name,
+        "holds": source.holds,
+        "format": source.format,
+        "licence": source.licence,
+        "cite": source.citation,
+        "paper": source.paper,
+        "origin": source.origin,
+        "here": str(here) if here else None,
+        "files": [
+            {"name": file.name, "url": file.url, "bytes": file.size, "sha256": file.sha256 or None}
+            for file in source.downloads
+        ],
+    }
+
+
+def _brought(fetched: "Fetched") -> dict[str, Any]:
+    """What was brought, for a machine."""
+    files = [
+        {"file": str(file.path), "sha256": file.sha256, "how": file.how, "published": file.published}
+        for file in fetched.files
+    ]
+    return {"name": fetched.name, "path": str(fetched.path), "files": files}
+
+
+def _bytes(source: "Source") -> int | None:
+    """The size of all downloads of a source, where it is known."""
+    sizes = [file.size for file in source.downloads]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def _size(size: int | None) -> str:
+    """A size people can read: 12.5 MB."""
+    if size is None:
+        return "?"
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
+
+
+@contextmanager
+def _bars(quiet: bool = False) -> Iterator["Progress | None"]:
+    """A bar for each download, on stderr where a person is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name)
+            bars.update(tasks[name], completed=done, total=total, visible=done != total)
+
+        yield report

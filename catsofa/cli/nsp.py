@@ -1,0 +1,129 @@
+"""Commands for next-sentence heads: train one, check it, score what follows a context by it."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
+
+if TYPE_CHECKING:
+    from catsofa.scoring.next_sentence import NextSentence
+    from catsofa.scoring.next_training import Step
+
+Head = Literal["own", "linear", "mlp"]
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
+Checkpoint = Annotated[Path, typer.Argument(help="The folder that `catsofa nsp train` wrote.")]
+Pairs = Annotated[Path | None, typer.Option(help="Pairs as `catsofa build pairs` writes them: a folder or a file.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best one if not given.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's commands."""
+    nsp = typer.Typer(name="nsp", no_args_is_help=True, help="Train and use heads that know which sentence follows.")
+    nsp.command(
+        epilog=examples(
+            "catsofa nsp train gpt2 --pairs pairs --out gpt2-nsp",
+            "catsofa nsp train roberta-large --pairs pairs --out heads/roberta --batch 80 --accumulation 10",
+            "catsofa nsp train bert-base-cased --pairs pairs.jsonl --out tuned --epochs 1 --precision bf16",
+        )
+    )(train)
+    nsp.command(epilog=examples("catsofa nsp check gpt2-nsp", "catsofa nsp check gpt2-nsp --pairs other-pairs --json"))(
+        check
+    )
+    nsp.command(
+        epilog=examples(
+            "catsofa nsp score gpt2-nsp --on stereoset:dev --out gpt2-intersentence.json",
+            "catsofa score --predictions gpt2-intersentence.json --on stereoset:dev",
+        )
+    )(score)
+    app.add_typer(nsp)
+
+
+def train(
+    model: Annotated[str, typer.Argument(help="The model: a folder or a hub id.")],
+    pairs: Annotated[Path, typer.Option(help="Pairs as `catsofa build pairs` writes them: a folder or a file.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; run again, a stopped training goes on.")],
+    epochs: Annotated[int, typer.Option(min=1)] = 10,
+    learning_rate: Annotated[float, typer.Option("--lr", help="Learning rate after the warm-up.")] = 1e-5,
+    batch: Annotated[int, typer.Option(min=1, help="Pairs in a step.")] = 80,
+    accumulation: Annotated[int, typer.Option(min=1, help="Parts in which a batch is forwarded.")] = 1,
+    warm_up: Annotated[int, typer.Option(min=0, help="Steps, at most a tenth of all.")] = 500,
+    max_length: Annotated[int, typer.Option(min=8, help="Tokens of a pair; the longer sentence is cut.")] = 256,
+    head: Annotated[Head | None, typer.Option(help="Its own where the model has one, else linear.")] = None,
+    precision: Annotated[Precision, typer.Option(help="Of the forward pass.")] = "auto",
+    save_every: Annotated[int, typer.Option(min=1, help="Steps that a kill may cost.")] = 500,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    device: Device = None,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model to know next sentences, with StereoSet's recipe; kill it and run it again to the same result."""
+    from catsofa.data.sentence_pairs import SentencePairs
+    from catsofa.scoring import models
+    from catsofa.scoring.next_recipe import Recipe
+    from catsofa.scoring.next_training import train as train_head
+
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=learning_rate,
+        batch=batch,
+        accumulation=accumulation,
+        warm_up=warm_up,
+        max_length=max_length,
+        head=head,
+        precision=precision,
+        seed=seed,
+    )
+
+    def watch(steps: Iterable["Step"], total: int) -> Iterator["Step"]:
+        return progress(steps, "trained", total=total, quiet=quiet)
+
+    read = SentencePairs(pairs)
+    done = train_head(models.load(model, device=device), read, out, recipe, save_every=save_every, watch=watch)
+    for epoch in done.about["epochs"]:
+        say(f"epoch {epoch['epoch']}: {epoch['accuracy']:.1%} of {epoch['pairs']:,} held-out pairs", quiet=quiet)
+    say(f"{out}: class {done.network.next_label} means that the second sentence follows", quiet=quiet)
+
+
+def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, json: Json = False) -> None:
+    """Ask a head the pairs it was saved with, or held-out pairs of a file: does it know which sentence follows?"""
+    from catsofa.data.sentence_pairs import SentencePairs
+    from catsofa.scoring import next_sentence
+    from catsofa.scoring.intervals import wilson
+    from catsofa.scoring.known_pairs import verdict
+
+    head = next_sentence.load(checkpoint, device=device)
+    known = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known
+    accuracy = head.accuracy(known)
+    low, high = wilson(100 * accuracy, len(known))
+    separated, following = head.separation(known), sum(follows for *_, follows in known)
+    judged = verdict(separated, following, len(known) - following)
+    if json:
+        found = {"accuracy": accuracy, "low": low / 100, "high": high / 100, "pairs": len(known)}
+        print_json(found | {"next_label": head.network.next_label, "separation": separated, "verdict": judged})
+        return
+    say(f"{accuracy:.1%} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
+    say(f"those that follow score above the others in {separated:.1%} of cases: {judged}")
+
+
+def score(
+    checkpoint: Checkpoint,
+    on: Annotated[str, typer.Option(metavar=DATA, help="The CATs; their intersentence ones are scored.")],
+    out: Annotated[Path, typer.Option(help="The prediction file to write.")],
+    device: Device = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the log-probability that each candidate follows its context, as a prediction file."""
+    from catsofa.data import formats
+    from catsofa.data.records import Cat
+    from catsofa.scoring import next_sentence
+
+    head: NextSentence = next_sentence.load(checkpoint, device=device)
+    scores = head.score_cats(formats.read_as(local(on), Cat))
+    if not scores:
+        raise ValueError(f"{on} holds no intersentence CATs, and a next-sentence head scores no others")
+    written = formats.named("predictions").write(scores, out)
+    unscored = sum(found.score is None for found in scores)
+    say(f"{written:,} scores: {out}" + (f"; {unscored:,} could not be read" if unscored else ""), quiet=quiet)

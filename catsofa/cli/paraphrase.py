@@ -1,0 +1,163 @@
+"""Paraphrases: ask a model for them or read recorded replies, check them, and write one CAT file per partition."""
+
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.build import build
+from catsofa.cli.data import local
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from catsofa.builders.paraphrases import Rules, Summary
+    from catsofa.builders.prices import Estimate
+
+Target = Literal["verbatim", "derived", "any"]
+LimitField = Literal["max_completion_tokens", "max_tokens"]
+
+On = Annotated[str, typer.Option(help="The CATs to paraphrase: a file, or a released set by name.")]
+Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl and so on, and for the journal.")]
+Replies = Annotated[Path | None, typer.Option(help="Recorded replies to parse and check, instead of asking a model.")]
+Model = Annotated[str | None, typer.Option(help="Name of the model to ask.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server, if not OpenAI's own.")]
+RefusedFile = Annotated[
+    Path | None, typer.Option(help="What was refused, with the reason; OUT/refused.jsonl if not given.")
+]
+PromptName = Annotated[str, typer.Option(help="default, paper-004, or a Jinja text file.")]
+Count = Annotated[int, typer.Option("--count", "-n", min=1, max=20, help="Paraphrases of each CAT.")]
+TargetRule = Annotated[
+    Target, typer.Option(help="What must be left of the target: its own word, one for the same people, or none.")
+]
+Pipeline = Annotated[
+    str | None, typer.Option(help="spaCy pipeline that checks the slots too; patterns alone if not given.")
+]
+Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature, if not the server's own.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the server has one.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
+Limit = Annotated[LimitField, typer.Option(help="What the server calls that limit.")]
+MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
+Prices = Annotated[Path | None, typer.Option(help="Price table (TOML), if not ours.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
+Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, within a day.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
+PerMinute = Annotated[float | None, typer.Option(help="Requests a minute, at most.")]
+Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
+KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    build.command(
+        epilog=examples(
+            "catsofa build paraphrases --on dev.json --replies data_gpt4.json --out gpt4 --refused refused.jsonl",
+            "catsofa build paraphrases --on stereoset:dev --model gpt-4.1-mini --out mini --max-cost 1 --dry-run",
+            "catsofa build paraphrases --on stereoset:dev --model gpt-4.1-mini --out mini --max-cost 1 --batch",
+            "catsofa build paraphrases --on dev.json --base-url http://127.0.0.1:8000/v1 --model NAME --out local",
+        )
+    )(paraphrases)
+
+
+def paraphrases(
+    on: On,
+    out: Out,
+    replies: Replies = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    refused: RefusedFile = None,
+    prompt: PromptName = "default",
+    count: Count = 2,
+    target: TargetRule = "derived",
+    spacy_model: Pipeline = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    max_tokens: MaxTokens = 300,
+    limit_field: Limit = "max_completion_tokens",
+    max_cost: MaxCost = None,
+    prices: Prices = None,
+    dry_run: DryRun = False,
+    batch: Batch = False,
+    concurrency: Concurrency = 8,
+    per_minute: PerMinute = None,
+    timeout: Timeout = 60,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Paraphrase CATs with a model, or read recorded replies; check every sentence; write one CAT file per partition.
+
+    The same command goes on where it was stopped: a reply that stands in OUT/journal.jsonl is never paid for again.
+    """
+    from catsofa.builders import paraphrase_runs, prompts, recorded_replies
+    from catsofa.builders import paraphrases as builder
+    from catsofa.builders.prices import price_of
+    from catsofa.builders.provenance import provenance
+    from catsofa.data.endpoints import Endpoint
+    from catsofa.data.files import existing_file
+
+    file = local(on)
+    originals, aside = builder.read_originals(file)
+    choices = {"target": target, "slot": Path(spacy_model).name if spacy_model else "patterns"}
+    if replies and not model:
+        recorded = recorded_replies.read(existing_file(replies, recorded_replies.EXPECTED), originals)
+        answers = progress(recorded, "checking", len(originals), quiet=quiet)
+        made_by = provenance("paraphrases", file, replies, **choices)
+    elif model and not replies:
+        asked = prompts.load(prompt, count)
+        settings = {"temperature": temperature, "seed": seed}
+        run = paraphrase_runs.Run(
+            requests=builder.requests(originals, asked, model, settings | {limit_field: max_tokens}),
+            endpoint=Endpoint(
+                base_url=base_url, key_name=key_env, concurrency=concurrency, per_minute=per_minute, timeout=timeout
+            ),
+            out=out,
+            max_tokens=max_tokens,
+            price=price_of(model, base_url, prices),
+            max_cost=max_cost,
+            batch=batch,
+        )
+        if dry_run:
+            _show_estimate(run.preview(), json)
+            return
+        ended = run.ask(status=lambda said: note(said, quiet=quiet))
+        ended = progress(ended, "asking", len(run.requests), quiet=quiet)
+        answers = paraphrase_runs.answers(originals, ended)
+        made_by = provenance("paraphrases", file, prompt=asked.name, prompt_hash=asked.hash, **settings, **choices)
+    else:
+        raise ValueError("name a --model to ask, or a file of recorded --replies to read: one of the two")
+    results = builder.build(chain(aside, answers), _rules(spacy_model, count, target), made_by)
+    _show(builder.write(results, out, count, refused or out / "refused.jsonl"), out, json, quiet)
+
+
+def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
+    """How replies are judged."""
+    from catsofa.builders.paraphrases import Rules
+    from catsofa.builders.parsing import spacy_parser
+    from catsofa.builders.slot_frames import slot_check
+
+    return Rules(slot=slot_check(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)
+
+
+def _show_estimate(coming: "Estimate", json: bool) -> None:
+    """Print what a run would send."""
+    if json:
+        print_json(asdict(coming))
+    else:
+        say(str(coming))
+
+
+def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:
+    """Print what was kept and refused; exit with 1 if a request failed, since running again can mend that."""
+    failed = sum(count for reason, count in summary.refused.items() if reason.startswith("failed_"))
+    if json:
+        print_json({"kept": summary.kept, "refused": summary.refused, "warnings": summary.warnings})
+    elif not quiet:
+        rows = [(f"kept in partition {number}", kept) for number, kept in sorted(summary.kept.items())]
+        rows += [(f"refused: {reason}", count) for reason, count in summary.refused.most_common()]
+        rows += [(f"kept, but look at: {warning}", count) for warning, count in summary.warnings.most_common()]
+        table(str(out), ("sentences", "number"), rows)
+    if failed:
+        note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
+        raise typer.Exit(1)

@@ -1,0 +1,44 @@
+"""Commands that say what a protocol does: every choice, where it differs from the default, and why."""
+
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.terminal import Json, examples, print_json, say, table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Say what the protocols are and what each of them does.")
+    group.command("list", epilog=examples("catsofa protocols list"))(show_all)
+    group.command("show", epilog=examples("catsofa protocols show stereoset-code"))(show)
+    app.add_typer(group, name="protocols")
+
+
+def show_all(json: Json = False) -> None:
+    """List the protocols: what each reproduces."""
+    from catsofa.scoring.protocols import PRESETS
+
+    if json:
+        print_json({name: {"about": p.about, "reproduces": p.reproduces} for name, p in PRESETS.items()})
+        return
+    table("protocols", ["name", "about", "reproduces"], [[p.name, p.about, p.reproduces] for p in PRESETS.values()])
+
+
+def show(name: Annotated[str, typer.Argument(help="The protocol's name.")], json: Json = False) -> None:
+    """Say what a protocol does, where it differs from the default, and why."""
+    from catsofa.scoring.protocols import named
+
+    protocol = named(name)
+    differences = protocol.differences()
+    if json:
+        why = {option: reason for option, (_, _, reason) in differences.items()}
+        about = {"name": protocol.name, "about": protocol.about, "reproduces": protocol.reproduces}
+        print_json({**about, "options": protocol.options(), "differs": why})
+        return
+    say(protocol.about)
+    say(f"Reproduces: {protocol.reproduces or 'nothing; it is our own'}")
+    rows = [[option, value, default, why] for option, (value, default, why) in differences.items()]
+    table("where it differs from the default", ["option", "here", "default", "why"], rows)
+    same = {option: value for option, value in protocol.options().items() if option not in differences}
+    say("as the default: " + ", ".join(f"{option}={value}" for option, value in same.items()))

@@ -1,0 +1,107 @@
+"""The command that runs a recipe, after checking every step of it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from catsofa.cli.terminal import DATA, NEW_FOLDER, Quiet, examples, note
+
+OUTPUTS = {"out", "refused", "target", "figures"}
+"""The parameters by which commands name what they write."""
+
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # typer does not export the class it raises
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+
+    @app.command(
+        epilog=examples(
+            "catsofa run recipe.toml --check", "catsofa run recipe.toml", "catsofa run recipe.toml --set model=gpt2"
+        )
+    )
+    def run(
+        recipe: Annotated[Path, typer.Argument(help="A TOML file with one [[step]] table per command.")],
+        values: Annotated[
+            list[str] | None, typer.Option("--set", help="name=value, over a value of the recipe.")
+        ] = None,
+        check: Annotated[bool, typer.Option("--check", help="Check every step and leave.")] = False,
+        again: Annotated[bool, typer.Option("--again", help="Run steps again that have ended well before.")] = False,
+        quiet: Quiet = False,
+    ) -> None:
+        """Run a whole pipeline from a TOML recipe; every step is checked before the first one starts."""
+        from catsofa import recipes
+
+        steps = recipes.read(recipe, dict(_pair(value) for value in values or []))
+        tree = typer.main.get_command(app)
+        checked = check_steps(tree, steps)
+        journal = recipes.Journal(recipe)
+        for step, (inputs, outputs) in zip(steps, checked, strict=True):
+            if check:
+                note(f"step {step.number}: {step}", quiet=quiet)
+            elif not again and journal.has(step, inputs, outputs):
+                note(f"step {step.number} has ended well before: {step}", quiet=quiet)
+            else:
+                note(f"step {step.number}: {step}", quiet=quiet)
+                code = tree.main([*step.command, *step.arguments], prog_name="catsofa", standalone_mode=False)
+                if code:
+                    raise typer.Exit(code)
+                journal.add(step, inputs)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Name and value of `name=value`."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError(f"--set takes name=value; found {text!r}")
+    return name, value
+
+
+def check_steps(tree: Any, steps: list[Any]) -> list[tuple[list[Path], list[Path]]]:
+    """The files each step reads and writes; a wrong word, option or missing input is an error that names the step."""
+    checked = []
+    made: set[Path] = set()
+    for step in steps:
+        try:
+            inputs, outputs = _files(tree, step)
+        except UsageError as error:
+            raise ValueError(f"step {step.number} ({' '.join(step.command)}): {error}") from None
+        for path in inputs:
+            if not path.exists() and not any(path == other or other in path.parents for other in made):
+                raise ValueError(f"step {step.number} reads {path}, which does not exist and no earlier step writes")
+        made.update(outputs)
+        checked.append((inputs, outputs))
+    return checked
+
+
+def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
+    """The paths a step reads and those it writes, from its parsed arguments."""
+    command = tree
+    for word in step.command:
+        inner = getattr(command, "commands", {}).get(word)
+        if inner is None:
+            known = ", ".join(getattr(command, "commands", {})) or "no further words"
+            raise ValueError(f"step {step.number}: no command {' '.join(step.command)!r}; after catsofa comes {known}")
+        command = inner
+    if getattr(command, "commands", None):
+        raise ValueError(f"step {step.number}: {' '.join(step.command)!r} needs one of {', '.join(command.commands)}")
+    parsed = command.make_context(" ".join(step.command), list(step.arguments)).params
+    inputs: list[Path] = []
+    outputs: list[Path] = []
+    for parameter in command.params:
+        values = parsed.get(parameter.name)
+        for value in values if isinstance(values, list | tuple) else [values]:
+            if isinstance(value, Path):
+                made = parameter.name in OUTPUTS or parameter.metavar == NEW_FOLDER
+                (outputs if made else inputs).append(value)
+            elif isinstance(value, str) and parameter.metavar == DATA and not _is_released(value):
+                inputs.append(Path(value))
+    return inputs, outputs
+
+
+def _is_released(name: str) -> bool:
+    """Whether this is the name of a released set, which is fetched when it is asked for."""
+    from catsofa.data import sources
+
+    return name in sources.table()

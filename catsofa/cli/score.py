@@ -1,0 +1,202 @@
+"""Commands that score: models and prediction files, robustness to paraphrase, protocols."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from catsofa.cli import controls, export, protocols
+from catsofa.cli.data import local
+from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from catsofa.scoring.results import Report
+    from catsofa.scoring.robustness import Comparison
+
+TEN = 10
+"""From here on one decimal is enough."""
+MOST = 5
+"""Target terms named for people."""
+
+ProtocolName = Annotated[str, typer.Option("--protocol", help="How to score: `catsofa protocols list`.")]
+Seed = Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command(
+        epilog=examples(
+            "catsofa score gpt2 --on dev.json --out runs/gpt2",
+            "catsofa score models/bert gpt2 --on dev.json --on crows_pairs.csv --out runs --device cuda --dtype bf16",
+            "catsofa score gpt2 --on stereoset:dev --nsp gpt2-nsp",
+            "catsofa score --predictions predictions.json --on dev.json",
+            "catsofa score --predictions predictions.json --on dev.json --protocol stereoset-code --json",
+            "catsofa score --predictions predictions.json --on dev.json --terms",
+        )
+    )(score)
+    app.command(
+        epilog=examples(
+            "catsofa robustness --original runs/gpt2 --paraphrase runs/gpt2-paraphrased",
+            "catsofa robustness --original a.json --paraphrase b.json --on dev.json --on paraphrases.json",
+            "catsofa robustness --original a.json --paraphrase b.json --paraphrase c.json --on dev.json --json",
+        )
+    )(robustness)
+    for topic in (controls, export, protocols):
+        topic.register(app)
+
+
+def score(
+    on: Annotated[list[str], typer.Option(metavar=DATA, help="CATs, pairs, probes or tests; again for another set.")],
+    models: Annotated[list[str] | None, typer.Argument(help="Folders or hub ids: gpt2, gpt2@revision.")] = None,
+    predictions: Annotated[Path | None, typer.Option(help="Measure the scores of this file or run instead.")] = None,
+    protocol: ProtocolName = "catsofa",
+    out: Annotated[Path | None, typer.Option(help="A folder for every score; the same call again goes on.")] = None,
+    nsp: Annotated[Path | None, typer.Option(help="A head of `catsofa nsp train`, for intersentence CATs.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")] = "float32",
+    device_map: Annotated[str | None, typer.Option(help="`auto`: a model too big for one device.")] = None,
+    bits: Annotated[Literal["4", "8"] | None, typer.Option(help="Quantise with bitsandbytes when loading.")] = None,
+    trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
+    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first records.")] = None,
+    terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa or SEAT, each with its interval."""
+    from catsofa.scoring.evaluate import evaluate_all
+    from catsofa.scoring.protocols import named
+    from catsofa.scoring.score_files import report_on
+
+    if bool(models) == bool(predictions):
+        raise ValueError("name models to score, or --predictions to measure, one of the two")
+    sets = [str(local(data)) for data in on]
+    if predictions:
+        found = [report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets]
+    else:
+        found = list(
+            evaluate_all(
+                models or [],
+                sets,
+                protocol=named(protocol, seed=seed),
+                out=out,
+                limit=limit,
+                nsp=nsp,
+                batch_tokens=batch_tokens,
+                with_terms=terms,
+                watch=lambda records: progress(records, "scored", quiet=json),
+                device=device,
+                dtype=dtype,
+                device_map=device_map,
+                quantisation=bits and {f"load_in_{bits}bit": True},
+                trust_remote_code=trust_remote_code,
+                allow_pickle=allow_pickle,
+            )
+        )
+    if json:
+        print_json(found[0].to_dict() if len(found) == 1 else [each.to_dict() for each in found])
+        return
+    for each in found:
+        show(each)
+
+
+def show(found: "Report") -> None:
+    """Print a report for people: the sets, the terms, what is unscored, and the signature."""
+    for task, rows in groupby(found.rows(), key=lambda row: str(row.get("task", "pairs"))):
+        _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
+    if found.terms:
+        _rows("target terms: value, Wilson's interval", found.terms)
+    for reason, count in found.unscored.items():
+        note(f"unscored: {count:,} texts: {reason}")
+    if found.strangers:
+        note(f"{found.strangers:,} scores are of texts that are not in the data")
+    if found.precision:
+        note(_precision(found.precision))
+    say(str(found.signature))
+
+
+def _precision(found: Mapping[str, Any]) -> str:
+    """What half precision may have decided, in a sentence."""
+    if not found["checked"]:
+        return f"{found['dtype']}: its error was not measured: {found['reason']}"
+    return (
+        f"{found['dtype']}: differences are off by up to {found['error']:.4f} ({found['checked']} checked in float32); "
+        f"{found['within']:,} of {found['preferences']:,} preferences lie within that and could flip"
+    )
+
+
+def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print flat rows, each measure with its limits in one cell; a coverage that is whole is said once."""
+    whole = all(row.get("coverage") == 1 for row in rows)
+    title, hidden = (f"{title}; coverage 100 %", {"task", "coverage"}) if whole else (title, {"task"})
+    columns = [name for name in rows[0] if name not in hidden and not name.endswith(("_low", "_high"))]
+    table(title, columns, [[_cell(row, name) for name in columns] for row in rows])
+
+
+def _cell(row: Mapping[str, Any], name: str) -> object:
+    """A value, with its limits where it has some."""
+    value = row[name]
+    if isinstance(value, float) and isnan(value):
+        return "unscored"
+    if name == "coverage":
+        return f"{value:.1%}"
+    if f"{name}_low" not in row:
+        return value
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    digits = 1 if max(abs(value), 0 if isnan(high) else abs(high)) >= TEN else 2
+    return f"{value:.{digits}f}" if isnan(low) else f"{value:.{digits}f} {low:.{digits}f}–{high:.{digits}f}"
+
+
+def robustness(
+    original: Annotated[
+        list[Path], typer.Option(help="A run on the originals, or a file of scores; again for another model.")
+    ],
+    paraphrase: Annotated[
+        list[Path], typer.Option(help="A run on paraphrases, or a file of scores; again for another set of them.")
+    ],
+    on: Annotated[
+        list[str] | None,
+        typer.Option(metavar=DATA, help="For files: the original CATs, then those of each set of paraphrases."),
+    ] = None,
+    protocol: ProtocolName = "catsofa",
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Say what rephrasing changes: lms, ss and icat, the preferences that flip, and the ranks of several models."""
+    from catsofa.scoring.score_files import robustness_on
+
+    found = robustness_on(original, paraphrase, [local(data) for data in on or ()], protocol=protocol, seed=seed)
+    if json:
+        print_json(found.to_dict())
+        return
+    for one in found.compared:
+        say(f"{one.original} → {one.paraphrase}")
+        show_comparison(one.comparison)
+    for ranks in found.ranks:
+        say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on paraphrases {' > '.join(ranks.paraphrase)}")
+        say(f"Kendall's tau {ranks.kendall:.2f}")
+    say(str(found.signature))
+
+
+def show_comparison(found: "Comparison") -> None:
+    """Print what one rephrasing changes."""
+    rows = [
+        [
+            name,
+            getattr(found.original, name).value,
+            getattr(found.paraphrase, name).value,
+            f"{change.by:.1f}",
+            f"{change.p:.4f}",
+        ]
+        for name, change in found.changes.items()
+    ]
+    table(f"{found.items:,} items", ["measure", "original", "paraphrase", "change [95 %]", "p"], rows)
+    say(f"preferences that flip, in percent of {found.items:,} items: {found.flips:.1f}")
+    most = ", ".join(f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST])
+    say(f"most flipping terms: {most}")
+    for reason, count in found.refused.items():
+        note(f"refused: {count:,} paraphrases: {reason}")

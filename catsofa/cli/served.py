@@ -1,0 +1,137 @@
+"""Commands for models behind an address: can it be scored, score it, or, if it only chats, let it choose."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.score import show
+from catsofa.cli.terminal import DATA, Json, examples, print_json, progress, say
+
+Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Address, as http://127.0.0.1:8000/v1; else OPENAI_BASE_URL.")]
+KeyEnv = Annotated[str, typer.Option(help="The environment variable that holds the key.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
+Timeout = Annotated[float, typer.Option(help="Seconds a reply may take.")]
+Start = Annotated[str, typer.Option(help="The model's start token, where its server adds none: <s>, <|endoftext|>.")]
+On = Annotated[str, typer.Option(metavar=DATA, help="The data.")]
+Out = Annotated[Path | None, typer.Option(help="A folder for every reply; the same call again goes on.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first records.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's commands."""
+    served = typer.Typer(name="served", no_args_is_help=True, help="Models behind an OpenAI-compatible address.")
+    served.command(
+        epilog=examples(
+            "catsofa served check llama --base-url http://127.0.0.1:8000/v1",
+            "OPENAI_BASE_URL=https://host/v1 OPENAI_API_KEY=… catsofa served check llama --start '<s>' --json",
+        )
+    )(check)
+    served.command(
+        epilog=examples(
+            "catsofa served score llama --base-url http://127.0.0.1:8000/v1 --on stereoset:dev --out runs/llama",
+            "catsofa served score llama --on probes.jsonl --out runs/llama-sofa --concurrency 32 --json",
+        )
+    )(score)
+    served.command(
+        epilog=examples(
+            "catsofa served choose chatty --base-url http://127.0.0.1:8000/v1 --on crows-pairs --out choices/chatty",
+        )
+    )(choose)
+    app.add_typer(served)
+
+
+def check(
+    model: Name,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    start: Start = "",
+    timeout: Timeout = 60.0,
+    json: Json = False,
+) -> None:
+    """Ask a server a few short questions: does it give the log-probabilities of prompts, and are they real?"""
+    from dataclasses import asdict
+
+    from catsofa.scoring.served import endpoint_from_environment, probe
+
+    found = probe(model, endpoint_from_environment(base_url, key_env, timeout=timeout), start)
+    if json:
+        print_json(asdict(found))
+        return
+    first = "conditioned on a start token" if found.leading else "not scored (name the start token with --start)"
+    say(f"{model} can be scored, asked by {found.dialect}; a text's first token is {first}")
+    if found.space is None:
+        say("  what follows a context cannot be scored: alone it is cut into other tokens")
+    say(f"  two answers to one question differ by {found.drift:.4f} nats a token at most")
+
+
+def score(
+    model: Name,
+    on: On,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    start: Start = "",
+    protocol: Annotated[str, typer.Option(help="How to score: `catsofa protocols list`.")] = "catsofa",
+    out: Out = None,
+    limit: Limit = None,
+    concurrency: Concurrency = 8,
+    timeout: Timeout = 60.0,
+    terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
+    json: Json = False,
+) -> None:
+    """Score a served model on CATs, CrowS-Pairs or probes by its server's log-probabilities."""
+    from catsofa.scoring.served import endpoint_from_environment
+    from catsofa.scoring.served_runs import evaluate
+
+    found = evaluate(
+        model,
+        local(on),
+        endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout),
+        protocol=protocol,
+        start=start,
+        out=out,
+        limit=limit,
+        with_terms=terms,
+        watch=lambda records: progress(records, "asked", quiet=json),
+    )
+    if json:
+        print_json(found.to_dict())
+        return
+    show(found)
+
+
+def choose(
+    model: Name,
+    on: On,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    out: Out = None,
+    limit: Limit = None,
+    concurrency: Concurrency = 8,
+    timeout: Timeout = 60.0,
+    answer_tokens: Annotated[int, typer.Option(min=1, help="Tokens an answer may have.")] = 16,
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
+    json: Json = False,
+) -> None:
+    """Let a model that only chats choose between two sentences, in both orders; a table of its own."""
+    from catsofa.scoring.forced_choice import evaluate
+    from catsofa.scoring.served import endpoint_from_environment
+
+    found = evaluate(
+        model,
+        local(on),
+        endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout),
+        out=out,
+        limit=limit,
+        answer_tokens=answer_tokens,
+        seed=seed,
+        watch=lambda records: progress(records, "asked", quiet=json),
+    )
+    if json:
+        print_json(found.to_dict())
+        return
+    show(found)
+    how = found.results.to_dict()
+    say(f"by position: {how['by_position']:.1%} of the choices; unread: {how['unread']:,} of {how['comparisons']:,}")

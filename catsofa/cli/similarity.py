@@ -1,0 +1,147 @@
+"""Similarity: filter paraphrases by what they mean, calibrate the model that says so, drop near-duplicates."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.build import filters
+from catsofa.cli.data import local
+from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+Backend = Literal["torch", "onnx"]
+
+Model = Annotated[str, typer.Option(help="A sentence-transformers model: a folder, or a name on the hub.")]
+BackendName = Annotated[Backend, typer.Option(help="What runs the model.")]
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    filters.command(
+        epilog=examples(
+            "catsofa filter similarity gpt4 --original dev.json --out gpt4-same",
+            "catsofa filter similarity gpt4 --original dev.json --model ./minilm --floor 0.65 --review 0.8 --out same",
+            "catsofa filter similarity gpt4 --original dev.json --inference ./nli-minilm --out without-contradictions",
+        )
+    )(similarity)
+    filters.command(
+        "near-duplicates",
+        epilog=examples("catsofa filter near-duplicates stereotypes.jsonl --out kept.jsonl --refused twice.jsonl"),
+    )(near_duplicates)
+    calibrate = typer.Typer(name="calibrate", no_args_is_help=True, help="Measure what a measure is worth.")
+    calibrate.command("similarity", epilog=examples("catsofa calibrate similarity --on stsb-dev.tsv --model ./minilm"))(
+        calibrate_similarity
+    )
+    calibrate.callback()(_group)
+    app.add_typer(calibrate)
+
+
+def _group() -> None:
+    """Keep `calibrate` a group while it has one command."""
+
+
+def similarity(
+    folder: Annotated[Path, typer.Argument(help="Paraphrases, as `build paraphrases` writes them.")],
+    original: Annotated[str, typer.Option(help="The CATs they paraphrase: a file, or a released set by name.")],
+    out: Annotated[Path, typer.Option(help="Folder for partitions, review queues, refusals and scores.")],
+    model: Model = MINILM,
+    backend: BackendName = "torch",
+    floor: Annotated[float, typer.Option(help="Mean cosine below which a paraphrase is refused.")] = 0.60,
+    review: Annotated[
+        float | None, typer.Option(help="Mean cosine below which people should look; 0.75, or FLOOR if that is higher.")
+    ] = None,
+    same: Annotated[float, typer.Option(help="chrF above which it is the same sentence again.")] = 85.0,
+    cross: Annotated[
+        str | None, typer.Option(help="Cross-encoder whose likeness can lift a pair over the review line.")
+    ] = None,
+    inference: Annotated[
+        str | None, typer.Option(help="Cross-encoder for inference; a contradiction goes to people.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Keep the paraphrases that mean what their original means, queue the doubtful for people, refuse the rest.
+
+    Every score stays in OUT/similarity.jsonl: the same command with other lines cuts again without a model.
+    """
+    from catsofa.builders.encoders import CrossEncoder, sentence_encoder
+    from catsofa.builders.similarity import Cut, Models
+    from catsofa.builders.similarity_filter import filter_pairs, read_pairs
+
+    models = Models(
+        encoder=sentence_encoder(model, backend),
+        cross=CrossEncoder(cross) if cross else None,
+        inference=CrossEncoder(inference, "contradiction") if inference else None,
+    )
+    cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
+    pairs = read_pairs(folder, local(original))
+    counts = filter_pairs(progress(pairs, "comparing", len(pairs), quiet=quiet), folder, out, models, cut)
+    _show(str(out), counts, json, quiet)
+
+
+def near_duplicates(
+    file: Annotated[Path, typer.Argument(help="Records of any kind that have a text (JSONL, StereoSet, CrowS-Pairs).")],
+    out: Annotated[Path, typer.Option(help="The file to write (JSONL).")],
+    refused: Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Share of common 4-character sequences that makes a duplicate.")
+    ] = 0.8,
+    seed: Annotated[int, typer.Option(help="Seed of the hash functions.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Keep the first of texts that are nearly the same; a million take about half a minute."""
+    from catsofa.builders import outcomes
+    from catsofa.builders.near_duplicates import text_of, without_near_duplicates
+    from catsofa.data import formats
+
+    records = progress(formats.read(file), "reading", quiet=quiet)
+    _show(
+        str(out), outcomes.write(without_near_duplicates(records, text_of, threshold, seed), out, refused), json, quiet
+    )
+
+
+def calibrate_similarity(
+    on: Annotated[Path, typer.Option(help="Pairs with human scores: sentence1, sentence2, score (TSV or CSV).")],
+    model: Model = MINILM,
+    backend: BackendName = "torch",
+    precision: Annotated[float, typer.Option(min=0, max=1, help="Share of kept pairs that must be the same.")] = 0.9,
+    same_from: Annotated[float, typer.Option(help="Human score from which two sentences are the same.")] = 4.0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    json: Json = False,
+) -> None:
+    """Say how a model's cosines agree with people, and from which cosine on they are right often enough."""
+    from catsofa.builders.calibration import calibrate, cosines, read_judged
+    from catsofa.builders.encoders import sentence_encoder
+
+    judged = read_judged(on)
+    scores = [pair.score for pair in judged]
+    found = calibrate(
+        cosines(judged, sentence_encoder(model, backend)),
+        scores,
+        same_from=same_from,
+        precision=precision,
+        seed=seed,
+    )
+    if json:
+        print_json(asdict(found))
+        return
+    low, high = found.interval
+    say(f"Spearman {found.spearman:.3f} [{low:.3f}, {high:.3f}] over {found.pairs:,} pairs")
+    if found.threshold is None:
+        say(f"no cosine is right in {precision:.0%} of the pairs above it; people call {found.same:,} pairs the same")
+    else:
+        say(f"from {found.threshold:.3f} on, {precision:.0%} are the same: {found.recall:.0%} of all {found.same:,}")
+
+
+def _show(title: str, counts: "Counter[str]", json: bool, quiet: bool) -> None:
+    """Print how many went where."""
+    if json:
+        print_json(dict(counts))
+    elif not quiet:
+        table(title, ("texts", "number"), counts.items())

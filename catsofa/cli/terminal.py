@@ -1,0 +1,84 @@
+"""What the commands share: how they print, fail, draw tables and show progress."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+T = TypeVar("T")
+
+DATA = "DATA"
+"""Metavar of a parameter that takes a file, a folder, or a released set by name."""
+NEW_FOLDER = "NEW-FOLDER"
+"""Metavar of a parameter that names a folder to make."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a machine to read.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def examples(*commands: str) -> str:
+    """The epilog of a command's help: how people call it."""
+    return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"$ {command}" for command in commands)
+
+
+def fail(sentence: str, code: int = 2) -> NoReturn:
+    """Say what is wrong on stderr, in one sentence, and leave."""
+    typer.echo(f"catsofa: {' '.join(sentence.split())}", err=True)
+    sys.exit(code)
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Print a line for people."""
+    if not quiet:
+        typer.echo(text)
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """Print a line for people beside the result, on stderr."""
+    if not quiet:
+        typer.echo(text, err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; NaN has no place in JSON and becomes null."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+
+
+def _finite(value: Any) -> Any:
+    """The value with NaN and infinities as None."""
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table that fits the terminal (80 columns where there is none)."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row])
+    console.print(drawn)
+
+
+def progress(items: Iterable[T], label: str, total: int | None = None, *, quiet: bool = False) -> Iterator[T]:
+    """The items, with rate and time left on stderr where a person is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield from bar.track(items, total=total, description=label)

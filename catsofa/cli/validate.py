@@ -1,0 +1,235 @@
+"""Commands that validate: what people's judgements decide, and what is wrong with a set."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catsofa.cli import validate_sets
+from catsofa.cli.terminal import Json, examples, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.validation.collected import Collected
+
+room = typer.Typer(
+    no_args_is_help=True,
+    help="What people's judgements decide, how far they agree, what is wrong with a set, and how to split it.",
+)
+
+Source = Annotated[
+    Path, typer.Option("--in", help="Annotations (item, annotator, label), CATs with labels, or CrowS-Pairs.")
+]
+Need = Annotated[int, typer.Option(help="Votes a label needs.")]
+Of = Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")]
+Group = Annotated[
+    str,
+    typer.Option(help="Column that names the CAT of an item, which is judged and kept as a whole.", show_default=False),
+]
+Labels = Annotated[str, typer.Option(help="The valid answers, separated by commas; any, if not given.")]
+GoldPass = Annotated[float, typer.Option(help="Share of attention items (column gold) a person must get right.")]
+Out = Annotated[Path | None, typer.Option(help="Write what was confirmed: the CATs, or each item with its label.")]
+Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason, as JSONL.")]
+SetAside = Annotated[Path | None, typer.Option(help="Write the annotations that did not count, with the reason.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    validate_sets.register(room)
+    app.add_typer(room, name="validate")
+
+
+def _collected(path: Path, group: str = "", cats: Path | None = None) -> "Collected":
+    """The annotations in a file of any format that has some, put on the CATs they judge if those are given."""
+    from catsofa.data import formats
+    from catsofa.data.records import Cat
+    from catsofa.validation.collected import collect, onto
+
+    found = collect(formats.read(path), group)
+    return onto(formats.read_as(cats, Cat), found) if cats else found
+
+
+def _write(records: Iterable[Any], path: Path | None, csv_format: str = "annotations") -> None:
+    """Write records where asked: as CSV or StereoSet JSON by the ending, else as JSONL."""
+    from catsofa.data import formats
+
+    if path is not None:
+        name = {".csv": csv_format, ".json": "stereoset"}.get(path.suffix, "jsonl")
+        formats.named(name).write(records, path)
+
+
+@room.command(
+    epilog=examples(
+        "catsofa validate votes --in annotations.csv --need 3",
+        "catsofa validate votes --in annotations.csv --need 4 --group cluster_id --json",
+        "catsofa validate votes --in annotations.jsonl --cats drafts.jsonl --out validated.jsonl",
+    )
+)
+def votes(
+    source: Source,
+    need: Need = 3,
+    of: Of = 5,
+    group: Group = "",
+    cats: Annotated[Path | None, typer.Option(help="The CATs judged, if they are in a file of their own.")] = None,
+    labels: Labels = "",
+    gold_pass: GoldPass = 0.75,
+    writer_counts: Annotated[bool, typer.Option("--writer-counts", help="The writer's label is a vote too.")] = False,
+    drop_repeats: Annotated[
+        bool, typer.Option("--drop-repeats", help="One person never takes two seats, even where the last stays empty.")
+    ] = False,
+    posterior: Annotated[
+        float | None, typer.Option(help="Let Dawid-Skene decide instead: the label with a posterior above this.")
+    ] = None,
+    out: Out = None,
+    refused: Refused = None,
+    set_aside: SetAside = None,
+    json: Json = False,
+) -> None:
+    """Decide each item by the first valid, distinct, complete judgements of people who pass gold."""
+    from catsofa.validation.confirmed import confirm
+    from catsofa.validation.judgements import Rule
+    from catsofa.validation.reports import votes_report
+
+    valid = tuple(part.strip() for part in labels.split(",") if part.strip())
+    rule = Rule(
+        need=need,
+        of=of,
+        labels=valid,
+        gold_pass=gold_pass,
+        writer_counts=writer_counts,
+        repeats="drop" if drop_repeats else "fill",
+    )
+    confirmed = confirm(_collected(source, group, cats), rule, posterior)
+    _write(confirmed.decided(), out)
+    _write(confirmed.not_decided(), refused, csv_format="jsonl")
+    _write(confirmed.votes.counted.set_aside, set_aside)
+    report = votes_report(confirmed)
+    print_json(report) if json else _say_votes(report)
+
+
+def _say_votes(report: dict[str, Any]) -> None:
+    """The decisions for people."""
+    rule = report["rule"]
+    say(f"{report['decided']:,} of {report['items']:,} items decided by {rule['need']} of {rule['of']} judgements")
+    table("Labels", ["label", "items"], report["labels"].items())
+    if cats := report.get("cats"):
+        say(f"{cats['kept']:,} of {cats['items']:,} CATs confirmed")
+    if report["set_aside"]:
+        table("Annotations that did not count", ["reason", "annotations"], report["set_aside"].items())
+    if counted := report["repeats"]["counted"]:
+        say(
+            f"{counted:,} times one person's second judgement took a seat nobody else took, and decided "
+            f"{len(report['repeats']['decisive']):,} items; --drop-repeats leaves such seats empty"
+        )
+    for item in report["undecided"][:10]:
+        say(f"  {item}: {report['reasons'][item]}")
+    if len(report["undecided"]) > 10:
+        say(f"  and {len(report['undecided']) - 10:,} more (--refused FILE writes them all)")
+    if beside := report.get("dawid_skene"):
+        say(
+            f"Dawid-Skene (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, says otherwise on "
+            f"{len(beside['differs']):,} and would settle {len(beside['settles']):,} of the undecided"
+        )
+
+
+@room.command(
+    epilog=examples(
+        "catsofa validate agreement --in annotations.csv",
+        "catsofa validate agreement --in annotations.csv --by split --json",
+        "catsofa validate agreement --in crows_pairs_anonymized.csv",
+    )
+)
+def agreement(
+    source: Source,
+    by: Annotated[list[str] | None, typer.Option(help="A further column to break agreement down by.")] = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals."""
+    from catsofa.validation.reports import agreement_report
+
+    report = agreement_report(_collected(source), by=by or (), resamples=resamples, seed=seed)
+    if json:
+        print_json(report)
+        return
+    columns = ["", "kappa", "95 %", "alpha", "percent", "95 %", "unanimous", "items"]
+    table("Agreement", columns, [_agreement_row("all", report)])
+    for name, parts in report["by"].items():
+        if name != "annotator":
+            most_agreed = sorted(parts.items(), key=lambda part: -(part[1]["percent"] or 0))
+            table(f"By {name}", columns, [_agreement_row(value, part) for value, part in most_agreed])
+    if "question" in report:
+        say(f"what people agree on: {report['question']}")
+    say(f"{len(report['by']['annotator']):,} annotators: catsofa validate annotators shows each of them")
+    if "note" in report:
+        note(report["note"])
+
+
+def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
+    """One line of a table of agreement."""
+
+    def ends(key: str) -> str:
+        return f"{_number(part['intervals'][key]['low'])} to {_number(part['intervals'][key]['high'])}"
+
+    return [
+        name,
+        _number(part["fleiss_kappa"]),
+        ends("fleiss_kappa"),
+        _number(part["krippendorff_alpha"]),
+        _number(part["percent"]),
+        ends("percent"),
+        _number(part["unanimous"]),
+        part["items"],
+    ]
+
+
+def _number(value: float, digits: int = 3) -> str:
+    """A number for people; a dash where there is none."""
+    return f"{value:.{digits}f}" if value == value else "–"
+
+
+@room.command(
+    epilog=examples(
+        "catsofa validate annotators --in annotations.csv",
+        "catsofa validate annotators --in collected.jsonl --consensus 0.6 --json",
+    )
+)
+def annotators(
+    source: Source,
+    consensus: Annotated[
+        float | None,
+        typer.Option(help="Least agreement with the others; midway from chance to the median, if not given."),
+    ] = None,
+    gold_pass: GoldPass = 0.75,
+    need: Need = 3,
+    of: Of = 5,
+    group: Group = "",
+    json: Json = False,
+) -> None:
+    """Each annotator's accuracy, speed and habits; whom to exclude, why, and what that would change."""
+    from catsofa.validation.annotators import Limits, without
+    from catsofa.validation.annotators import annotators as look_at
+    from catsofa.validation.judgements import Rule
+    from catsofa.validation.reports import annotators_report
+
+    collected = _collected(source, group)
+    people = look_at(collected.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
+    rule = Rule(need=need, of=of, gold_pass=gold_pass)
+    exclusion = without(collected, [person.name for person in people if person.exclude], rule)
+    if json:
+        print_json(annotators_report(people, exclusion))
+        return
+    columns = ["annotator", "answers", "consensus", "spam", "seconds", "exclude because"]
+    rows = [
+        [p.name, p.answers, _number(p.consensus, 2), _number(p.spam, 2), _number(p.seconds, 1), "; ".join(p.exclude)]
+        for p in people
+    ]
+    table(f"Annotators ({len(people):,})", columns, rows)
+    say(
+        f"leaving out {len(exclusion.excluded):,} people ({exclusion.annotations:,} annotations): "
+        f"{len(exclusion.lost):,} items lose their decision, {len(exclusion.gained):,} gain one, "
+        f"{len(exclusion.changed):,} change label"
+    )

@@ -1,0 +1,228 @@
+"""Commands that look at a whole set: lint, stats, split, leaks."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catsofa.cli.terminal import Json, examples, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.validation.lint import Report
+
+File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
+Files = Annotated[list[Path], typer.Argument(help="The set, in one file or several.")]
+SpacyModel = Annotated[str, typer.Option(help="A spaCy pipeline, by name or folder.")]
+Frequencies = Annotated[str, typer.Option(help="Word frequencies: `wordfreq`, or a corpus as a text file.")]
+SentimentModel = Annotated[str, typer.Option(help="A text-classification model, by name or folder.")]
+Negative = Annotated[str, typer.Option(help="Its negative classes, separated by commas, if they are not called so.")]
+
+
+def register(room: typer.Typer) -> None:
+    """Add the commands."""
+    room.command(
+        epilog=examples(
+            "catsofa validate lint dev.json",
+            "catsofa validate lint dev.json --select L1,L2,L3 --json",
+            "catsofa validate lint pairs.csv --frequencies wordfreq --names names.txt --sarif lint.sarif",
+        )
+    )(lint)
+    room.command(epilog=examples("catsofa validate rules"))(rules)
+    room.command(
+        epilog=examples(
+            "catsofa validate stats dev.json test.json",
+            "catsofa validate stats dev.json --frequencies wordfreq --json",
+        )
+    )(stats)
+    room.command(
+        epilog=examples(
+            "catsofa validate split all.json --dev 0.25 --seed 0 --out parts",
+            "catsofa validate split all.jsonl --siblings groups.csv --out parts --json",
+        )
+    )(split)
+    room.command(epilog=examples("catsofa validate leaks dev.json test.json"))(leaks)
+
+
+def _records(paths: Iterable[Path]) -> list[Any]:
+    """The records of some files."""
+    from catsofa.data import formats
+
+    return [record for path in paths for record in formats.read(path)]
+
+
+def lint(
+    file: File,
+    select: Annotated[str, typer.Option(help="Rules to run, separated by commas; all, if not given.")] = "",
+    ignore: Annotated[str, typer.Option(help="Rules to leave out, separated by commas.")] = "",
+    spacy_model: SpacyModel = "",
+    frequencies: Frequencies = "",
+    names: Annotated[Path | None, typer.Option(help="Given names, one a line.")] = None,
+    offensive: Annotated[Path | None, typer.Option(help="Offensive words, one a line.")] = None,
+    encoder: Annotated[str, typer.Option(help="A sentence encoder, by name or folder.")] = "",
+    model: Annotated[str, typer.Option(help="A language model, by name or folder.")] = "",
+    sentiment_model: SentimentModel = "",
+    negative: Negative = "",
+    against: Annotated[Path | None, typer.Option(help="Another split, which must share nothing with this one.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write the findings as SARIF, too.")] = None,
+    fail_on: Annotated[str, typer.Option(help="Exit with 1 if there is an error, a warning or an info at all.")] = "",
+    json: Json = False,
+) -> None:
+    """Look for what makes a benchmark measure something else; each rule has a code, a severity and an example."""
+    from catsofa.lint_given import given
+    from catsofa.validation.lint import as_json, write_sarif
+    from catsofa.validation.lint import lint as run
+    from catsofa.validation.lint_rule import at_least
+
+    worst = at_least(fail_on) if fail_on else ()
+    tools = given(
+        spacy_model=spacy_model,
+        frequencies=frequencies,
+        names=names,
+        offensive=offensive,
+        encoder=encoder,
+        model=model,
+        sentiment_model=sentiment_model,
+        negative=negative,
+        against=against,
+    )
+    report = run(_records([file]), tools, select=_codes(select), ignore=_codes(ignore))
+    if sarif:
+        write_sarif(report, str(file), sarif)
+    print_json(as_json(report)) if json else _say_findings(report)
+    if any(finding.severity in worst for finding in report.findings):
+        raise typer.Exit(1)
+
+
+def _codes(option: str) -> list[str]:
+    """The rule codes in an option."""
+    return [code.strip() for code in option.split(",") if code.strip()]
+
+
+def rules(json: Json = False) -> None:
+    """What each lint rule looks for, with an example and what it needs to run."""
+    from catsofa.validation.lint import RULES
+    from catsofa.validation.lint_rule import NEEDS
+
+    if json:
+        fields = ("severity", "about", "example", "needs", "uses")
+        print_json({code: {name: getattr(rule, name) for name in fields} for code, rule in RULES.items()})
+        return
+    rows = [
+        [rule.code, rule.severity, f"{rule.about}, such as: {rule.example}", NEEDS.get(rule.needs, "")]
+        for rule in RULES.values()
+    ]
+    table("Rules", ["rule", "severity", "looks for", "needs"], rows)
+
+
+def _say_findings(report: "Report") -> None:
+    """The findings for people: how many of each rule, and a few of each."""
+    from catsofa.validation.lint import RULES
+
+    counts = report.counts()
+    rows = [[code, RULES[code].severity, counts[code], RULES[code].about] for code in report.ran]
+    table(f"{counts.total():,} findings", ["rule", "severity", "found", "looks for"], rows)
+    for code in report.ran:
+        shown = [finding for finding in report.findings if finding.rule == code][:3]
+        for finding in shown:
+            text = f": {finding.text}" if finding.text else ""
+            fix = f" -> {finding.fix}" if finding.fix else ""
+            say(f"{code} {finding.item} {finding.message}{text}{fix}")
+    for code, missing in report.missing.items():
+        note(f"{code} {'sees more with' if code in report.ran else 'did not run: it needs'} {missing}")
+
+
+def stats(
+    files: Files,
+    frequencies: Frequencies = "",
+    spacy_model: SpacyModel = "",
+    sentiment_model: SentimentModel = "",
+    negative: Negative = "",
+    top: Annotated[int, typer.Option(help="Keywords of each domain.")] = 16,
+    json: Json = False,
+) -> None:
+    """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
+    from catsofa.validation import keywords, sentiment
+    from catsofa.validation.set_reports import stats_report
+
+    report = stats_report(
+        _records(files),
+        classify=sentiment.load(sentiment_model) if sentiment_model else None,
+        negative=_codes(negative),
+        reference=keywords.reference(frequencies) if frequencies else None,
+        lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
+        top=top,
+    )
+    print_json(report) if json else _say_stats(report)
+
+
+def _say_stats(report: dict[str, Any]) -> None:
+    """The three tables for people."""
+    rows = [
+        [kind, domain, size["terms"], size["items"], f"{size['words']:.2f}", f"{size['words_of_domains']:.2f}"]
+        for kind, domains in report["sizes"].items()
+        for domain, size in domains.items()
+    ]
+    table("Sizes", ["kind", "domain", "terms", "items", "mean words", "mean of domains"], rows)
+    if shares := report.get("sentiment"):
+        table(
+            "Sentiment",
+            ["", "positive", "negative", "texts"],
+            [[side, f"{s['positive']:.1%}", f"{s['negative']:.1%}", s["texts"]] for side, s in shares.items()],
+        )
+    for domain, words in report.get("keywords", {}).items():
+        say(f"keywords of {domain}: {', '.join(word['word'] for word in words)}")
+
+
+def split(
+    files: Files,
+    out: Annotated[Path, typer.Option(help="The folder to write dev, test and split.json to.")],
+    dev: Annotated[float, typer.Option(help="The share of the development set.")] = 0.25,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    siblings: Annotated[Path | None, typer.Option(help="Sibling groups: a CSV with the columns term, group.")] = None,
+    near: Annotated[float, typer.Option(help="Similarity from which on two items are near-duplicates.")] = 0.8,
+    json: Json = False,
+) -> None:
+    """Split so that no target term, sibling of one or near-duplicate is on both sides, each domain in proportion."""
+    from catsofa.validation import siblings as groups
+    from catsofa.validation import splits
+
+    known = groups.read(siblings) if siblings else None
+    done = splits.split(_records(files), dev=dev, seed=seed, siblings=known, near=near)
+    report = splits.write(done, out, like=files[0], dev=dev, seed=seed)
+    if json:
+        print_json(report)
+        return
+    rows = [
+        [domain, part["dev"]["items"], part["test"]["items"], f"{part['share']:.1%}"]
+        for domain, part in [*report["domains"].items(), ("all", report)]
+    ]
+    table("Split", ["domain", "dev", "test", "share"], rows)
+    say(
+        f"{report['blocks']:,} blocks of terms that move together, {report['near_duplicates']:,} near-duplicates kept "
+        f"on one side; written to {', '.join(report['files'].values())}"
+    )
+
+
+def leaks(
+    first: File,
+    second: File,
+    siblings: Annotated[Path | None, typer.Option(help="Sibling groups: a CSV with the columns term, group.")] = None,
+    json: Json = False,
+) -> None:
+    """What two sets share: items, near-duplicates, target terms, siblings of target terms."""
+    from collections import Counter
+    from dataclasses import asdict
+
+    from catsofa.validation import leakage
+    from catsofa.validation import siblings as groups
+
+    known = groups.read(siblings) if siblings else None
+    found = leakage.leaks(_records([first]), _records([second]), known)
+    if json:
+        print_json([asdict(leak) for leak in found])
+        return
+    counts = Counter(leak.shared for leak in found)
+    say(", ".join(f"{n:,} {shared}" for shared, n in counts.items()) or "nothing is shared")
+    for leak in found[:20]:
+        say(f"  {leak.item}: {leak.message}")

@@ -1,0 +1,92 @@
+"""What lint rules may need beside the records, made from the names and files a person gives."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import log10, nan
+from pathlib import Path
+
+from catsofa.data import formats
+from catsofa.data.files import lines
+from catsofa.validation.keywords import corpus_reference, spacy_pipeline, wordfreq_zipf
+from catsofa.validation.lint_rule import Encoder, Given
+from catsofa.validation.sentiment import NEGATIVE, is_positive
+from catsofa.validation.sentiment import load as load_classifier
+
+
+def given(
+    *,
+    spacy_model: str = "",
+    frequencies: str = "",
+    names: Path | None = None,
+    offensive: Path | None = None,
+    encoder: str = "",
+    model: str = "",
+    sentiment_model: str = "",
+    negative: str = "",
+    against: Path | None = None,
+) -> Given:
+    """Load what was named; what was not stays out, and the rules that need it do not run."""
+    return Given(
+        parser=spacy_pipeline(spacy_model) if spacy_model else None,
+        frequency=zipf(frequencies) if frequencies else None,
+        names=_list(names, "given names") if names else frozenset(),
+        offensive=_list(offensive, "offensive words") if offensive else frozenset(),
+        encoder=_encoder(encoder) if encoder else None,
+        likelihood=likelihood(model) if model else None,
+        sentiment=sentiment(sentiment_model, negative) if sentiment_model else None,
+        against=list(formats.read(against)) if against else (),
+    )
+
+
+def zipf(source: str) -> Callable[[str], float]:
+    """Zipf frequencies of `wordfreq`, or of a corpus in a text file."""
+    if source == "wordfreq":
+        return wordfreq_zipf()
+    per_million = corpus_reference(source)
+
+    def frequency(word: str) -> float:
+        return max(0.0, log10(1000 * per_million(word))) if per_million(word) else 0.0
+
+    return frequency
+
+
+def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
+    """The mean log-probability per token that a language model gives to each text; NaN where it gives none."""
+    from catsofa.scoring import models, sentences
+    from catsofa.scoring.backend import Backend
+    from catsofa.scoring.engine import scores
+    from catsofa.scoring.items import guarded
+    from catsofa.scoring.protocols import named
+
+    backend, protocol = Backend(models.load(name)), named("catsofa")
+
+    def mean_log_probability(texts: Sequence[str]) -> list[float]:
+        read = sentences.read(backend, texts)
+        items = [
+            guarded(text, "", partial(sentences.item, backend, read[text], protocol, text, ""))
+            for text in dict.fromkeys(texts)
+        ]
+        found = {score.item: nan if score.score is None else score.score for score in scores(backend, items)}
+        return [found[text] for text in texts]
+
+    return mean_log_probability
+
+
+def sentiment(name: str, negative: str = "") -> Callable[[Sequence[str]], list[bool]]:
+    """Whether a text-classification model finds each text positive; neutral counts as positive."""
+    classify = load_classifier(name)
+    named = {part.strip() for part in negative.split(",")} if negative else NEGATIVE
+    return lambda texts: is_positive(texts, classify, named)
+
+
+def _encoder(name: str) -> Encoder:
+    """A sentence encoder, as for SEAT."""
+    from catsofa.scoring.encoders import load
+
+    return load(name)
+
+
+def _list(path: Path, what: str) -> frozenset[str]:
+    """The words of a file, one a line; lines that begin with # are comments."""
+    found = (line.strip().lower() for _, line in lines(path, f"{what}, one a line"))
+    return frozenset(word for word in found if not word.startswith("#"))

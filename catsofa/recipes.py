@@ -1,0 +1,139 @@
+"""Recipes: a whole pipeline in one TOML file, each step a catsofa command with its options as keys.
+
+    out = "study"                              # a value: {out} below
+    [[step]]
+    run = "build identities"
+    in = "lexicon"
+    out = "{out}/identities.jsonl"
+
+    [[step]]
+    run = "score"
+    args = ["gpt2"]
+    on = "{out}/probes.jsonl"
+    json = true
+
+True is a flag, false and missing are not given, a list gives an option several times, `args` are the words
+without a name. `{value}` is put in from the keys at the top, which the command line may override.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput, atomic_write, read_text
+
+EXPECTED = "a recipe (TOML with [[step]] tables)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One command of a recipe: its words (`build`, `probes`) and its arguments."""
+
+    number: int
+    command: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The step as one would type it."""
+        return " ".join(["catsofa", *self.command, *[json.dumps(a) if " " in a else a for a in self.arguments]])
+
+
+def read(path: Path | str, values: Mapping[str, str] | None = None) -> list[Step]:
+    """The steps of a recipe, its values put in; `values` override those at its top."""
+    try:
+        recipe = tomllib.loads(read_text(path, EXPECTED))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"no TOML ({error})", EXPECTED) from None
+    steps = recipe.pop("step", None)
+    if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
+        raise BadInput(path, "no [[step]] table", EXPECTED)
+    unknown = (values or {}).keys() - recipe.keys()
+    if unknown:
+        raise BadInput(
+            path, f"no value {', '.join(sorted(unknown))} at its top", f"one of {', '.join(recipe) or 'none'}"
+        )
+    known = {key: str(value) for key, value in recipe.items()} | dict(values or {})
+    return [_step(path, number, step, known) for number, step in enumerate(steps, start=1)]
+
+
+def _step(path: Path | str, number: int, table: dict[str, Any], values: Mapping[str, str]) -> Step:
+    """One step, from its table."""
+    run = table.pop("run", None)
+    if not isinstance(run, str) or not run.split():
+        raise BadInput(path, f"step {number} without a command", 'run = "build probes" or another command')
+    if run.split()[0] == "run":
+        raise BadInput(path, f"a recipe run by step {number}", "its steps in this one: a recipe could run itself")
+    words = table.pop("args", [])
+    arguments = [str(word) for word in (words if isinstance(words, list) else [words])]
+    for key, value in table.items():
+        arguments += _option(path, number, key, value)
+    filled = tuple(_filled(path, number, argument, values) for argument in arguments)
+    return Step(number=number, command=tuple(run.split()), arguments=filled)
+
+
+def _filled(path: Path | str, number: int, argument: str, values: Mapping[str, str]) -> str:
+    """An argument with the values put in; braces take the name of a value and nothing else."""
+    try:
+        for _, name, _, _ in Formatter().parse(argument):
+            if name is not None and name not in values:
+                found, known = f"{{{name}}} in step {number}", ", ".join(values) or "of which there is none"
+                raise BadInput(path, found, f"a value named at the top: {known}")
+        return argument.format_map(values)
+    except BadInput:
+        raise
+    except ValueError:
+        found = f"a lone brace in step {number}"
+        raise BadInput(path, found, "{{ and }} for braces that stand for themselves") from None
+
+
+def _option(path: Path | str, number: int, key: str, value: Any) -> list[str]:
+    """A key and its value as arguments of a command."""
+    name = "--" + key.replace("_", "-")
+    match value:
+        case True:
+            return [name]
+        case False:
+            return []
+        case str() | int() | float():
+            return [name, str(value)]
+        case list():
+            return [word for item in value for word in _option(path, number, key, item)]
+        case _:
+            raise BadInput(
+                path, f"a {type(value).__name__} as {key!r} in step {number}", "text, a number, true or a list"
+            )
+
+
+class Journal:
+    """Which steps of a recipe have ended well, beside the recipe, so that a second run goes on after them."""
+
+    def __init__(self, recipe: Path) -> None:
+        self._path = recipe.with_name(f".{recipe.stem}.done.json")
+        expected = "the journal of a recipe; remove it to run every step again"
+        done = json_files.read(self._path, expected) if self._path.exists() else {}
+        if not isinstance(done, dict):
+            raise BadInput(self._path, "JSON that is no object", expected)
+        self._done: dict[str, str] = done
+
+    def has(self, step: Step, inputs: list[Path], outputs: list[Path]) -> bool:
+        """Whether this step ended well on inputs that have not changed since, and its outputs still stand."""
+        return self._done.get(str(step)) == _state(inputs) and all(path.exists() for path in outputs)
+
+    def add(self, step: Step, inputs: list[Path]) -> None:
+        """Note that a step has ended well."""
+        self._done[str(step)] = _state(inputs)
+        with atomic_write(self._path) as file:
+            file.write(json.dumps(self._done, indent=1).encode())
+
+
+def _state(paths: list[Path]) -> str:
+    """A hash of which files these are and how they stand: name, size and time of change."""
+    files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
+    stands = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+    return hashlib.sha256(json.dumps(stands).encode()).hexdigest()

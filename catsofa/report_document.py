@@ -1,0 +1,91 @@
+"""The document of a report: sections of tables and figures, before any format."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A measure with its limits; None is unscored."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    digits: int = 1
+    mark: str = ""
+    """A sign after the number, such as a star."""
+
+    def __str__(self) -> str:
+        """The number for people: `61.2 [55.0, 67.1]`."""
+        if self.value is None:
+            return "unscored"
+        return " ".join(part for part in (f"{_round(self.value, self.digits)}{self.mark}", self.limits) if part)
+
+    @property
+    def limits(self) -> str:
+        """The limits for people; nothing where there are none."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{_round(self.low, self.digits)}, {_round(self.high, self.digits)}]"
+
+
+def _round(value: float, digits: int) -> str:
+    """A number with so many decimals; what rounds to zero has no sign."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+Cell = str | int | Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Numbers that may stand side by side, with how many items they are of and their signatures."""
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    signatures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    unscored: tuple[str, ...] = ()
+    """Why items have no score; it may quote them."""
+    offensive: bool = False
+    """Whether it names identities or stereotypes: folded away until asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A drawing with a caption, and in words what it shows."""
+
+    name: str
+    caption: str
+    alt: str
+    draw: Callable[[], Any]
+    """Makes the matplotlib figure."""
+    offensive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One measure on one data set by one protocol."""
+
+    name: str
+    title: str
+    lead: str
+    limits: str
+    """What the measure cannot show."""
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A report."""
+
+    title: str
+    warning: str
+    notes: tuple[str, ...]
+    """What keeps its sections apart, and what is not in it."""
+    sections: tuple[Section, ...]

@@ -1,0 +1,1 @@
+"""The ground: records, and every format they come in and leave by."""

@@ -1,0 +1,95 @@
+"""Annotations as CSV: item, annotator, label, one judgement a row; the columns may have the names others use."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from catsofa.data import csv_files
+from catsofa.data.csv_files import Row
+from catsofa.data.files import BadInput, short
+from catsofa.data.formats import Format
+from catsofa.data.losses import lost
+from catsofa.data.records import Annotation
+
+EXPECTED = "annotations as CSV"
+NAMES = {
+    "item": ("item", "item_id", "sentence_id", "task_id", "task"),
+    "annotator": ("annotator", "annotator_id", "human_id", "worker_id", "worker"),
+    "label": ("label",),
+}
+"""The names under which each column is known, the first one there counts: ours, StereoSet's, crowd-kit's."""
+COLUMNS = ("item", "annotator", "label", "at")
+
+
+def read(path: Path) -> Iterator[Annotation]:
+    """Each judgement; further columns are carried in `extra`."""
+    named: dict[str, str] = {}
+    for line, row in csv_files.rows(path, ("label",), EXPECTED):
+        named = named or {column: _known(column, row, path) for column in NAMES}
+        csv_files.refuse_empty(row, (named["item"], named["annotator"]), path, EXPECTED, line)
+        yield _annotation(row, named)
+
+
+def write(annotations: Iterable[Annotation], path: Path) -> int:
+    """A row a judgement, with a column for everything else that any of them carries."""
+    return csv_files.write(_written(annotations, path), path, COLUMNS)
+
+
+def _written(annotations: Iterable[Annotation], path: Path) -> Iterator[Row]:
+    """The rows of judgements; one without item or annotator is refused, as it is when read."""
+    for line, row in enumerate(map(_row, annotations), start=2):
+        csv_files.refuse_empty(row, ("item", "annotator"), path, EXPECTED, line)
+        yield row
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The header has a name for each of item, annotator and label."""
+    columns = csv_files.columns_of(head)
+    return all(columns & set(names) for names in NAMES.values())
+
+
+def loses(annotation: Annotation) -> Iterator[str]:
+    """What stands in `extra` and is no text."""
+    return lost(annotation, _annotation(_row(annotation), {column: column for column in NAMES}))
+
+
+def _known(column: str, row: Row, path: Path) -> str:
+    """The name this file has for a column."""
+    for name in NAMES[column]:
+        if name in row:
+            return name
+    found = f"no column {column!r} among {short(', '.join(row))}"
+    raise BadInput(path, found, f"one of {', '.join(NAMES[column])}", 1)
+
+
+def _annotation(row: Row, named: dict[str, str]) -> Annotation:
+    """A row as an Annotation."""
+    return Annotation(
+        item=row[named["item"]],
+        annotator=row[named["annotator"]],
+        label=row[named["label"]],
+        at=row.get("at", ""),
+        extra=csv_files.others(row, (*named.values(), "at")),
+    )
+
+
+def _row(annotation: Annotation) -> Row:
+    """An Annotation as a row."""
+    known = {
+        "item": annotation.item,
+        "annotator": annotation.annotator,
+        "label": annotation.label,
+        "at": annotation.at,
+    }
+    return csv_files.with_others(known, annotation.extra)
+
+
+FORMAT = Format(
+    name="annotations",
+    holds=(Annotation,),
+    about=EXPECTED,
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

@@ -1,0 +1,101 @@
+"""A file that only grows: one JSON object a line, each on disk before the next step, whole again after any kill."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from catsofa.data.files import BadInput, lines
+
+
+class AppendLog:
+    """An open log; only one process at a time can hold it."""
+
+    def __init__(self, path: Path | str, expected: str, hide: Callable[[str], str] = str) -> None:
+        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
+        self.path, self.expected, self._hide = Path(path), expected, hide
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = self.path.open("a+b")
+        except OSError as error:
+            found = f"a place that cannot be written ({error.strerror})"
+            raise BadInput(path, found, "a folder you may write to") from None
+        _lock(self._file, self.path, expected)
+        _drop_half_line(self._file)
+
+    def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
+        """Write values, synced to disk, and return them as they were written."""
+        written = [self._hide(json.dumps(value, ensure_ascii=False)) for value in values]
+        try:
+            self._file.write("".join(line + "\n" for line in written).encode("utf-8", "surrogatepass"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            found = f"a file that cannot be written on ({error.strerror})"
+            raise BadInput(self.path, found, "a disk with enough room") from None
+        return [json.loads(line) for line in written]
+
+    def read(self, *needed: str) -> Iterator[dict[str, Any]]:
+        """Every value so far; each must be an object that has these fields."""
+        if not os.fstat(self._file.fileno()).st_size:
+            return
+        for number, line in lines(self.path, self.expected):
+            value = None
+            with suppress(ValueError):
+                value = json.loads(line)
+            if not isinstance(value, dict) or not set(needed) <= value.keys():
+                found = f"a line that is no object with {' and '.join(needed)}"
+                raise BadInput(self.path, found, self.expected, number)
+            yield value
+
+    def close(self) -> None:
+        """Close the file, which lets go of its lock."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        """The log itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the log."""
+        self.close()
+
+
+def _drop_half_line(file: IO[bytes]) -> None:
+    """Cut off what follows the last newline: a line that a kill did not let end."""
+    size = end = file.seek(0, os.SEEK_END)
+    while end:
+        block = _block(file, end)
+        if b"\n" in block:
+            end += block.rindex(b"\n") + 1 - len(block)
+            break
+        end -= len(block)
+    if end < size:
+        file.truncate(end)
+        file.seek(end)
+
+
+def _block(file: IO[bytes], end: int, length: int = 65536) -> bytes:
+    """The bytes of a file before `end`, at most `length` of them."""
+    start = max(0, end - length)
+    file.seek(start)
+    return file.read(end - start)
+
+
+def _lock(file: IO[bytes], path: Path, expected: str) -> None:
+    """Hold the file for this process alone, until it ends; Windows has no such lock, and there it is up to you."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise BadInput(path, f"{expected} that another run is writing", "a folder of its own for each run") from None

@@ -1,0 +1,97 @@
+"""BiasAsker's CSVs: SBIC's implied statements without their subjects, some with an antonym, and social groups.
+
+`Labels` says what a statement is about (appearance, crime, …), not whom; so it is carried along and is no category.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from catsofa.data import csv_files
+from catsofa.data.csv_files import Row
+from catsofa.data.files import existing_file, open_to_read
+from catsofa.data.formats import Format
+from catsofa.data.records import Statement, Term, kind_name
+from catsofa.data.repeats import lost_beside_number, numbered
+
+STATEMENTS, ANTONYMS, GROUPS = ("Sentence", "Labels"), ("Sentence", "Antonym", "Labels"), ("Group", "Category")
+EXPECTED = "BiasAsker's statements (CSV with Sentence, Labels) or groups (CSV with Group, Category)"
+
+
+def read(path: Path) -> Iterator[Statement | Term]:
+    """Each statement of an annotation file, or each group as a term."""
+    existing_file(path, EXPECTED)
+    with open_to_read(path, EXPECTED) as file:
+        columns = csv_files.columns_of(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
+    if set(GROUPS) <= columns:
+        return numbered(_term(row) for row in _rows(path, GROUPS))
+    return numbered(_statement(row) for row in _rows(path, STATEMENTS))
+
+
+def _rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+    """The rows of a CSV, whose first needed column must not be empty."""
+    for line, row in csv_files.rows(path, needed, EXPECTED):
+        csv_files.refuse_empty(row, needed[:1], path, EXPECTED, line)
+        yield row
+
+
+def _statement(row: Row) -> Statement:
+    """A row of statements; labels, antonym and further columns are carried along."""
+    return Statement(statement=row["Sentence"], extra=csv_files.others(row, ["Sentence"]))
+
+
+def _term(row: Row) -> Term:
+    """A row of groups; further columns are carried along."""
+    return Term(category=row["Category"], term=row["Group"], extra=csv_files.others(row, GROUPS))
+
+
+def _row(record: Statement | Term) -> Row:
+    """A record as a row."""
+    if isinstance(record, Statement):
+        return csv_files.with_others({"Sentence": record.statement}, record.extra)
+    return csv_files.with_others({"Group": record.term, "Category": record.category}, record.extra)
+
+
+def write(records: Iterable[Statement | Term], path: Path) -> int:
+    """Write statements or terms, in the layout that the first calls for; returns how many."""
+    rest = iter(records)
+    first = next(rest, None)
+    if first is None:
+        raise ValueError(f"there is nothing to write to {path}")
+    columns = GROUPS if isinstance(first, Term) else ANTONYMS if "Antonym" in first.extra else STATEMENTS
+    return csv_files.write(_written(chain([first], rest), type(first)), path, columns)
+
+
+def _written(records: Iterable[Statement | Term], kind: type[Statement | Term]) -> Iterator[Row]:
+    """The rows of records of one kind; an empty one is refused, as it is when read."""
+    for record in records:
+        if not isinstance(record, kind):
+            raise ValueError(f"a file of BiasAsker holds {kind_name(kind)} alone; found {kind_name(type(record))}")
+        if not (record.statement if isinstance(record, Statement) else record.term).strip():
+            raise ValueError(f"record {record.id} is empty")
+        yield _row(record)
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The columns of a file of statements or of groups."""
+    columns = csv_files.columns_of(head)
+    return set(STATEMENTS) <= columns or set(GROUPS) <= columns
+
+
+def loses(record: Statement | Term) -> Iterator[str]:
+    """What differs when the record's row is read again."""
+    if isinstance(record, Statement):
+        return lost_beside_number(record, _statement(_row(record)))
+    return lost_beside_number(record, _term(_row(record)))
+
+
+FORMAT = Format(
+    name="biasasker",
+    holds=(Statement, Term),
+    about="BiasAsker's statements or groups",
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

@@ -1,0 +1,137 @@
+"""CrowS-Pairs: the released CSV with its five annotators, and the revised tab-separated one without them."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import csv_files
+from catsofa.data.csv_files import Row
+from catsofa.data.files import BadInput, short
+from catsofa.data.formats import Format
+from catsofa.data.jsonl import Seen
+from catsofa.data.losses import lost
+from catsofa.data.records import Annotation, Direction, Pair
+
+EXPECTED = "CrowS-Pairs"
+INDEX = ""
+NEEDED = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
+VOTES = ("annotations", "anon_annotators")
+COLUMNS = (INDEX, *NEEDED, "annotations", "anon_writer", "anon_annotators")
+DIRECTIONS: tuple[Direction, Direction] = ("stereo", "antistereo")
+
+
+def read(path: Path) -> Iterator[Pair]:
+    """Each pair, its row's index as id; the writer and further columns are carried in `extra`."""
+    for line, row in _checked(csv_files.rows(path, NEEDED, EXPECTED), path):
+        if "template" in row:
+            raise BadInput(path, "a column 'template', so that the others hold words", "whole sentences", 1)
+        yield _pair(row, path, line)
+
+
+def write(pairs: Iterable[Pair], path: Path) -> int:
+    """The columns of the released file, with one for everything else that any pair carries."""
+    rows = _checked(enumerate(map(_row, pairs), start=2), path)
+    return csv_files.write((row for _, row in rows), path, COLUMNS)
+
+
+def _checked(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows, by their lines, if every cell that a pair needs is filled in and no index stands twice."""
+    seen = Seen(path, EXPECTED)
+    for line, row in rows:
+        csv_files.refuse_empty(row, (*NEEDED, *([INDEX] if INDEX in row else [])), path, EXPECTED, line)
+        seen.add(row.get(INDEX, ""), line)
+        yield line, row
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The header has the columns of a pair."""
+    return set(NEEDED) <= csv_files.columns_of(head)
+
+
+def loses(pair: Pair) -> Iterator[str]:
+    """All but the pair, its votes' people and labels, and the texts in `extra`."""
+    return lost(pair, _pair(_row(pair), Path(), 0))
+
+
+def _pair(row: Row, path: Path, line: int) -> Pair:
+    """A row as a Pair."""
+    pair = Pair(
+        id=row.get(INDEX, ""),
+        more=row["sent_more"],
+        less=row["sent_less"],
+        direction=_direction(row["stereo_antistereo"], path, line),
+        bias_type=row["bias_type"],
+        extra=csv_files.others(row, (INDEX, *NEEDED, *VOTES)),
+    )
+    return replace(pair, votes=_votes(row, pair.id, path, line))
+
+
+def _direction(cell: str, path: Path, line: int) -> Direction:
+    """The direction a cell names."""
+    if cell not in DIRECTIONS:
+        raise BadInput(path, f"the direction {short(cell)}", f"{' or '.join(DIRECTIONS)}, in {EXPECTED}", line)
+    return next(direction for direction in DIRECTIONS if direction == cell)
+
+
+def _votes(row: Row, item: str, path: Path, line: int) -> tuple[Annotation, ...]:
+    """What each annotator chose, several bias types joined by `|`; a file without the two columns has no votes."""
+    chosen = _list_in(row, "annotations", path, line)
+    people = _list_in(row, "anon_annotators", path, line)
+    if len(chosen) != len(people):
+        raise BadInput(path, f"{len(chosen)} annotations by {len(people)} annotators", "one by each", line)
+    if not all(isinstance(person, str) for person in people):
+        raise BadInput(path, f"{short(people)} as annotators", "a list of names", line)
+    return tuple(
+        Annotation(item=item, annotator=person, label=_joined(labels, path, line))
+        for labels, person in zip(chosen, people, strict=True)
+    )
+
+
+def _list_in(row: Row, column: str, path: Path, line: int) -> list[Any]:
+    """The Python list written in a cell; none where the column or the cell is empty."""
+    cell = row.get(column, "")
+    try:
+        found = ast.literal_eval(cell) if cell else []
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        raise BadInput(path, f"{short(cell)} in the column {column!r}", "a list as Python writes it", line)
+    return found
+
+
+def _joined(labels: Any, path: Path, line: int) -> str:
+    """One annotator's labels as the label of an Annotation."""
+    if not isinstance(labels, list):
+        raise BadInput(path, f"{short(labels)} as the annotation of one person", "a list of bias types", line)
+    if not all(isinstance(label, str) and "|" not in label for label in labels) or labels == [""]:
+        raise BadInput(path, f"the labels {short(labels)}", "texts without '|', and an empty list for none", line)
+    return "|".join(labels)
+
+
+def _row(pair: Pair) -> Row:
+    """A Pair as a row."""
+    known = {
+        INDEX: pair.id,
+        "sent_more": pair.more,
+        "sent_less": pair.less,
+        "stereo_antistereo": pair.direction,
+        "bias_type": pair.bias_type,
+        "annotations": repr([vote.label.split("|") if vote.label else [] for vote in pair.votes]),
+        "anon_writer": str(pair.extra.get("anon_writer", "")),
+        "anon_annotators": repr([vote.annotator for vote in pair.votes]),
+    }
+    return csv_files.with_others(known, pair.extra)
+
+
+FORMAT = Format(
+    name="crows-pairs",
+    holds=(Pair,),
+    about=EXPECTED,
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

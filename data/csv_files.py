@@ -1,0 +1,180 @@
+"""CSV read a row at a time with its line, written a row at a time; what is wrong with one is a BadInput."""
+
+import csv
+import io
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from catsofa.data.files import MAX_LINE, BadInput, atomic_write, decode, existing_file, open_to_read, short
+
+SEPARATORS = {",": "commas", "\t": "tabs"}
+_OTHERS = {";": "semicolons", "|": "bars", ":": "colons"}
+MAX_CELL = 131_072
+"""Characters in one cell: the csv module's own limit, which an unclosed quote soon meets."""
+
+Row = dict[str, str]
+
+
+def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, Row]]:
+    """Each row as column to cell, with the line it begins on; commas or tabs, whichever give the needed columns."""
+    path = existing_file(path, expected)
+    text = _text_lines(path, expected, max_line)
+    top, head = next(((number, line) for number, line in enumerate(text, start=1) if line.strip()), (0, ""))
+    if not head:
+        raise BadInput(path, "nothing but blank lines", expected)
+    separator, columns = _header(path, head, top, needed, expected)
+    width, first, empty = len(columns), top + 1, True
+    reader = csv.reader(text, delimiter=separator, strict=True)
+    try:
+        for cells in reader:
+            line, first = first, reader.line_num + top + 1
+            if not cells:
+                continue
+            if len(cells) != width:
+                found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+                raise BadInput(path, found, f"{width}, one for each column of the header", line)
+            empty = False
+            yield line, dict(zip(columns, cells, strict=True))
+    except csv.Error as error:
+        raise BadInput(path, *_of_csv_error(error, expected), first) from None
+    if empty:
+        raise BadInput(path, "a header and no rows", expected)
+
+
+def columns_of(head: bytes) -> set[str]:
+    """The column names at the head of a file, whatever separates them: enough to know a format by."""
+    line = head.split(b"\n", 1)[0].decode("utf-8", "replace")
+    return {name for separator in (*SEPARATORS, *_OTHERS) for name in _split(line, separator)}
+
+
+def refuse_empty(row: Row, columns: Iterable[str], path: Path | str, expected: str, line: int) -> None:
+    """A BadInput if one of these cells holds nothing but space."""
+    for name in columns:
+        if not row[name].strip():
+            raise BadInput(path, f"nothing in the column {name!r}", f"{expected} with every {name!r} filled in", line)
+
+
+def others(row: Row, known: Iterable[str]) -> Row:
+    """The cells of the further columns, empty ones left out: what goes to `extra`."""
+    return {name: cell for name, cell in row.items() if cell and name not in known}
+
+
+def with_others(known: Row, extra: Mapping[str, Any]) -> Row:
+    """A row with what `extra` holds beside: texts as they are, numbers and such as text."""
+    return known | {name: str(value) for name, value in extra.items() if name not in known and value not in ("", None)}
+
+
+def write(table: Iterable[Mapping[str, str]], path: Path | str, columns: Iterable[str]) -> int:
+    """Write rows with these columns and those that any row has beside, a missing cell empty; returns how many."""
+    known = dict.fromkeys(columns)
+    width, count = len(known), 0
+    with atomic_write(path) as file, _text_in(file) as text:
+        writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")
+        writer.writerow(known)
+        for count, row in enumerate(table, start=1):
+            if not row.keys() <= known.keys():
+                known |= dict.fromkeys(row)
+            writer.writerow(_checked([row.get(name, "") for name in known], count))
+        if not count:
+            raise ValueError(f"there is nothing to write to {path}")
+        if len(known) > width:
+            _widen(text, list(known))
+    return count
+
+
+@contextmanager
+def _text_in(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    """A binary file as text; it is left open, for who opened it to finish."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+def _widen(text: io.TextIOWrapper, columns: list[str]) -> None:
+    """Give all rows of a file the columns that only later ones brought."""
+    text.seek(0)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as wide:
+        writer = csv.writer(_LineFeeds(wide), lineterminator="\r\n")
+        rows_so_far = csv.reader(text)
+        next(rows_so_far)
+        writer.writerow(columns)
+        writer.writerows([*cells, *[""] * (len(columns) - len(cells))] for cells in rows_so_far)
+        text.seek(0)
+        text.truncate()
+        wide.seek(0)
+        shutil.copyfileobj(wide, text)
+
+
+class _LineFeeds:
+    """Ends rows with a line feed; the csv module quotes a lone carriage return only if its rows end in one."""
+
+    def __init__(self, text: IO[str]) -> None:
+        self._write = text.write
+
+    def write(self, row: str) -> int:
+        """Write a row that ends in a carriage return and line feed without the former."""
+        return self._write(f"{row[:-2]}\n")
+
+
+def _text_lines(path: Path, expected: str, max_line: int) -> Iterator[str]:
+    """Each line with its ending, so that a quoted cell keeps the line breaks it holds."""
+    with open_to_read(path, expected) as file:
+        number = 0
+        while raw := file.readline(max_line + 1):
+            number += 1
+            if len(raw) > max_line:
+                raise BadInput(path, f"a line of over {max_line:,} bytes", f"{expected}, one row a line", number)
+            if b"\0" in raw:
+                raise BadInput(path, "a NUL byte", f"{expected} as text", number)
+            yield decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, expected, number)
+
+
+def _header(path: Path, line: str, number: int, needed: Sequence[str], expected: str) -> tuple[str, list[str]]:
+    """The separator and the columns, each once and the needed ones among them."""
+    separator = max(SEPARATORS, key=lambda sep: len(set(needed) & set(_split(line, sep))))
+    columns = _split(line, separator)
+    missing = [name for name in needed if name not in columns]
+    if missing:
+        for other, name in _OTHERS.items():
+            if set(needed) <= set(_split(line, other)):
+                raise BadInput(path, f"{name} between the columns", f"{expected}, with commas or tabs", number)
+        found = f"no column {missing[0]!r} among {short(', '.join(columns))}"
+        raise BadInput(path, found, f"{expected}, with the columns {', '.join(needed)}", number)
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise BadInput(path, f"the column {twice[0]!r} twice", f"{expected}, with each column once", number)
+    return separator, columns
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """The cells of a header line; none if it is no CSV."""
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=separator, strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _of_csv_error(error: csv.Error, expected: str) -> tuple[str, str]:
+    """What was found and what was expected, of a complaint of the csv module."""
+    message = str(error)
+    if "field larger" in message:
+        return f"a cell of over {MAX_CELL:,} characters", f"{expected}; perhaps a quote was never closed"
+    if "unexpected end of data" in message:
+        return "the end of the file inside a quoted cell", f"{expected}, with every quote closed"
+    if "new-line character" in message:
+        return "a carriage return inside an unquoted cell", f"{expected}, with lines that end in a line feed"
+    return f"a cell that is quoted wrongly ({message})", expected
+
+
+def _checked(cells: list[str], number: int) -> list[str]:
+    """The cells of a row, if they can be read again."""
+    for cell in cells:
+        if "\0" in cell or len(cell) > MAX_CELL:
+            raise ValueError(f"row {number}: {short(cell)} holds a NUL or is too long for a cell of CSV")
+    return cells

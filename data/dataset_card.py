@@ -1,0 +1,80 @@
+"""The dataset card of a release: what the Hub reads (YAML) and what people read."""
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+TEMPLATES = Path(__file__).with_name("templates")
+SIZES = (
+    ("n<1K", 1_000),
+    ("1K<n<10K", 10_000),
+    ("10K<n<100K", 100_000),
+    ("100K<n<1M", 1_000_000),
+    ("1M<n<10M", 10_000_000),
+    ("10M<n<100M", 100_000_000),
+)
+"""The Hub's names for sizes, each with the number of records it stays below."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardFacts:
+    """What a card says that the records do not: names as the Hub spells them, texts as Markdown."""
+
+    pretty_name: str
+    licence: str = "other"
+    """An identifier of the Hub's list: `cc-by-sa-4.0`, `mit`, `other`, …"""
+    language: tuple[str, ...] = ("en",)
+    summary: str = ""
+    source_datasets: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ("stereotypes", "bias", "evaluation")
+    citation: str = ""
+    statement: str = ""
+    """The data statement, Markdown from its headings on."""
+    canary: str = ""
+    """A GUID by which the set can be found in a training corpus; made from the data where none is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """One split as it lies on the disk."""
+
+    name: str
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+def card(facts: CardFacts, kind: str, splits: Sequence[Split]) -> str:
+    """The README.md of a release."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    templates = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown and YAML, not HTML
+    )
+    templates.filters["yaml"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return templates.get_template("dataset_card.md").render(
+        facts=facts,
+        kind=kind,
+        splits=splits,
+        size=size_category(sum(split.rows for split in splits)),
+        canary=facts.canary or canary(splits),
+    )
+
+
+def size_category(records: int) -> str:
+    """The Hub's name for this many records."""
+    return next((name for name, below in SIZES if records < below), "n>100M")
+
+
+def canary(splits: Sequence[Split]) -> str:
+    """A GUID that depends on the bytes of the splits alone."""
+    return str(uuid.UUID(bytes=sha256("".join(split.sha256 for split in splits).encode()).digest()[:16]))

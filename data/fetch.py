@@ -1,0 +1,170 @@
+"""Bring a released set onto this machine: download it or copy it from a file, and check every byte."""
+
+import os
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from catsofa.data.download import Unreachable, download, sha256_of
+from catsofa.data.files import BadInput, atomic_write, existing_file
+from catsofa.data.sources import Source, SourceFile, home, how_to_bring, named
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with a file's name, the bytes that are there and, where it is known, how many there will be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedFile:
+    """A file as it lies here now."""
+
+    path: Path
+    sha256: str
+    how: str
+    """`downloaded`, `copied`, `unpacked`, or `there` if it was."""
+    published: bool
+    """Whether the checksum was held against a published one; if not, it is the first one seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A source as it lies here now."""
+
+    name: str
+    path: Path
+    files: tuple[FetchedFile, ...]
+
+
+def fetch(name: str, given: Path | str | None = None, progress: Progress | None = None) -> Fetched:
+    """Bring a source into the data folder, from the net or from a `given` file or folder; what is there stays.
+
+    Two at a time do not clash: the second waits, and finds what the first brought.
+    """
+    source, root = named(name), home()
+    with _alone(root, source):
+        if source.archive:
+            files = [_member(source, file, root, Path(given) if given else None, progress) for file in source.files]
+        else:
+            files = [_file(source, file, root, Path(given) if given else None, progress) for file in source.files]
+    return Fetched(name=name, path=source.below(root), files=tuple(files))
+
+
+@contextmanager
+def _alone(root: Path, source: Source) -> Iterator[None]:
+    """Hold the lock of a source's folder; the system lets go of it if we are killed."""
+    from filelock import FileLock
+
+    lock = FileLock(root / ".locks" / f"{source.folder.replace('/', '-')}.lock")
+    try:
+        (root / ".locks").mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        found = f"a folder that cannot be written ({error.strerror or error})"
+        raise BadInput(root, found, "a data folder you may write to; CATSOFA_DATA names another") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _file(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
+    """Bring one file, unless it is there, and hold it against its checksum."""
+    target = root / source.folder / file.name
+    expected = file.sha256 or _seen_before(target)
+    if target.exists():
+        return FetchedFile(path=target, sha256=_checked(target, expected), how="there", published=bool(file.sha256))
+    if given:
+        found, how = _copy(given / file.name if given.is_dir() else given, target, expected, file), "copied"
+    else:
+        found, how = _from_net(source, file, target, expected, progress), "downloaded"
+    if not file.sha256:
+        _remember(target, found)
+    return FetchedFile(path=target, sha256=found, how=how, published=bool(file.sha256))
+
+
+def _checked(target: Path, expected: str) -> str:
+    """The checksum of a file that is there; one that is not the released file is not replaced in silence."""
+    found = sha256_of(target)
+    if expected and found != expected:
+        raise ValueError(
+            f"{target} has SHA-256 {found} and not {expected}: it is not the released file; "
+            "it is used as it is, move it away to fetch the released one"
+        )
+    return found
+
+
+def _from_net(source: Source, file: SourceFile, target: Path, expected: str, progress: Progress | None) -> str:
+    """Download one file; without a network, say what to put where."""
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
+        raise ValueError(f"{source.name} is not on this machine and HF_HUB_OFFLINE is set: {how_to_bring(source)}")
+    report = (lambda done, total: progress(file.name, done, total)) if progress else None
+    try:
+        return download(file.url, target, sha256=expected, size=file.bytes, progress=report)
+    except Unreachable as error:
+        raise ValueError(f"{source.name} is not on this machine and {error}: {how_to_bring(source)}") from None
+
+
+def _copy(given: Path, target: Path, expected: str, file: SourceFile) -> str:
+    """Copy a local file if it is the released one."""
+    existing_file(given, f"the released {file.name}")
+    found, size = sha256_of(given), given.stat().st_size
+    if (expected and found != expected) or (not expected and file.bytes not in (None, size)):
+        wanted = f"SHA-256 {expected}" if expected else f"{file.bytes:,} bytes"
+        raise BadInput(given, f"{size:,} bytes with SHA-256 {found}", f"the released {file.name} ({wanted})")
+    with given.open("rb") as original, atomic_write(target) as copy:
+        shutil.copyfileobj(original, copy)
+    return found
+
+
+def _member(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
+    """Bring one member of an archive: unpack it from the archive, which is brought first, or copy it."""
+    assert source.archive is not None
+    target = root / source.folder / file.name
+    if target.exists() or (given and not _is_archive(given, source.archive)):
+        return _file(source, file, root, given, progress)
+    archive = _file(source, source.archive, root, given, progress)
+    _unpack(archive.path, file, target)
+    found = sha256_of(target)
+    _remember(target, found)
+    return FetchedFile(path=target, sha256=found, how="unpacked", published=True)
+
+
+def _is_archive(given: Path, archive: SourceFile) -> bool:
+    """Whether what was given is the archive, or a folder that holds it, and not a member."""
+    return (given / archive.name).is_file() if given.is_dir() else given.is_file() and tarfile.is_tarfile(given)
+
+
+def _unpack(archive: Path, file: SourceFile, target: Path) -> None:
+    """Copy a member of an archive to its place; nothing else of the archive is written."""
+    try:
+        with tarfile.open(archive) as members:
+            for member in members:
+                if member.isfile() and PurePosixPath(member.name).name == file.name:
+                    content = members.extractfile(member)
+                    assert content is not None
+                    with content, atomic_write(target) as copy:
+                        shutil.copyfileobj(content, copy)
+                    return
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise BadInput(archive, f"a damaged archive ({error})", f"an archive with {file.name}") from None
+    raise BadInput(archive, "an archive without it", f"an archive with {file.name}")
+
+
+def _note(target: Path) -> Path:
+    """Where the checksum of a file is kept for which none is published, the way sha256sum writes it."""
+    return target.with_name(f"{target.name}.sha256")
+
+
+def _seen_before(target: Path) -> str:
+    """The checksum that an earlier download of the file had, if there was one."""
+    note = _note(target)
+    return note.read_text("utf-8").split()[0] if note.is_file() and note.stat().st_size else ""
+
+
+def _remember(target: Path, sha256: str) -> None:
+    """Keep the checksum beside the file, so that the next download is held against it."""
+    with atomic_write(_note(target)) as file:
+        file.write(f"{sha256}  {target.name}\n".encode())

@@ -1,0 +1,169 @@
+"""Files read a line at a time, written whole or not at all; what is wrong with one is said in a sentence."""
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes in one line; a longer one is no record of ours and must not fill the memory."""
+
+MAX_DOCUMENT = 512 * 1024 * 1024
+"""Bytes in a file that must be read whole, as JSON documents must; records by the million stand one a line."""
+
+MAX_SAID = 400
+"""Characters of what was found that an error repeats: a file may hold a field name of a million."""
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class BadInput(ValueError):
+    """A file is not what was expected: one sentence with file, line, what was found and what was expected."""
+
+    def __init__(self, path: Path | str, found: str, expected: str, line: int | None = None) -> None:
+        place = f"{path}:{line}" if line else str(path)
+        found, expected = (" ".join(said.split())[:MAX_SAID] for said in (found, expected))
+        super().__init__(f"{place}: found {found}; expected {expected}")
+        self.path, self.line, self.found, self.expected = Path(path), line, found, expected
+
+
+def short(value: object, length: int = 60) -> str:
+    """A value as an error shows it: its repr, cut to one readable piece."""
+    text = repr(value)
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def existing_file(path: Path | str, expected: str) -> Path:
+    """The path of a non-empty file, or a BadInput that says what stands there instead."""
+    path = Path(path)
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(path, "no such file", f"a file with {expected}") from None
+    except OSError as error:
+        raise BadInput(path, f"a path that cannot be read ({error.strerror})", f"a file with {expected}") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise BadInput(path, "a folder", f"a file with {expected}")
+    if not stat.S_ISREG(status.st_mode):
+        # a stream can be read once, but finding out its format reads it too: what was read would be missing
+        raise BadInput(path, "a pipe or device", f"a file with {expected}; save the stream to a file first")
+    if status.st_size == 0:
+        raise BadInput(path, "an empty file", expected)
+    return path
+
+
+def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, str]]:
+    """Each line with its number, from 1; UTF-8 (a byte-order mark is dropped), blank lines passed over."""
+    path = existing_file(path, expected)
+    seen = False
+    with open_to_read(path, expected) as file:
+        number = 0
+        while raw := file.readline(max_line + 1):
+            number += 1
+            if len(raw) > max_line:
+                raise BadInput(path, f"a line of over {max_line:,} bytes", f"{expected}, one record a line", number)
+            text = decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, expected, number)
+            if text.strip():
+                seen = True
+                yield number, text.rstrip("\r\n")
+    if not seen:
+        raise BadInput(path, "nothing but blank lines", expected)
+
+
+def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) -> str:
+    """The whole of a UTF-8 file, without its byte-order mark."""
+    path = existing_file(path, expected)
+    if path.stat().st_size > max_bytes:
+        raise BadInput(path, f"a file of over {max_bytes:,} bytes", expected)
+    with open_to_read(path, expected) as file:
+        raw = file.read()
+    text = decode(raw.removeprefix(b"\xef\xbb\xbf"), path, expected, None)
+    if not text.strip():
+        raise BadInput(path, "nothing but blank space", expected)
+    return text
+
+
+def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
+    """UTF-8 text, or a BadInput that names the first byte that is not."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = line if line else raw.count(b"\n", 0, error.start) + 1
+        raise BadInput(path, f"byte 0x{raw[error.start]:02x}, which is not UTF-8", f"{expected} in UTF-8", at) from None
+
+
+@contextmanager
+def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
+    """An open binary file; a refused permission becomes a BadInput."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise BadInput(path, f"a file that cannot be read ({error.strerror})", expected) from None
+    with file:
+        yield file
+
+
+@contextmanager
+def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
+    """Write beside `path` and move into place at the end: a reader sees the old file or the whole new one."""
+    target = Path(os.path.realpath(path))  # through a link, so that the link stays one
+    with _new_folders_for(target, path):
+        handle, temporary = _open_beside(target, path)
+        try:
+            with os.fdopen(handle, "w+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            # mkstemp makes private files; a result is as public as its folder
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException as error:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise BadInput(path, f"no room for it ({error.strerror})", "a disk with enough room") from None
+            raise
+
+
+def _open_beside(target: Path, path: Path | str) -> tuple[int, str]:
+    """A new private file in the target's folder; a folder, device or pipe in the target's place is refused."""
+    try:
+        if target.is_dir():
+            raise BadInput(path, "a folder", "the name of a file to write")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise BadInput(path, "a pipe or device", "the name of a file to write")
+        return tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".partial", dir=target.parent)
+    except OSError as error:
+        found = f"a place that cannot be written ({error.strerror})"
+        raise BadInput(path, found, "a folder you may write to") from None
+
+
+@contextmanager
+def _new_folders_for(target: Path, path: Path | str) -> Iterator[None]:
+    """Make the folders the target needs; if the writing fails, the new ones that are empty go again."""
+    made: list[Path] = []
+    try:
+        for folder in reversed([folder for folder in target.parents if not folder.exists()]):
+            folder.mkdir(exist_ok=True)
+            made.append(folder)
+    except OSError as error:
+        found = f"a place that cannot be written ({error.strerror})"
+        raise BadInput(path, found, "a folder you may write to") from None
+    try:
+        yield
+    except BaseException:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,66 @@
+"""Folders written whole or not at all, the way `files.atomic_write` writes files."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from catsofa.data.files import BadInput
+
+
+@contextmanager
+def atomic_folder(path: Path | str, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
+    """A folder to fill beside `path`, moved into place at the end.
+
+    A folder that stands there is replaced only if `is_ours` knows every file in it, so that a slip of the
+    hand cannot delete somebody's work.
+    """
+    path = Path(path)
+    _refuse_to_replace_others(path, is_ours)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
+    except OSError as error:
+        raise BadInput(
+            path, f"a place that cannot be written ({error.strerror})", "a folder you may write to"
+        ) from None
+    try:
+        filled = beside / "new"
+        filled.mkdir()
+        yield filled
+        _put_in_place(filled, path, beside / "old")
+    except OSError as error:
+        found = f"a folder that cannot be written ({error.strerror or error})"
+        raise BadInput(path, found, "a disk with enough room") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _refuse_to_replace_others(path: Path, is_ours: Callable[[Path], bool]) -> None:
+    """A BadInput if something stands at `path` that we did not write."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise BadInput(path, "a file or a link", "the name of a folder to write")
+    if path.is_dir():
+        for found in sorted(path.rglob("*")):
+            if not found.is_dir() and not is_ours(found.relative_to(path)):
+                what = f"a folder that holds {found.relative_to(path)}, which would be lost"
+                raise BadInput(path, what, "a new folder, or one that was written here before")
+
+
+def _put_in_place(filled: Path, path: Path, old: Path) -> None:
+    """Move the filled folder to `path`; what stood there steps aside first and comes back if that fails."""
+    for file in filled.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+    if not path.exists():
+        os.rename(filled, path)
+        return
+    os.rename(path, old)
+    try:
+        os.rename(filled, path)
+    except BaseException:
+        os.rename(old, path)
+        raise

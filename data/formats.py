@@ -1,0 +1,164 @@
+"""Every format by name: what it holds, how it is known, how it is read and written, what it cannot hold."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput, existing_file, open_to_read, short
+from catsofa.data.records import kind_name
+
+HEAD = 64 * 1024
+"""Bytes of a file that are enough to know its format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One file format of one kind of record."""
+
+    name: str
+    holds: tuple[type[Any], ...]
+    about: str
+    matches: Callable[[Path, bytes], bool]
+    """Whether a path with this head (empty for a folder) is in this format."""
+    read: Callable[[Path], Iterator[Any]]
+    write: Callable[[Iterable[Any], Path], int]
+    """Writes atomically, returns the number of records."""
+    loses: Callable[[Any], Iterable[str]]
+    """What of this record the format cannot hold, in words people read ("source", "votes")."""
+    suffix: str
+    """The ending by which a file to write is known to be in this format."""
+
+
+MODULES = {
+    "stereoset": "stereoset_format",
+    "predictions": "prediction_format",
+    "crows-pairs": "crows_format",
+    "seat": "seat_format",
+    "sofa": "sofa_format",
+    "sbic": "sbic_format",
+    "biasasker": "biasasker_format",
+    "identities": "identity_lexicon",
+    "holisticbias": "holisticbias_format",
+    "annotations": "annotation_format",
+    "release": "release_format",
+    "jsonl": "jsonl_format",
+}
+"""Format name to the module of `catsofa.data` that holds it as FORMAT; the order in which a file is tried."""
+
+
+FOREIGN = {
+    b"\x1f\x8b": ("a file packed by gzip", "the file in it; unpack it first"),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", "the file in it, unpacked, or the sheet saved as CSV in UTF-8"),
+    b"\xff\xfe": ("UTF-16 text", "text in UTF-8; save it in that encoding"),
+    b"\xfe\xff": ("UTF-16 text", "text in UTF-8; save it in that encoding"),
+}
+"""How files begin that people take for data, what they are, and what to do."""
+
+
+def named(name: str) -> Format:
+    """The format of this name."""
+    if name not in MODULES:
+        raise ValueError(f"no format {name!r}; the formats are {', '.join(MODULES)}")
+    found: Format = import_module(f"catsofa.data.{MODULES[name]}").FORMAT
+    return found
+
+
+def format_of(path: Path | str) -> Format:
+    """The format a file or folder is in, known by its content."""
+    path = Path(path)
+    head = b""
+    expected = "data in a format we know"
+    if not os.path.isdir(path):  # unlike Path.is_dir, no exception for a path that is too long
+        with open_to_read(existing_file(path, expected), expected) as file:
+            head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
+    for start, (what, wanted) in FOREIGN.items():
+        if head.startswith(start):
+            raise BadInput(path, what, wanted)
+    for name in MODULES:
+        candidate = named(name)
+        if candidate.matches(path, head):
+            return candidate
+    what = f"a file that starts with {short(head[:80].decode('utf-8', 'replace'))}" if head else "a folder"
+    raise BadInput(path, f"{what}, which is in none of our formats", f"one of {', '.join(MODULES)}")
+
+
+def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:
+    """The records of a file or folder in any format; the format is found out unless it is named."""
+    chosen = named(format_name) if format_name else format_of(path)
+    return chosen.read(Path(path))
+
+
+def read_as(path: Path | str, record_type: type[Any]) -> Iterator[Any]:
+    """The records of a file in any format that holds this type; another type is an error."""
+    chosen = format_of(path)
+    if record_type not in chosen.holds:
+        holds = " or ".join(kind_name(held) for held in chosen.holds)
+        raise BadInput(path, f"{holds} ({chosen.about})", kind_name(record_type))
+    for record in chosen.read(Path(path)):
+        if not isinstance(record, record_type):
+            raise BadInput(path, f"{kind_name(type(record))}", kind_name(record_type))
+        yield record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """What a conversion did: from which format to which, how many records, what the target could not hold."""
+
+    source: str
+    target: str
+    records: int
+    lost: Counter[str]
+
+
+def convert(
+    source: Path | str,
+    target: Path | str,
+    *,
+    source_format: str | None = None,
+    target_format: str | None = None,
+) -> Conversion:
+    """Write the records of `source` as `target`, and count what the target's format cannot hold."""
+    if os.path.realpath(source) == os.path.realpath(target):
+        raise ValueError(f"{target} is the file to read; name another one to write")
+    incoming = named(source_format) if source_format else format_of(source)
+    first, records = _peeked(incoming.read(Path(source)))
+    outgoing = named(target_format) if target_format else _format_to_write(Path(target), type(first))
+    if not isinstance(first, outgoing.holds):
+        raise ValueError(f"{outgoing.name} holds {_kinds(outgoing)}; {source} holds {kind_name(type(first))}")
+    lost: Counter[str] = Counter()
+
+    def counted() -> Iterator[Any]:
+        for record in records:
+            if not isinstance(record, outgoing.holds):
+                raise BadInput(source, kind_name(type(record)), f"{_kinds(outgoing)}, which {outgoing.name} holds")
+            lost.update(set(outgoing.loses(record)))
+            yield record
+
+    count = outgoing.write(counted(), Path(target))
+    return Conversion(source=incoming.name, target=outgoing.name, records=count, lost=lost)
+
+
+def _peeked(records: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
+    """The first record, and all of them; every reader refuses a file without any."""
+    first = next(records)
+    return first, chain([first], records)
+
+
+def _kinds(chosen: Format) -> str:
+    """What a format holds, for people."""
+    return " or ".join(kind_name(held) for held in chosen.holds)
+
+
+def _format_to_write(target: Path, record_type: type[Any]) -> Format:
+    """The one format that holds these records and has the target's ending."""
+    able = [candidate for candidate in map(named, MODULES) if record_type in candidate.holds]
+    fits = [candidate for candidate in able if candidate.suffix == target.suffix]
+    if len(fits) == 1:
+        return fits[0]
+    names = ", ".join(candidate.name for candidate in able)
+    raise ValueError(f"cannot tell the format of {target} from its ending; name one of {names} with --to")

@@ -1,0 +1,102 @@
+"""HolisticBias descriptors: an object of axes, each of buckets, each a list of descriptors.
+
+A descriptor stands before a noun ("a deaf person"); it is a text, or an object that adds a preference, the
+article or the gender of the noun. The nouns and the standalone noun phrases of HolisticBias are no lexicon
+entries (the phrases are templates with slots) and are not read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import json_files
+from catsofa.data.formats import Format
+from catsofa.data.json_files import Node
+from catsofa.data.records import Term
+from catsofa.data.repeats import lost_beside_number, numbered
+
+EXPECTED = "HolisticBias descriptors (axis: {bucket: [descriptor, ...]})"
+TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*'
+START = re.compile(rb"\s*\{" + TEXT + rb":\s*\{" + TEXT + rb":\s*\[(?:" + TEXT + rb'[,\]]|\s*\{[^{}]*"descriptor"\s*:)')
+"""How such a file begins."""
+
+
+def read(path: Path) -> Iterator[Term]:
+    """Each descriptor as a term: the axis is its category, the bucket its group."""
+    return numbered(_terms(Node(json_files.read(path, EXPECTED), path, EXPECTED)))
+
+
+def _terms(document: Node) -> Iterator[Term]:
+    """The descriptors of a document in their order."""
+    _refuse_empty(document)
+    for axis in document.fields():
+        buckets = document.child(axis)
+        _refuse_empty(buckets)
+        for bucket in buckets.fields():
+            _refuse_empty(buckets.child(bucket))
+            for item in buckets.items(bucket):
+                yield _term(item, axis, bucket)
+
+
+def _refuse_empty(node: Node) -> None:
+    """An axis or bucket without descriptors would be lost, since it has no term to stand on."""
+    if node.value in ({}, []):
+        node.refuse("nothing")
+
+
+def _term(item: Node, axis: str, bucket: str) -> Term:
+    """One descriptor; what an object holds beside it is carried along."""
+    text = item.as_text() if isinstance(item.value, str) else item.text("descriptor")
+    if not text.strip():
+        item.refuse("an empty descriptor")
+    return _read(item.value, axis, bucket)
+
+
+def _read(item: Any, axis: str, bucket: str) -> Term:
+    """A descriptor, a text or an object, as a term."""
+    fields = {"descriptor": item} if isinstance(item, str) else dict(item)
+    return Term(category=axis, group=bucket, term=fields.pop("descriptor"), pos="adj", extra=fields)
+
+
+def _written(term: Term) -> Any:
+    """A term as a descriptor; an object where there is more to say than the text."""
+    beside = {name: value for name, value in term.extra.items() if name != "descriptor"}
+    return {"descriptor": term.term} | beside if beside else term.term
+
+
+def write(terms: Iterable[Term], path: Path) -> int:
+    """Write terms by axis and bucket, each in the order of its first term; returns how many terms."""
+    axes: dict[str, dict[str, list[Any]]] = {}
+    count = 0
+    for term in terms:
+        if not term.term.strip():
+            raise ValueError(f"term {term.id} of {term.category!r} is empty")
+        axes.setdefault(term.category, {}).setdefault(term.group, []).append(_written(term))
+        count += 1
+    if not count:
+        raise ValueError(f"there is nothing to write to {path}")
+    json_files.write(axes, path)
+    return count
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """An object of objects of lists, the first of a text or of an object with a descriptor."""
+    return path.suffix != ".jsonl" and bool(START.match(head))
+
+
+def loses(term: Term) -> Iterator[str]:
+    """What differs when the descriptor is read again."""
+    return lost_beside_number(term, _read(_written(term), term.category, term.group))
+
+
+FORMAT = Format(
+    name="holisticbias",
+    holds=(Term,),
+    about="HolisticBias descriptors",
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".json",
+)

@@ -1,0 +1,139 @@
+"""The identity lexicon of Czarnowska et al. 2021: a CSV a category, with a term, what it is and its group.
+
+The name of the file is the category. The columns differ from file to file: TERM, often POS (n, adj, pp) and
+GROUP, and what else the file holds (`countries` has the adjective of each country and of its region).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+from catsofa.data import csv_files
+from catsofa.data.csv_files import Row
+from catsofa.data.files import BadInput, open_to_read
+from catsofa.data.folders import atomic_folder
+from catsofa.data.formats import Format
+from catsofa.data.records import Term
+from catsofa.data.repeats import lost_beside_number, numbered
+
+EXPECTED = "an identity lexicon (CSV with a column TERM, named by its category)"
+OWN = ("TERM", "POS", "GROUP")
+RELEASED = {
+    "age": ("TERM", "POS", "GROUP"),
+    "countries": (
+        "RANK",
+        "TERM",
+        "COUNTRY_ADJ",
+        "CONTINENT",
+        "REGION",
+        "REGION_ADJ",
+        "GDP_NOMINAL",
+        "GDP_PPP",
+    ),
+    "disability": ("TERM", "GROUP", "POS", "TYPE"),
+    "gender": ("TERM", "POS", "TYPE", "GROUP"),
+    "race": ("TERM", "GROUP"),
+    "religion": ("TERM", "POS", "TYPE", "SEM", "GROUP"),
+    "sexuality": ("TERM", "POS", "TYPE", "GROUP"),
+}
+"""The columns of the released files, in their order."""
+
+
+def read(path: Path) -> Iterator[Term]:
+    """Each row of a lexicon, or of each CSV of a folder by name, as a term of the category that names the file."""
+    files = _lexicons(path) if path.is_dir() else [path]
+    return numbered(chain.from_iterable(map(_terms, files)))
+
+
+def _lexicons(folder: Path) -> list[Path]:
+    """The CSVs of a folder by name; none is an error."""
+    if files := sorted(folder.glob("*.csv")):
+        return files
+    raise BadInput(folder, "a folder without a CSV", EXPECTED)
+
+
+def _terms(path: Path) -> Iterator[Term]:
+    """The terms of one CSV."""
+    for line, row in csv_files.rows(path, ["TERM"], EXPECTED):
+        csv_files.refuse_empty(row, ["TERM"], path, EXPECTED, line)
+        yield _term(row, path.stem)
+
+
+def _term(row: Row, category: str) -> Term:
+    """A row as a term; what stands beside TERM, POS and GROUP is carried along."""
+    return Term(
+        category=category,
+        term=row["TERM"],
+        pos=row.get("POS", ""),
+        group=row.get("GROUP", ""),
+        extra=csv_files.others(row, OWN),
+    )
+
+
+def _row(term: Term) -> Row:
+    """A term as a row; an empty POS or GROUP needs no column."""
+    row = csv_files.with_others({"TERM": term.term, "POS": term.pos, "GROUP": term.group}, term.extra)
+    return {name: cell for name, cell in row.items() if cell}
+
+
+def write(terms: Iterable[Term], path: Path) -> int:
+    """Write a CSV a category into a folder, or one category as the CSV of its name; returns how many terms."""
+    lexicons: dict[str, list[Row]] = {}
+    for term in terms:
+        if not term.term.strip():
+            raise ValueError(f"term {term.id} of {term.category!r} is empty")
+        lexicons.setdefault(term.category, []).append(_row(term))
+    if not lexicons:
+        raise ValueError(f"there is nothing to write to {path}")
+    if path.suffix == ".csv":
+        return _write_one(lexicons, path)
+    for category in lexicons:
+        if not re.fullmatch(r"[^./\\\0][^/\\\0]*", category):
+            raise ValueError(f"category {category!r} cannot be the name of a file")
+    with atomic_folder(path, lambda file: file.match("*.csv") and _is_lexicon(path / file)) as folder:
+        return sum(_write(rows, folder, category) for category, rows in lexicons.items())
+
+
+def _write_one(lexicons: Mapping[str, list[Row]], path: Path) -> int:
+    """Write one category; since its file's name is the category, another name would change it."""
+    if set(lexicons) != {path.stem}:
+        names = ", ".join(f"{category}.csv" for category in lexicons)
+        raise ValueError(f"{path} would turn its terms into {path.stem!r}; name a folder, which will hold {names}")
+    return _write(lexicons[path.stem], path.parent, path.stem)
+
+
+def _write(rows: list[Row], folder: Path, category: str) -> int:
+    """One CSV, the released columns first and in their order."""
+    return csv_files.write(rows, folder / f"{category}.csv", RELEASED.get(category, OWN))
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """A CSV with a column TERM, or a folder whose first CSV is one."""
+    if path.is_dir():
+        first = min(path.glob("*.csv"), default=None)
+        return first is not None and first.is_file() and _is_lexicon(first)
+    return "TERM" in csv_files.columns_of(head)
+
+
+def _is_lexicon(path: Path) -> bool:
+    """Whether a file begins as a lexicon does."""
+    with open_to_read(path, EXPECTED) as file:
+        return "TERM" in csv_files.columns_of(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
+
+
+def loses(term: Term) -> Iterator[str]:
+    """What differs when the term's row is read again."""
+    return lost_beside_number(term, _term({"TERM": ""} | _row(term), term.category))
+
+
+FORMAT = Format(
+    name="identities",
+    holds=(Term,),
+    about="an identity lexicon",
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

@@ -1,0 +1,142 @@
+"""JSON documents read whole and checked: what is wrong is named by its place inside the document."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from catsofa.data.files import BadInput, atomic_write, read_text, short
+
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+
+
+def read(path: Path | str, expected: str, *, nan: bool = False) -> Any:
+    """The value of a JSON file; NaN and Infinity, which Python writes but JSON does not know, only on request."""
+    return parse(read_text(path, expected), path, expected, nan=nan)
+
+
+def parse(text: str, path: Path | str, expected: str, line: int | None = None, *, nan: bool = False) -> Any:
+    """The value of a JSON text; a key twice in an object, half a surrogate pair or endless nesting is refused."""
+    try:
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=float if nan else _no_constant)
+        if _HALF_PAIR.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise BadInput(path, "JSON nested too deeply to read", expected, line) from None
+    except json.JSONDecodeError as error:
+        found = f"text that is not JSON ({error.msg.lower()} at column {error.colno})"
+        raise BadInput(path, found, expected, line or error.lineno) from None
+    except UnicodeEncodeError:
+        raise BadInput(path, "half a surrogate pair (\\ud800 to \\udfff)", f"{expected} in Unicode", line) from None
+    except _Refused as error:
+        raise BadInput(path, str(error), expected, line) from None
+    except ValueError:
+        raise BadInput(path, "a number with thousands of digits", expected, line) from None
+    return value
+
+
+class _Refused(ValueError):
+    """What the parser met and we do not take."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; a second value for a key would silently win."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f"the key {short(twice)} twice in one object")
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Refuse NaN and the infinities."""
+    raise _Refused(f"{name}, which is not JSON")
+
+
+def write(value: Any, path: Path | str, *, nan: bool = False) -> None:
+    """A value as an indented JSON file."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=nan)
+    except RecursionError:
+        raise ValueError(f"{path}: what is to be written is nested too deeply for JSON") from None
+    with atomic_write(path) as file:
+        file.write(text.encode() + b"\n")
+
+
+class Node:
+    """A value of a document that knows its file and its place there, so that complaints can say both."""
+
+    __slots__ = ("_expected", "_path", "of", "value", "where")
+
+    def __init__(self, value: Any, path: Path | str, expected: str, where: str = "", of: str = "") -> None:
+        """`where` is the place (`data.intrasentence[17].sentences[2]`), `of` what it belongs to (`cluster 'a1'`)."""
+        self.value, self.where, self.of = value, where, of
+        self._path, self._expected = path, expected
+
+    def refuse(self, found: str, expected: str = "") -> NoReturn:
+        """Complain of this value."""
+        place = (f" in {self.where}" if self.where else "") + (f" ({self.of})" if self.of else "")
+        raise BadInput(self._path, found + place, expected or self._expected)
+
+    def fields(self) -> dict[str, Any]:
+        """The value as an object."""
+        if not isinstance(self.value, dict):
+            self.refuse(f"{_kind(self.value)}", f"an object, in {self._expected}")
+        found: dict[str, Any] = self.value
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether the object has a field."""
+        return name in self.fields()
+
+    def child(self, name: str) -> "Node":
+        """A field of the object, which it must have."""
+        if name not in self.fields():
+            self.refuse(f"no field {name!r}")
+        where = f"{self.where}.{name}" if self.where else name
+        return Node(self.value[name], self._path, self._expected, where, self.of)
+
+    def items(self, name: str) -> Iterator["Node"]:
+        """The members of the list in a field."""
+        child = self.child(name)
+        if not isinstance(child.value, list):
+            child.refuse(_kind(child.value), f"a list, in {self._expected}")
+        for number, member in enumerate(child.value):
+            yield Node(member, self._path, self._expected, f"{child.where}[{number}]", self.of)
+
+    def text(self, name: str) -> str:
+        """The text in a field."""
+        return self.child(name).as_text()
+
+    def as_text(self) -> str:
+        """The value as a text."""
+        if not isinstance(self.value, str):
+            self.refuse(_kind(self.value), f"a text, in {self._expected}")
+        found: str = self.value
+        return found
+
+    def number_or_none(self, name: str) -> float | None:
+        """The number in a field; null and NaN are None."""
+        value = (child := self.child(name)).value
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            child.refuse(_kind(value), f"a number or null, in {self._expected}")
+        try:
+            number = float(value)
+        except OverflowError:
+            child.refuse(_kind(value), f"a number that fits 64 bits, in {self._expected}")
+        return None if math.isnan(number) else number
+
+    def others(self, *known: str) -> dict[str, Any]:
+        """The fields of the object beside those we know."""
+        return {name: value for name, value in self.fields().items() if name not in known}
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is, for an error: its kind, and a number itself."""
+    return _NAMES.get(type(value)) or f"the number {short(value)}"

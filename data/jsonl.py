@@ -1,0 +1,225 @@
+"""Our own JSONL: one record a line, read and written a line at a time; errors carry file and line."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput, atomic_write, lines, short
+from catsofa.data.records import RECORDS, Cat, Refused, kind_name
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
+R = TypeVar("R")
+
+
+_adapters: dict[type[Any], Any] = {}
+
+
+def adapter(record_type: type[R]) -> "TypeAdapter[R]":
+    """The validator and serialiser of a record type; made once, since making one is slow."""
+    if record_type not in _adapters:
+        _adapters[record_type] = _new_adapter(record_type)
+    made: TypeAdapter[R] = _adapters[record_type]
+    return made
+
+
+def _new_adapter(record_type: type[R]) -> "TypeAdapter[R]":
+    """A validator that forbids unknown fields, in the record and in its parts; infinity is written as a text."""
+    from pydantic import ConfigDict, TypeAdapter, with_config
+
+    strict = with_config(ConfigDict(extra="forbid", ser_json_inf_nan="strings"))
+    for known in [record_type, *_parts(record_type)]:
+        if not hasattr(known, "__pydantic_config__"):
+            strict(known)
+    return TypeAdapter(record_type)
+
+
+def _parts(record_type: type[Any]) -> list[type[Any]]:
+    """The record types a record is made of."""
+    from catsofa.data.records import Annotation, AssociationTest, Candidate, Cat, Pair, WordSet
+
+    parts: dict[type[Any], list[type[Any]]] = {
+        Cat: [Candidate, Annotation],
+        Pair: [Annotation],
+        AssociationTest: [WordSet],
+    }
+    return parts.get(record_type, [])
+
+
+def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
+    """Each record of a JSONL file; a second one with the same id is refused."""
+    expected = f"{kind_name(record_type)} as JSONL"
+    seen = Seen(path, expected)
+    validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
+    for number, line in lines(path, expected):
+        record = _validated(validate, line, path, number, record_type)
+        if repeated(line):
+            json_files.parse(line, path, expected, number, nan=True)
+        seen.add_all(record, number)
+        yield record
+
+
+def write(records: Iterable[Any], path: Path | str) -> int:
+    """Write records of any one type, empty fields left out; returns how many. What `read` would refuse is refused."""
+    count = 0
+    seen = Seen(path, "records")
+    kind: type[Any] | None = None
+    with atomic_write(path) as file:
+        for record in records:
+            if type(record) is not (kind := kind or type(record)):
+                raise ValueError(f"{path}: a {type(record).__name__} among {kind.__name__}s; write a file for each")
+            file.write(dumps(record) + b"\n")
+            count += 1
+            seen.add_all(record, count)
+    return count
+
+
+def dumps(record: Any) -> bytes:
+    """One record as one line of JSON, without its empty fields; NaN, which means unscored, is null."""
+    line = adapter(type(record)).dump_json(record, exclude_defaults=True)
+    if b"null" in line:
+        free = {name: value for name, value in dataclasses.asdict(record).items() if name != "score"}
+        _refuse_infinity(free, type(record).__name__)
+    return line
+
+
+def _refuse_infinity(value: Any, where: str) -> None:
+    """A ValueError for an infinite number in a free field, which would silently become null."""
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError(f"{where} is {value}, which JSON cannot hold; leave it out or write it as text")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _refuse_infinity(item, f"{where}: {key}")
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _refuse_infinity(item, where)
+
+
+def _key_counter(record_type: type[Any]) -> Callable[[str], bool]:
+    """Whether a line may hold a key twice: cheap, sometimes wrongly yes, never wrongly no.
+
+    The validator lets the last of two win. In a record without parts, only our own fields can stand outside
+    `extra` and `source`; records with parts are not so many that each line could not be looked at.
+    """
+    if _parts(record_type):
+        return lambda line: True
+    keys = [f'"{name}"' for name in _fields(record_type)]
+
+    def repeated(line: str) -> bool:
+        for key in keys:
+            if line.count(key) > 1:
+                return True
+        return "\\u" in line or '"extra"' in line or '"source"' in line
+
+    return repeated
+
+
+def record_type_of(path: Path | str) -> type[Any]:
+    """The record type whose required fields stand on the first line of a JSONL file."""
+    expected = "a JSON object on each line"
+    number, line = next(lines(path, "records as JSONL"))
+    found = json_files.parse(line, path, expected, number, nan=True)
+    if not isinstance(found, dict):
+        raise BadInput(path, f"a JSON {type(found).__name__}", expected, number)
+    fits = [known for known in RECORDS.values() if _required(known) <= found.keys() <= _fields(known)]
+    if not fits:
+        fits = [known for known in RECORDS.values() if _required(known) <= found.keys()]
+    if not fits:
+        names = short(", ".join(found)) if found else "of an empty object"
+        raise BadInput(path, f"the fields {names}", one_of_ours(), number)
+    return max(fits, key=lambda known: len(_required(known)))
+
+
+def one_of_ours() -> str:
+    """What a line of our JSONL can be, for an error."""
+    return f"one of {', '.join(RECORDS)}"
+
+
+def _fields(record_type: type[Any]) -> set[str]:
+    """The names of a record's fields."""
+    return {f.name for f in dataclasses.fields(record_type)}
+
+
+def _required(record_type: type[Any]) -> set[str]:
+    """The names of the fields a record cannot do without."""
+    missing = dataclasses.MISSING
+    return {f.name for f in dataclasses.fields(record_type) if f.default is missing and f.default_factory is missing}
+
+
+class Seen:
+    """The ids read so far; the second of a kind is an error that names the line of the first."""
+
+    def __init__(self, path: Path | str, expected: str) -> None:
+        self._path, self._expected, self._lines = path, expected, dict[str, int]()
+        self._candidates: Seen | None = None
+
+    def add_all(self, record: Any, line: int) -> None:
+        """Note the id of a record and those of a Cat's candidates; a Refused names another's id, perhaps twice."""
+        if not isinstance(record, Refused):
+            self.add(getattr(record, "id", ""), line)
+        if isinstance(record, Cat):
+            self._candidates = self._candidates or Seen(self._path, f"{self._expected}, candidates")
+            for candidate in record.candidates:
+                self._candidates.add(candidate.id, line)
+
+    def add(self, item: str, line: int) -> None:
+        """Note an id, or refuse it; records without one are not compared."""
+        if item and self._lines.setdefault(item, line) != line:
+            raise BadInput(
+                self._path,
+                f"id {short(item)} a second time (first on line {self._lines[item]})",
+                f"{self._expected} with every id once",
+                line,
+            )
+
+
+def _validated(validate: Callable[[str], R], line: str, path: Path | str, number: int, record_type: type[R]) -> R:
+    """One validated record, pydantic's list of complaints cut to the first, in one sentence."""
+    from pydantic import ValidationError
+
+    try:
+        return validate(line)
+    except ValidationError as error:
+        found, expected = _another_kind(line, record_type) or explain(error, record_type)
+        raise BadInput(path, found, expected, number) from None
+
+
+def _another_kind(line: str, record_type: type[Any]) -> tuple[str, str] | None:
+    """What to say of a line that is a record of another type, or None if it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    for known in RECORDS.values():
+        if known is not record_type and isinstance(found, dict) and _required(known) <= found.keys() <= _fields(known):
+            return f"one of our {kind_name(known)}", f"only {kind_name(record_type)}, as on the lines before"
+    return None
+
+
+def explain(error: "ValidationError", record_type: type[Any]) -> tuple[str, str]:
+    """What was found and what was expected, of the first thing a validation complains of."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    one = f"one of our {kind_name(record_type)}" if record_type in RECORDS.values() else record_type.__name__
+    match first["type"]:
+        case "json_invalid":
+            complaint = first["ctx"]["error"].replace("line 1 column", "column")
+            return f"a line that is not JSON ({complaint})", f"a JSON object, {one}"
+        case "dataclass_type" | "dataclass_exact_type" if not where:
+            return f"a JSON {type(first['input']).__name__}", f"a JSON object, {one}"
+        case "missing":
+            return f"no field {where!r}", f"{one}, which need {', '.join(sorted(_required(record_type)))}"
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            return (
+                f"an unknown field {where!r}",
+                f"{one}, with the fields {', '.join(sorted(_fields(record_type)))}",
+            )
+        case "value_error":
+            return f"{first['ctx']['error']}", one
+        case _:
+            return f"{short(first['input'])} in field {where!r}", f"{one}: {first['msg'][0].lower()}{first['msg'][1:]}"

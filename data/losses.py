@@ -1,0 +1,33 @@
+"""What a format cannot hold of a record: found by comparing the record with what comes back."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+
+def lost(record: Any, back: Any) -> Iterator[str]:
+    """The fields of a record that differ in what came back: "votes", "language", "extra: harm"."""
+    if record == back:
+        return
+    for field in fields(record):
+        before, after = getattr(record, field.name), getattr(back, field.name)
+        if before == after or before is None or before in ("", ()):
+            continue  # what was not there cannot be lost
+        if isinstance(before, Mapping):
+            yield from _lost_keys(field.name, before, after)
+        elif isinstance(before, tuple) and len(before) == len(after) and all(map(is_dataclass, before)):
+            for part, part_back in zip(before, after, strict=True):
+                yield from (f"{field.name}: {what}" for what in lost(part, part_back))
+        elif is_dataclass(before):
+            yield from (f"{field.name}: {what}" for what in lost(before, after))
+        else:
+            yield field.name
+
+
+def _lost_keys(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of a free field that are gone, or came back as text."""
+    for key, value in before.items():
+        if key not in after:
+            yield f"{name}: {key}"
+        elif after[key] != value:
+            yield f"{name}: {key} (kept as text)" if after[key] == str(value) else f"{name}: {key}"

@@ -1,0 +1,87 @@
+"""StereoSet prediction files: `{intrasentence: [{id, score}], intersentence: [...]}`, one score a sentence."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import json_files, jsonl
+from catsofa.data.formats import Format
+from catsofa.data.json_files import Node
+from catsofa.data.losses import lost
+from catsofa.data.records import KINDS, Score
+
+EXPECTED = "StereoSet predictions"
+_HEAD = re.compile(rb'\s*\{\s*"int(?:ra|er)sentence"\s*:\s*\[')
+
+
+def read(path: Path) -> Iterator[Score]:
+    """Each score, in the file's order; null and NaN are unscored."""
+    document = Node(json_files.read(path, EXPECTED, nan=True), path, EXPECTED)
+    if unknown := document.others(*KINDS):
+        document.refuse(f"the field {min(unknown)!r}", f"the tasks {' and '.join(KINDS)} of {EXPECTED}")
+    seen: dict[str, str] = {}
+    for task in document.fields():
+        for entry in document.items(task):
+            score = _score(entry, task)
+            if score.item in seen:
+                entry.refuse(
+                    f"id {score.item!r} a second time (first at {seen[score.item]})", f"{EXPECTED}, an id once"
+                )
+            seen[score.item] = entry.where
+            yield score
+    if not seen:
+        document.refuse("not one score", f"at least one, in {EXPECTED}")
+
+
+def write(scores: Iterable[Score], path: Path) -> int:
+    """One document with both tasks; unscored is null, which no evaluation can take for a number."""
+    tasks: dict[str, list[Any]] = {}
+    seen = jsonl.Seen(path, EXPECTED)
+    for number, score in enumerate(scores, start=1):
+        seen.add(score.item, number)
+        if score.task not in KINDS:
+            raise ValueError(
+                f"the score of {score.item!r} is of task {score.task!r}; "
+                f"StereoSet predictions hold {' and '.join(KINDS)}"
+            )
+        tasks.setdefault(score.task, []).append(_entry(score))
+    if not tasks:
+        raise ValueError(f"there is no score to write to {path}")
+    json_files.write(tasks | {kind: [] for kind in KINDS if kind not in tasks}, path, nan=True)
+    return sum(map(len, tasks.values()))
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """A task is the first field, and a list."""
+    return bool(_HEAD.match(head))
+
+
+def loses(score: Score) -> Iterator[str]:
+    """All but the number, its item and task."""
+    return lost(score, _score(Node(_entry(score), "", EXPECTED), score.task))
+
+
+def _score(entry: Node, task: str) -> Score:
+    """An entry of a task as a Score."""
+    return Score(
+        item=entry.text("id"), score=entry.number_or_none("score"), task=task, extra=entry.others("id", "score")
+    )
+
+
+def _entry(score: Score) -> dict[str, Any]:
+    """A Score as an entry."""
+    known = {"id": score.item, "score": score.score}
+    return known | {name: value for name, value in score.extra.items() if name not in known}
+
+
+FORMAT = Format(
+    name="predictions",
+    holds=(Score,),
+    about=EXPECTED,
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".json",
+)

@@ -1,0 +1,208 @@
+"""Releases: a folder of Parquet files, one a split, and a dataset card; `datasets.load_dataset` reads it."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from catsofa.data import parquet_columns
+from catsofa.data.dataset_card import CardFacts, Split, card
+from catsofa.data.files import BadInput, existing_file, short
+from catsofa.data.folders import atomic_folder
+from catsofa.data.jsonl import adapter, explain
+from catsofa.data.records import Cat, Refused, kind_name
+
+EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
+ROWS = 20_000
+"""Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
+OURS = ("README.md", "data/*.parquet", "stereoset-*.json")
+SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+"""What the Hub's own tools put behind the name of a split."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """What was written: the folder, and each split with its rows, bytes and SHA-256."""
+
+    folder: Path
+    splits: tuple[Split, ...]
+
+    @property
+    def records(self) -> int:
+        """How many records the splits hold together."""
+        return sum(split.rows for split in self.splits)
+
+
+def write_release(
+    records_by_split: Mapping[str, Iterable[Any]],
+    folder: Path | str,
+    facts: CardFacts,
+    also: Callable[[Path], object] = lambda filling: None,
+) -> Release:
+    """Write each split as Parquet, and the card; the folder appears whole or not at all.
+
+    Records are read once, a row group at a time. An id may stand in one split only, and once. `also` may write
+    further files named `stereoset-*.json` into the folder, or refuse it by an error, before it is moved into place.
+    """
+    _check_names(records_by_split)
+    with atomic_folder(folder, _is_ours(Path(folder))) as filling:
+        (filling / "data").mkdir()
+        ids = _Ids()
+        record_type: type[Any] | None = None
+        splits = []
+        for name, records in records_by_split.items():
+            first, rest = _first(records, name)
+            record_type = record_type or type(first)
+            splits.append(_write_split(rest, filling / "data" / f"{name}.parquet", record_type, ids))
+        assert record_type is not None
+        text = card(facts, kind_name(record_type), splits)
+        (filling / "README.md").write_text(text, encoding="utf-8")
+        also(filling)
+    return Release(folder=Path(folder), splits=tuple(splits))
+
+
+def _check_names(records_by_split: Mapping[str, Iterable[Any]]) -> None:
+    """Split names are those `datasets` takes: letters, digits, `_`, and `.` between them; `all` means all."""
+    if not records_by_split:
+        raise ValueError("a release needs at least one split")
+    for name in records_by_split:
+        if not re.fullmatch(r"\w+(\.\w+)*", name) or name == "all":
+            raise ValueError(f"{name!r} cannot name a split; use letters, digits and _ (and not 'all')")
+
+
+def _first(records: Iterable[Any], name: str) -> tuple[Any, Iterator[Any]]:
+    """The first record, and all of them again; an empty split is refused."""
+    iterator = iter(records)
+    for first in iterator:
+        return first, chain([first], iterator)
+    raise ValueError(f"split {name!r} holds no records; leave it out")
+
+
+def _write_split(records: Iterator[Any], path: Path, record_type: type[Any], ids: "_Ids") -> Split:
+    """One Parquet file; a record of another type is refused."""
+    rows = 0
+    writer = pq.ParquetWriter(path, parquet_columns.schema(record_type), compression="zstd", write_page_index=True)
+    with closing(writer):
+        while group := list(islice(records, ROWS)):
+            for number, record in enumerate(group, rows + 1):
+                if type(record) is not record_type:
+                    raise ValueError(
+                        f"a release holds one kind of record; found {kind_name(type(record))} "
+                        f"among {kind_name(record_type)} in split {path.stem!r}"
+                    )
+                ids.add(record, f"split {path.stem!r}", number)
+            writer.write_batch(parquet_columns.to_batch(group, record_type))
+            rows += len(group)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Split(name=path.stem, file=f"data/{path.name}", rows=rows, bytes=path.stat().st_size, sha256=digest)
+
+
+class _Ids:
+    """The ids of a release so far: each stands in one split, once, so that no item is both tuned and tested on."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def add(self, record: Any, path: Path | str, row: int) -> None:
+        """Note the id of a record and those of a Cat's candidates; a Refused names another's id, perhaps twice."""
+        ids = [] if isinstance(record, Refused) else [getattr(record, "id", "")]
+        if isinstance(record, Cat):
+            ids += [f"candidate {candidate.id}" for candidate in record.candidates]
+        for item in filter(None, ids):
+            if item in self._seen:
+                expected = "a release with every id once, in one split"
+                raise BadInput(path, f"id {short(item)} a second time", expected, row)
+            self._seen.add(item)
+
+
+def _is_ours(folder: Path) -> Callable[[Path], bool]:
+    """Which files of a folder a release may replace: its own, known by the card, and no other dataset's."""
+    readme = folder / "README.md"
+    ours = readme.is_file() and b'- "catsofa"' in readme.read_bytes()
+    return lambda file: ours and any(map(file.match, OURS))
+
+
+def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
+    """The records of each split, each read as it is asked for."""
+    folder = Path(folder)
+    files = sorted((folder / "data").glob("*.parquet"))
+    if not files:
+        raise BadInput(folder, "no data/*.parquet", EXPECTED)
+    splits: dict[str, list[Path]] = {}
+    for file in files:
+        splits.setdefault(SHARD.sub("", file.stem), []).append(file)
+    ids = _Ids()
+    return {name: chain.from_iterable(_records(file, ids) for file in shards) for name, shards in splits.items()}
+
+
+def read(path: Path) -> Iterator[Any]:
+    """The records of a release, split after split, or of one of its files."""
+    if path.is_dir():
+        return chain.from_iterable(read_release(path).values())
+    return _records(path, _Ids())
+
+
+def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
+    """The validated records of one Parquet file, a batch of rows in memory at a time."""
+    from pydantic import ValidationError
+
+    with _opened(path) as (file, names):
+        record_type = parquet_columns.record_type_of(names)
+        if record_type is None:
+            raise BadInput(path, f"the columns {short(', '.join(names))}", EXPECTED)
+        validate = adapter(record_type).validate_python
+        before = 0
+        for batch in _batches(file, path):
+            rows = _rows(batch, record_type, path, before)
+            for number, row in enumerate(rows, before + 1):
+                try:
+                    record = validate(row)
+                except ValidationError as error:
+                    found, expected = explain(error, record_type)
+                    raise BadInput(path, found, expected, number) from None
+                ids.add(record, path, number)
+                yield record
+            before += len(rows)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
+    """An open Parquet file and the names of its columns, or a BadInput."""
+    existing_file(path, EXPECTED)
+    try:
+        file = pq.ParquetFile(path)
+        names: list[str] = file.schema_arrow.names
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise BadInput(path, f"no readable Parquet file ({_first_line(error)})", EXPECTED) from None
+    with file:
+        yield file, names
+
+
+def _batches(file: pq.ParquetFile, path: Path) -> Iterator[pa.RecordBatch]:
+    """The batches of a Parquet file; damage within becomes a BadInput."""
+    try:
+        yield from file.iter_batches(ROWS)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise BadInput(path, f"damaged Parquet ({_first_line(error)})", EXPECTED) from None
+
+
+def _rows(batch: pa.RecordBatch, record_type: type[Any], path: Path, before: int) -> list[dict[str, Any]]:
+    """The rows of a batch; a column of another type becomes a BadInput."""
+    try:
+        return parquet_columns.from_batch(batch, record_type)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        what = f"rows that are no {kind_name(record_type)} ({_first_line(error)})"
+        raise BadInput(path, what, EXPECTED, before + 1) from None
+
+
+def _first_line(error: BaseException) -> str:
+    """The first line of what a library complains of."""
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__

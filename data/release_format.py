@@ -1,0 +1,43 @@
+"""Releases as a format: Parquet files and a dataset card; nothing of a record is lost."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.formats import Format
+from catsofa.data.records import RECORDS
+
+SPLIT = "test"
+"""The split that records go to when nobody said which; they are for measuring, not for training."""
+
+
+def read(path: Path) -> Iterator[Any]:
+    """Each record of a release, split after split, or of one Parquet file of it."""
+    from catsofa.data import release
+
+    return release.read(path)
+
+
+def write(records: Iterable[Any], path: Path) -> int:
+    """Write a release with one split, under the folder's name; returns how many records."""
+    from catsofa.data.dataset_card import CardFacts
+    from catsofa.data.release import write_release
+
+    return write_release({SPLIT: records}, path, CardFacts(pretty_name=Path(path).resolve().name)).records
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """A Parquet file, or a folder that holds some under data/."""
+    return head.startswith(b"PAR1") or (path.is_dir() and any((path / "data").glob("*.parquet")))
+
+
+FORMAT = Format(
+    name="release",
+    holds=tuple(RECORDS.values()),
+    about="a release in Parquet",
+    matches=matches,
+    read=read,
+    write=write,
+    loses=lambda record: (),
+    suffix="",
+)

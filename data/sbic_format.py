@@ -1,0 +1,146 @@
+"""The Social Bias Inference Corpus, released as annotations (a row a judgement) and by post (lists in JSON).
+
+An annotation row is one statement, empty where the annotator wrote none. A row by post is a statement for each
+of its implied statements, or an empty one where it has none; the statements of a post follow one another. So
+nothing is dropped: what to do with rows without a statement is for who builds on them to say.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import csv_files, json_files
+from catsofa.data.csv_files import Row
+from catsofa.data.files import BadInput, short
+from catsofa.data.formats import Format
+from catsofa.data.records import Statement
+from catsofa.data.repeats import lost_beside_number, numbered
+
+MINORITY, CATEGORY, STEREOTYPE = TEXTS = ("targetMinority", "targetCategory", "targetStereotype")
+NEEDED = ("post", *TEXTS)
+BY_POST = "hasBiasedImplication"
+"""The column by which a file by post is known; in the release it is 1 where a post has *no* implied statement."""
+EXPECTED = f"SBIC (CSV with {', '.join(NEEDED)})"
+
+ANNOTATION_COLUMNS = (
+    *("", "whoTarget", "intentYN", "sexYN", "sexReason", "offensiveYN", "annotatorGender", "annotatorMinority"),
+    *("sexPhrase", "speakerMinorityYN", "WorkerId", "HITId", "annotatorPolitics", "annotatorRace", "annotatorAge"),
+    *(*NEEDED, "dataSource"),
+)
+POST_COLUMNS = ("", *NEEDED, "whoTarget", "intentYN", "sexYN", "offensiveYN", "dataSource", BY_POST)
+"""The columns of the release in their order; the one without a name is an index that some copies have."""
+
+
+def read(path: Path) -> Iterator[Statement]:
+    """Each statement with its target and its category, every other column carried along."""
+    return numbered(_statements(path))
+
+
+def _statements(path: Path) -> Iterator[Statement]:
+    """The statements of each row."""
+    for line, row in csv_files.rows(path, NEEDED, EXPECTED):
+        if BY_POST in row:
+            yield from _of_post({name: _list(row[name], name, path, line) for name in TEXTS}, row)
+        else:
+            yield _of_annotation(row)
+
+
+def _of_annotation(row: Row) -> Statement:
+    """The statement of one judgement."""
+    extra = csv_files.others(row, TEXTS)
+    return Statement(statement=row[STEREOTYPE], target=row[MINORITY], category=row[CATEGORY], extra=extra)
+
+
+def _of_post(lists: dict[str, list[str]], row: Row) -> Iterator[Statement]:
+    """The statements of a post; the release does not say which of several targets each is about."""
+    extra: dict[str, Any] = dict(csv_files.others(row, TEXTS))
+    extra |= {name: lists[name] for name in (MINORITY, CATEGORY) if len(lists[name]) > 1}
+    target, category = ", ".join(lists[MINORITY]), ", ".join(lists[CATEGORY])
+    for statement in lists[STEREOTYPE] or [""]:
+        yield Statement(statement=statement, target=target, category=category, extra=extra)
+
+
+def _list(cell: str, name: str, path: Path, line: int) -> list[str]:
+    """The texts of a list in JSON, none of them empty."""
+    found = json_files.parse(cell, path, f"a list in JSON as {name}", line)
+    if not isinstance(found, list) or not all(isinstance(text, str) and text for text in found):
+        raise BadInput(path, f"{short(cell)} as {name}", "a list of texts in JSON, none of them empty", line)
+    return found
+
+
+def write(statements: Iterable[Statement], path: Path) -> int:
+    """Write statements as annotations, or by post if the first came so; returns how many statements."""
+    rest = iter(statements)
+    first = next(rest, None)
+    if first is None:
+        raise ValueError(f"no statements to write to {path}")
+    by_post, count = BY_POST in first.extra, 0
+
+    def checked() -> Iterator[Statement]:
+        nonlocal count
+        for statement in chain([first], rest):
+            if (BY_POST in statement.extra) != by_post:
+                raise ValueError(f"statement {statement.id} mixes annotations with statements by post")
+            count += 1
+            yield statement
+
+    rows = _post_rows(checked()) if by_post else map(_annotation_row, checked())
+    released = POST_COLUMNS if by_post else ANNOTATION_COLUMNS
+    csv_files.write(rows, path, [name for name in released if name or name in first.extra])
+    return count
+
+
+def _annotation_row(statement: Statement) -> Row:
+    """A statement as a judgement."""
+    texts = {MINORITY: statement.target, CATEGORY: statement.category, STEREOTYPE: statement.statement}
+    return csv_files.with_others(texts, statement.extra)
+
+
+def _post_rows(statements: Iterable[Statement]) -> Iterator[Row]:
+    """A row for neighbours that differ in nothing but their statement, and for each post without one."""
+    for _, post in groupby(statements, key=lambda s: (bool(s.statement), s.target, s.category, s.extra)):
+        together = list(post)
+        if together[0].statement:
+            yield _post_row(together)
+        else:
+            yield from (_post_row([alone]) for alone in together)
+
+
+def _post_row(statements: list[Statement]) -> Row:
+    """The row of a post with these statements."""
+    first = statements[0]
+    lists = {
+        MINORITY: first.extra.get(MINORITY, [first.target] if first.target else []),
+        CATEGORY: first.extra.get(CATEGORY, [first.category] if first.category else []),
+        STEREOTYPE: [s.statement for s in statements if s.statement],
+    }
+    return _annotation_row(first) | {name: json.dumps(texts) for name, texts in lists.items()}
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The columns of SBIC."""
+    return set(NEEDED) <= csv_files.columns_of(head)
+
+
+def loses(statement: Statement) -> Iterator[str]:
+    """What differs when the statement's row is read again."""
+    if BY_POST in statement.extra:
+        row = _post_row([statement])
+        back = next(_of_post({name: json.loads(row[name]) for name in TEXTS}, row))
+    else:
+        back = _of_annotation(_annotation_row(statement))
+    return lost_beside_number(statement, back)
+
+
+FORMAT = Format(
+    name="sbic",
+    holds=(Statement,),
+    about="SBIC's implied statements",
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

@@ -1,0 +1,121 @@
+"""Pairs of sentences to learn next sentences from: JSONL by the million, checked once, then read at random."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data import jsonl
+from catsofa.data.files import BadInput, existing_file, lines
+from catsofa.data.records import content_id
+
+EXPECTED = "sentence pairs as JSONL"
+PARTS = ("train.jsonl", "held-out.jsonl")
+"""The files of a folder of pairs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentencePair:
+    """Two sentences: `follows` says whether the second stood after the first or comes from `other`."""
+
+    id: str = ""
+    first: str
+    second: str
+    follows: bool
+    split: Literal["", "train", "held-out"] = ""
+    document: str = ""
+    other: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an empty sentence, and give the pair its id."""
+        if not (self.first.strip() and self.second.strip()):
+            raise ValueError("an empty sentence in a pair")
+        if not self.id:
+            made = content_id("sentence pair", self.first, self.second, self.document)
+            object.__setattr__(self, "id", made)
+
+
+class SentencePairs:
+    """The pairs of a file or a folder, every line checked at the start; only their places stay in memory."""
+
+    def __init__(self, path: Path | str, held_out_share: float = 0.05) -> None:
+        """Open the pairs; where no line names its split, this share of the documents is held out, by hash."""
+        self.path = Path(path)
+        parts = [self.path / part for part in PARTS] if self.path.is_dir() else [self.path]
+        self._files = [existing_file(part, EXPECTED).open("rb") for part in parts]
+        self._parts = parts
+        places: list[NDArray[np.int64]] = []
+        follows, held_out, named = bytearray(), bytearray(), 0
+        for part in parts:
+            for number, line in lines(part, EXPECTED):
+                pair = _pair(line, part, number)
+                follows.append(pair.follows)
+                named += pair.split != ""
+                held_out.append(pair.split == "held-out" if pair.split else _drawn(pair) < held_out_share)
+            places.append(_places(part))
+        if 0 < named < len(follows):
+            raise BadInput(path, f"a split on {named:,} of {len(follows):,} lines", "one on every line or on none")
+        self.follows: NDArray[np.bool_] = np.frombuffer(follows, dtype=np.bool_)
+        self.held_out: NDArray[np.bool_] = np.frombuffer(held_out, dtype=np.bool_)
+        self._part = np.repeat(np.arange(len(parts)), [len(found) for found in places])
+        self._place = np.concatenate(places)
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.follows)
+
+    def __getitem__(self, at: int) -> SentencePair:
+        """A pair by its number, from 0."""
+        file = self._files[self._part[at]]
+        file.seek(self._place[at])
+        return _pair(file.readline().decode("utf-8"), self._parts[self._part[at]], at + 1)
+
+    def indices(self, *, held_out: bool) -> NDArray[np.int64]:
+        """The numbers of the pairs to train on, or of those held out; both answers must be among them."""
+        chosen = np.flatnonzero(self.held_out == held_out)
+        following = int(self.follows[chosen].sum())
+        if following in (0, len(chosen)):
+            what = "held out" if held_out else "to train on"
+            found = f"{len(chosen):,} pairs {what}, of which {following:,} follow"
+            raise BadInput(self.path, found, "some that follow and some that do not")
+        return chosen
+
+    def digest(self) -> str:
+        """The SHA-256 of the files."""
+        total = hashlib.sha256()
+        for file in self._files:
+            file.seek(0)
+            total.update(hashlib.file_digest(file, "sha256").digest())
+        return total.hexdigest()
+
+
+def _pair(line: str, path: Path, number: int) -> SentencePair:
+    """The pair on a line, or a BadInput that names the line."""
+    from pydantic import ValidationError
+
+    try:
+        return jsonl.adapter(SentencePair).validate_json(line)
+    except ValidationError as error:
+        found, expected = jsonl.explain(error, SentencePair)
+        raise BadInput(path, found, expected.replace("SentencePair", "a sentence pair"), number) from None
+
+
+def _drawn(pair: SentencePair) -> float:
+    """A number from 0 to 1, the same for all pairs of a document (of a first sentence, where no document is named)."""
+    return int(hashlib.sha256((pair.document or pair.first).encode()).hexdigest()[:8], 16) / 2**32
+
+
+def _places(path: Path) -> NDArray[np.int64]:
+    """Where each line that is not blank begins."""
+    places = []
+    with path.open("rb") as file:
+        at = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+        file.seek(at)
+        for raw in file:
+            if raw.strip():
+                places.append(at)
+            at += len(raw)
+    return np.array(places, dtype=np.int64)

@@ -1,0 +1,73 @@
+"""SoFa CSV: ID, Category, Identity, Stereotype, Probe, by the million; read and written a row at a time."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from catsofa.data import csv_files
+from catsofa.data.csv_files import Row
+from catsofa.data.formats import Format
+from catsofa.data.jsonl import Seen
+from catsofa.data.losses import lost
+from catsofa.data.records import Probe
+
+EXPECTED = "SoFa probes as CSV"
+COLUMNS = ("ID", "Category", "Identity", "Stereotype", "Probe")
+
+
+def read(path: Path) -> Iterator[Probe]:
+    """Each probe under its own ID; further columns are carried in `extra`."""
+    return map(_probe, _checked(csv_files.rows(path, COLUMNS, EXPECTED), path))
+
+
+def write(probes: Iterable[Probe], path: Path) -> int:
+    """A row a probe, with a column for everything else that any of them carries."""
+    return csv_files.write(_checked(enumerate(map(_row, probes), start=2), path), path, COLUMNS)
+
+
+def _checked(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[Row]:
+    """The rows, by their lines, if every cell is filled in and no ID stands twice."""
+    seen = Seen(path, EXPECTED)
+    for line, row in rows:
+        csv_files.refuse_empty(row, COLUMNS, path, EXPECTED, line)
+        seen.add(row["ID"], line)
+        yield row
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The header has SoFa's columns."""
+    return set(COLUMNS) <= csv_files.columns_of(head)
+
+
+def loses(probe: Probe) -> Iterator[str]:
+    """All but the five columns and the texts in `extra`."""
+    return lost(probe, _probe(_row(probe)))
+
+
+def _probe(row: Row) -> Probe:
+    """A row as a Probe."""
+    return Probe(
+        id=row["ID"],
+        category=row["Category"],
+        identity=row["Identity"],
+        stereotype=row["Stereotype"],
+        text=row["Probe"],
+        extra=csv_files.others(row, COLUMNS),
+    )
+
+
+def _row(probe: Probe) -> Row:
+    """A Probe as a row."""
+    known = dict(zip(COLUMNS, (probe.id, probe.category, probe.identity, probe.stereotype, probe.text), strict=True))
+    return csv_files.with_others(known, probe.extra)
+
+
+FORMAT = Format(
+    name="sofa",
+    holds=(Probe,),
+    about=EXPECTED,
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+)

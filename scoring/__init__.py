@@ -1,0 +1,1 @@
+"""Measure models: likelihoods, and the numbers made from them."""

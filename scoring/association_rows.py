@@ -1,0 +1,33 @@
+"""The rows of SEAT and WEAT tests, as JSON and as people read them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """The rows of association tests."""
+
+    tests: Sequence[Mapping[str, Any]]
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """A row for each test."""
+        return [dict(row) for row in self.tests]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What people read of each test."""
+        return [
+            {
+                "task": "association tests",
+                "test": row["test"],
+                "effect_size": row["effect_size"],
+                "effect_size_low": row["intervals"]["effect_size"]["low"],
+                "effect_size_high": row["intervals"]["effect_size"]["high"],
+                "p": row["p_value"],
+                "holm": row["holm"],
+                "how": row["how"],
+                "coverage": row["coverage"],
+            }
+            for row in self.tests
+        ]

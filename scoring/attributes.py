@@ -1,0 +1,82 @@
+"""The attribute that fills a BLANK, as questions: from left to right behind masks, all at once, or never hidden."""
+
+from collections.abc import Sequence
+
+from catsofa.data.blanks import fill_of
+from catsofa.data.records import BLANK, Candidate, Cat, Score
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.gaps import into_gap
+from catsofa.scoring.items import Item, of_candidates, over_length, over_pieces, possible
+from catsofa.scoring.protocols import Masks, Protocol
+from catsofa.scoring.questions import Fill
+from catsofa.scoring.sentences import Asked, behind_masks
+from catsofa.scoring.tokens import Reader, Tokens, Unscorable
+
+Span = tuple[str, int, int]
+"""A sentence and the characters of it that fill the BLANK."""
+
+
+def filled(cat: Cat, candidate: Candidate) -> Span:
+    """The sentence in which the attribute stands and where.
+
+    It is the context with the fill put in, which the three candidates share; where the sentence differs from
+    that by more than case, spaces and closing marks (an article that was adapted), it is the sentence itself.
+    """
+    context, fill = cat.context, candidate.fill
+    if (blanks := context.count(BLANK)) != 1:
+        raise Unscorable(f"the context has {blanks} BLANKs; an attribute fills exactly one")
+    before, _, after = context.partition(BLANK)
+    if before[-1:].isalnum() or after[:1].isalnum():
+        raise Unscorable("letters are glued to the BLANK, so that its filler is part of a word")
+    if not fill:
+        raise Unscorable("the words that fill the BLANK cannot be told from the sentence")
+    if (fill_of(context, candidate.text) or "").casefold() == fill.casefold():
+        return before + fill + after, len(before), len(before) + len(fill)
+    if (times := candidate.text.count(fill)) != 1:
+        raise Unscorable(f"the filler {fill!r} stands {times} times in the sentence, so its place is not known")
+    at = candidate.text.index(fill)
+    return candidate.text, at, at + len(fill)
+
+
+def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """One item for each candidate of intrasentence CATs, for a model that reads in both directions."""
+    reader = backend.reader
+    framed = reader.framed(possible(cats, lambda cat, candidate: filled(cat, candidate)[0]))
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        text, begin, end = filled(cat, candidate)
+        tokens = reader.check(framed[text])
+        places = tokens.span(begin, end)
+        if protocol.masked == "pseudo" and backend.model.kind == "masked":
+            context = [at for at in tokens.of() if at not in places]
+            if not context:
+                raise Unscorable("the filler is the whole sentence, so that no context is left to score")
+            asked = behind_masks(reader, tokens, context, protocol.pseudo)
+            return Item(candidate.id, cat.kind, asked, over_length(protocol.length), len(context))
+        masked = backend.model.kind == "masked"
+        asked = hidden(reader, tokens, places, protocol.masks) if masked else (into_gap(backend, tokens, places),)
+        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(places))
+
+    return of_candidates(cats, item)
+
+
+def hidden(reader: Reader, tokens: Tokens, places: range, masks: Masks) -> Asked:
+    """The pieces of a span: each behind one mask after the pieces before it, or all behind masks of their own."""
+    before, pieces, after = (
+        tokens.ids[: places.start],
+        tokens.ids[places.start : places.stop],
+        tokens.ids[places.stop :],
+    )
+    types = tokens.types
+    if masks == "all":
+        row = (*before, *[reader.mask] * len(pieces), *after)
+        return (Fill(row, tuple(places), pieces, types),)
+    return tuple(
+        Fill(
+            (*before, *pieces[:known], reader.mask, *after),
+            (places.start + known,),
+            (pieces[known],),
+            (*types[: places.start + known + 1], *types[places.stop :]),
+        )
+        for known in range(len(pieces))
+    )

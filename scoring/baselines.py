@@ -1,0 +1,111 @@
+"""Baselines: the scores of models that know nothing but one thing, to see what that thing alone brings."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import log
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from catsofa.data.files import BadInput, lines
+from catsofa.data.records import Candidate, Cat, Score
+from catsofa.scoring.intervals import Seed
+
+LogFrequency = Callable[[str], float]
+"""A word to the natural logarithm of its relative frequency."""
+
+
+class Classifier(Protocol):
+    """What the sentiment baseline asks for: texts to the probability of each label, text by text."""
+
+    def __call__(self, texts: Sequence[str]) -> Iterable[Mapping[str, float]]:
+        """The probabilities of each text's labels, in order."""
+
+
+def ideal(cats: Iterable[Cat]) -> Iterator[Score]:
+    """IdealLM: both meaningful candidates alike and above the unrelated one; 100, 50, 100 where ties are halved."""
+    return _by_label(cats, {"stereotype": 1.0, "anti-stereotype": 1.0, "unrelated": 0.0})
+
+
+def stereotyped(cats: Iterable[Cat]) -> Iterator[Score]:
+    """StereotypedLM: always the stereotype; ss 100, icat 0."""
+    return _by_label(cats, {"stereotype": 2.0, "anti-stereotype": 1.0, "unrelated": 0.0})
+
+
+def random(cats: Iterable[Cat], *, seed: Seed = 0) -> Iterator[Score]:
+    """RandomLM: a number drawn for each candidate; 50, 50, 50 in expectation."""
+    rng = np.random.default_rng(seed)
+    return (_score(cat, candidate, float(rng.random())) for cat in cats for candidate in cat.candidates)
+
+
+def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]:
+    """Mean log frequency of the words filled in, or of the sentence that follows, without any context."""
+    for cat in cats:
+        for candidate in cat.candidates:
+            yield _score(cat, candidate, mean_log_frequency(candidate, log_frequency))
+
+
+def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATIVE") -> Iterator[Score]:
+    """SentimentLM: the probability that a candidate's sentence is negative; the most negative one is preferred."""
+    listed = [(cat, candidate) for cat in cats for candidate in cat.candidates]
+    found = classify([candidate.text for _, candidate in listed])
+    for (cat, candidate), probabilities in zip(listed, found, strict=True):
+        if label not in probabilities:
+            raise ValueError(f"the classifier has no label {label!r}; it has {', '.join(probabilities)}")
+        yield _score(cat, candidate, probabilities[label])
+
+
+def classifier(model: str, *, device: str = "cpu", batch: int = 32) -> Classifier:
+    """Any text-classification model of Transformers, by name or folder."""
+    from transformers import pipeline
+
+    try:
+        pipe = pipeline("text-classification", model=model, device=device, top_k=None)
+    except OSError as error:
+        raise ValueError(f"no text-classification model {model!r}: name a folder or a hub id within reach") from error
+
+    def classify(texts: Sequence[str]) -> Iterator[Mapping[str, float]]:
+        for found in pipe(list(texts), batch_size=batch, truncation=True):
+            yield {row["label"]: row["score"] for row in found}
+
+    return classify
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return re.findall(r"\w+(?:['’-]\w+)*", text.lower())
+
+
+def mean_log_frequency(candidate: Candidate, log_frequency: LogFrequency) -> float | None:
+    """Mean over the words filled in (of the sentence, where the fill is not known); None of no word."""
+    found = words(candidate.fill or candidate.text)
+    return sum(map(log_frequency, found)) / len(found) if found else None
+
+
+def smoothed(counts: Mapping[str, int]) -> LogFrequency:
+    """Log relative frequencies with one added to every count, so that an unseen word has one too."""
+    total = sum(counts.values()) + len(counts) + 1
+    return lambda word: log((counts.get(word, 0) + 1) / total)
+
+
+def read_counts(path: Path | str) -> dict[str, int]:
+    """Word counts from lines of a word, a tab and a count; words that differ by case are added up."""
+    expected, counts = "lines of a word, a tab and its count", dict[str, int]()
+    for number, line in lines(path, expected):
+        word, tab, count = line.rpartition("\t")
+        if not tab or not count.strip().isdecimal():
+            raise BadInput(path, repr(line[:60]), expected, number)
+        counts[word.lower()] = counts.get(word.lower(), 0) + int(count)
+    return counts
+
+
+def _by_label(cats: Iterable[Cat], scores: Mapping[str, float]) -> Iterator[Score]:
+    """The same score for every candidate of a label."""
+    return (_score(cat, candidate, scores[candidate.label]) for cat in cats for candidate in cat.candidates)
+
+
+def _score(cat: Cat, candidate: Candidate, score: float | None) -> Score:
+    """A score of a candidate."""
+    reason = "" if score is not None else "no word to count"
+    return Score(item=candidate.id, task=cat.kind, score=score, reason=reason)

@@ -1,0 +1,87 @@
+"""Batches with little padding, largest first, that shrink when memory runs out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+WASTE = 0.03
+"""The share of a batch that may be padding."""
+NONE = 0.0
+"""No padding at all: rows of one length."""
+SMALL = 64
+"""Tokens below which a batch costs as much as this many: it takes other lengths rather than stay so small."""
+
+
+class OneRowTooLarge(ValueError):
+    """Memory runs out over a single row."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the work was: asserted in tests, reported with a run."""
+
+    scored: int = 0
+    """Tokens whose probability was asked for, equal questions once."""
+    forwarded: int = 0
+    """Tokens that went through the network, padding left out."""
+    padding: int = 0
+    rows: int = 0
+    batches: int = 0
+    halvings: int = 0
+
+
+def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list[int]]:
+    """Row numbers by batch, the longest rows first; at most `budget` tokens and `waste` of padding a batch."""
+    batches: list[list[int]] = []
+    longest = tokens = 0
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        length = lengths[row]
+        size = longest * (len(batches[-1]) + 1) if batches else 0
+        too_big = size > budget
+        wasteful = size - tokens - length > waste * size and (size > SMALL or waste == NONE)
+        if not batches or too_big or wasteful:
+            batches.append([])
+            longest, tokens = length, 0
+        batches[-1].append(row)
+        tokens += length
+    return batches
+
+
+def run(lengths: Sequence[int], budget: int, forward: Callable[[list[int]], None], waste: float = WASTE) -> int:
+    """Call `forward` with the rows of each batch; out of memory halves the budget, which is returned."""
+    left = plan(lengths, budget, waste)
+    while left:
+        rows = left[0]
+        try:
+            forward(rows)
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+            if len(rows) == 1:
+                raise OneRowTooLarge(
+                    f"not enough memory for one row of {lengths[rows[0]]} tokens; use another device or a smaller dtype"
+                ) from None
+            budget = max(1, min(budget, len(rows) * lengths[rows[0]]) // 2)
+            waiting = [row for batch in left for row in batch]
+            left = [[waiting[at] for at in batch] for batch in plan([lengths[row] for row in waiting], budget, waste)]
+            free()
+        else:
+            left.pop(0)
+    return budget
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out, on a GPU or here."""
+    import torch
+
+    said = str(error).lower()
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        "out of memory" in said or "allocate memory" in said or "not enough memory" in said
+    )
+
+
+def free() -> None:
+    """Give cached GPU memory back."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

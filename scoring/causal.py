@@ -1,0 +1,33 @@
+"""Causal models in plain batches: padded on the right, the last token never forwarded."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.questions import Answer, Continuation, Infill
+
+
+def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
+    """The log-probabilities of each continuation."""
+    answers: list[Answer] = [np.empty(0)] * len(questions)
+
+    def forward(batch: list[int]) -> None:
+        asked = [questions[at] for at in batch]
+        inputs = backend.padded([question.ids[:-1] for question in asked])
+        for at, found in zip(batch, continuations(backend, inputs, asked), strict=True):
+            answers[at] = found
+
+    backend.run([len(question.ids) - 1 for question in questions], forward)
+    return answers
+
+
+def continuations(backend: Backend, inputs: dict[str, object], asked: Sequence[Continuation | Infill]) -> list[Answer]:
+    """One forward over `inputs`: the tokens from `start` on, each read off the position before it."""
+    counts = [len(question.ids) - question.start for question in asked]
+    rows = np.repeat(np.arange(len(asked)), counts)
+    positions = np.concatenate([np.arange(q.start - 1, len(q.ids) - 1) for q in asked])
+    targets = np.concatenate([np.array(q.ids[q.start :]) for q in asked])
+    states = backend.head.states(inputs, rows, positions)
+    found = backend.head.log_probabilities(states, np.arange(len(targets)), targets)
+    return np.split(found, np.cumsum(counts)[:-1])

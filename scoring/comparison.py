@@ -1,0 +1,98 @@
+"""Models against one another on the same items: paired changes, with Holm's p over all of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
+from catsofa.scoring.protocols import Average
+from catsofa.scoring.robustness import Change, changes, flip_rate
+from catsofa.scoring.significance import holm
+from catsofa.scoring.stereoset import MEASURES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What another model has of a measure more or less than the first."""
+
+    model: str
+    measure: str
+    first: float
+    other: float
+    change: Change
+    holm: float
+    """p, corrected for every difference that is looked at here."""
+
+    def row(self) -> dict[str, Any]:
+        """The difference as a flat row."""
+        about = {"model": self.model, "measure": self.measure, "first": self.first, "other": self.other}
+        return {**about, **self.change.by.row("change"), "p": self.change.p, "holm": self.holm}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelComparison:
+    """The first model against each other one."""
+
+    first: str
+    differences: tuple[Difference, ...]
+    disagreement: Mapping[str, Interval]
+    """Percent of items on which another model's preference is not the first's."""
+    items: int
+    coverage: float
+    """Items that every model scored, as a share of all."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as it stands in our JSON."""
+        return {
+            "first": self.first,
+            "differences": [difference.row() for difference in self.differences],
+            "disagreement": {model: found.to_dict() for model, found in self.disagreement.items()},
+            "items": self.items,
+            "coverage": self.coverage,
+        }
+
+
+def compare(
+    models: Mapping[str, Outcomes], *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0
+) -> ModelComparison:
+    """The first model against each other one, over the items that all of them scored."""
+    first, *others = models
+    if not others:
+        raise ValueError("a comparison needs two models or more; found one")
+    whole = models[first]
+    if any(not np.array_equal(whole.ids, of.ids) for of in models.values()):
+        raise ValueError("a comparison needs every model's outcomes of the same CATs, in one order")
+    shared = np.logical_and.reduce([of.complete for of in models.values()])
+    if not shared.any():
+        raise ValueError(f"none of the {len(whole):,} CATs is scored by every model; do the ids belong to this data?")
+    parts = {name: of.take(shared) for name, of in models.items()}
+    found = {
+        name: changes(parts[first], parts[name], average=average, resamples=resamples, seed=seed) for name in others
+    }
+    family = [(name, measure) for name in others for measure in MEASURES]
+    adjusted = holm([found[name][measure].p for name, measure in family])
+    return ModelComparison(
+        first=first,
+        differences=tuple(
+            Difference(
+                model=name,
+                measure=measure,
+                first=_value(parts[first], measure, average),
+                other=_value(parts[name], measure, average),
+                change=found[name][measure],
+                holm=p,
+            )
+            for (name, measure), p in zip(family, adjusted, strict=True)
+        ),
+        disagreement={n: flip_rate(parts[first], parts[n], resamples=resamples, seed=seed) for n in others},
+        items=int(shared.sum()),
+        coverage=float(shared.mean()),
+    )
+
+
+def _value(of: Outcomes, measure: str, average: Average) -> float:
+    """A measure of outcomes."""
+    return float(MEASURES[measure](of.columns(average).sum(axis=0)))

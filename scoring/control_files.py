@@ -1,0 +1,61 @@
+"""Controls and the power of a set, from files to files."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import jsonl
+from catsofa.data.records import KINDS, Cat
+from catsofa.scoring.baselines import read_counts, smoothed
+from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
+from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapped
+from catsofa.scoring.power import found, found_change, planned_for
+
+Row = dict[str, Any]
+
+
+def write_controls(
+    cats: Sequence[Cat], folder: Path, *, frequencies: Path | None = None, seed: int = 0
+) -> dict[str, Row]:
+    """Write `attribute_only.jsonl` and `target_swapped.jsonl`, and count; the frequency gap where counts are given."""
+    made: dict[str, Row] = {}
+    for name, (kept, refused) in {
+        "attribute_only": attribute_only(cats),
+        "target_swapped": target_swapped(cats, seed=seed),
+    }.items():
+        file = folder / f"{name}.jsonl"
+        made[name] = {"kept": jsonl.write(kept, file), **Counter(one.reason for one in refused), "file": str(file)}
+    if frequencies is not None:
+        made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(frequencies)), seed=seed).to_dict()
+    return made
+
+
+def power_rows(cats: Sequence[Cat], scores: Scores | None = None, others: Scores | None = None) -> list[Row]:
+    """For each task and domain the smallest ss effect that is found: as planned, by these scores, between these two."""
+    before = outcomes(cats, scores) if scores is not None else None
+    after = outcomes(cats, others) if others is not None else None
+    rows = []
+    for kind in [*(kind for kind in KINDS if any(cat.kind == kind for cat in cats)), None]:
+        domains = sorted({cat.bias_type for cat in cats if kind in (None, cat.kind)})
+        for domain in [*(domains if kind else ()), None]:
+            part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]
+            about = {"task": kind or "both", "domain": domain or "overall"}
+            rows.append(about | _row(part, _part(before, kind, domain), _part(after, kind, domain)))
+    return rows
+
+
+def _part(of: Outcomes | None, kind: str | None, domain: str | None) -> Outcomes | None:
+    """The outcomes of a task and domain, where there are any."""
+    return of.of(kind=kind, domain=domain) if of is not None else None
+
+
+def _row(cats: Sequence[Cat], before: Outcomes | None, after: Outcomes | None) -> Row:
+    """Terms, items and effects of one set."""
+    plan = planned_for(cats)
+    row: Row = {"items": plan.items, "terms": plan.terms, "planned": plan.effect}
+    if before is not None:
+        row["found"] = found(before).effect
+    if before is not None and after is not None:
+        row["change"] = found_change(before, after).effect
+    return row

@@ -1,0 +1,122 @@
+"""Controls: the same CATs without their context, about another target, and the frequency of their words.
+
+Each control keeps the ids of the CATs it is made from, so that its scores are compared with theirs by
+`robustness`: the preferences that stay are those which the context, or the target, has no part in.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from catsofa.data.records import BLANK, Cat, Refused
+from catsofa.scoring.alignment import ORIGINAL_KIND
+from catsofa.scoring.baselines import LogFrequency, mean_log_frequency
+from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
+
+Kept = tuple[list[Cat], list[Refused]]
+"""The control's CATs, and those that it cannot be made of."""
+
+VOWELS = "aeiou"
+
+
+def attribute_only(cats: Iterable[Cat]) -> Kept:
+    """Each CAT without its context: the words filled in stand alone, or the sentence that followed."""
+    kept, refused = [], []
+    for cat in cats:
+        texts = [c.text if cat.kind == "intersentence" else c.fill for c in cat.candidates]
+        if any(text is None for text in texts):
+            refused.append(Refused(id=cat.id, reason="fill_unknown", text=cat.context))
+            continue
+        one, two, three = (
+            replace(c, text=text or "", fill=text, votes=()) for c, text in zip(cat.candidates, texts, strict=True)
+        )
+        extra = {**cat.extra, ORIGINAL_KIND: cat.kind}
+        kept.append(replace(cat, kind="intrasentence", context=BLANK, candidates=(one, two, three), extra=extra))
+    return kept, refused
+
+
+def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
+    """Each CAT about another target of its domain, drawn at random among those that take the same article."""
+    cats, rng = list(cats), np.random.default_rng(seed)
+    targets: dict[str, set[str]] = {}
+    for cat in cats:
+        targets.setdefault(cat.bias_type, set()).add(cat.target)
+    kept, refused = [], []
+    for cat in cats:
+        others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and _vowel(t) == _vowel(cat.target)]
+        if not _mention(cat.target).search(cat.context):
+            refused.append(Refused(id=cat.id, reason="target_not_in_context", text=cat.context))
+        elif not others:
+            refused.append(Refused(id=cat.id, reason="no_other_target", text=cat.context))
+        else:
+            kept.append(_about(cat, str(others[rng.integers(len(others))])))
+    return kept, refused
+
+
+def _about(cat: Cat, target: str) -> Cat:
+    """The CAT with another target in context and sentences; the target it is counted under stays."""
+    mention = _mention(cat.target)
+
+    def swapped(text: str) -> str:
+        return mention.sub(lambda found: _cased(target, found), text)
+
+    one, two, three = (replace(c, text=swapped(c.text), votes=()) for c in cat.candidates)
+    extra = {**cat.extra, "swapped_for": target}
+    return replace(cat, context=swapped(cat.context), candidates=(one, two, three), extra=extra)
+
+
+def _mention(target: str) -> re.Pattern[str]:
+    """The target as a word of its own, in any case."""
+    return re.compile(rf"(?<!\w){re.escape(target)}(?!\w)", re.IGNORECASE)
+
+
+def _cased(target: str, found: re.Match[str]) -> str:
+    """The target with a capital where it opens the text and the one before it had one."""
+    return target[:1].upper() + target[1:] if found.start() == 0 and found[0][:1].isupper() else target
+
+
+def _vowel(target: str) -> bool:
+    """Whether the article before it is "an"."""
+    return target[:1].lower() in VOWELS
+
+
+GAP = Measure(name="gap", pieces=lambda sums: ratio(0, 1)(sums) / 100, ideal=0)
+MORE_FREQUENT = Measure(name="more_frequent", pieces=ratio(2, 1), ideal=50, least=0, most=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrequencyGap:
+    """How far the words of stereotypes are more frequent than those of anti-stereotypes."""
+
+    gap: Interval
+    """Mean log frequency of the stereotype's words less that of the anti-stereotype's, in nats."""
+    more_frequent: Interval
+    """Percent of CATs whose stereotype is the more frequent: the ss of a model that knows frequencies alone."""
+    items: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {"gap": self.gap.to_dict(), "more_frequent": self.more_frequent.to_dict(), "items": self.items}
+
+
+def frequency_gap(
+    cats: Sequence[Cat], log_frequency: LogFrequency, *, resamples: int = RESAMPLES, seed: Seed = 0
+) -> FrequencyGap:
+    """The frequency gap of a set, with intervals over target terms."""
+    rows = []
+    for cat in cats:
+        one, other = (mean_log_frequency(cat[label], log_frequency) for label in ("stereotype", "anti-stereotype"))
+        if one is not None and other is not None:
+            rows.append((cat.target, one - other))
+    if not rows:
+        raise ValueError("no CAT has words whose frequency could be compared")
+    gap = np.array([gap for _, gap in rows])
+    _, term = np.unique([term for term, _ in rows], return_inverse=True)
+    more = (gap > 0) + 0.5 * (gap == 0)
+    sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), more)]
+    columns: Array = np.stack(sums, axis=1).astype(np.float64)
+    found = intervals(columns, {"gap": GAP, "more": MORE_FREQUENT}, resamples=resamples, seed=seed)
+    return FrequencyGap(gap=found["gap"], more_frequent=found["more"], items=len(rows))

@@ -1,0 +1,150 @@
+"""Texts to vectors: sentence-transformers, any model of transformers, static word and token vectors."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.scoring import models, signature, static_vectors
+from catsofa.scoring.model_files import find
+from catsofa.scoring.models import Model
+from catsofa.scoring.pooled_states import PooledStates, default_pooling
+from catsofa.scoring.protocols import Pooling
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
+
+
+class Encoder(Protocol):
+    """What a measure over vectors needs: vectors, and everything they depend on."""
+
+    @property
+    def key(self) -> Mapping[str, Any]:
+        """The encoder's name and options: two numbers with different keys are not compared."""
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """A row for each text; NaN for a text that has no vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEncoder:
+    """An encoder made of a function and the key that names it."""
+
+    key: Mapping[str, Any]
+    vectors: Callable[[Sequence[str]], Matrix]
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """A row for each text, of length one where the key says so."""
+        rows = self.vectors(texts)
+        if self.key.get("unit_length"):
+            with np.errstate(invalid="ignore"):
+                rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+def encode_once(texts: Iterable[str], encoder: Encoder) -> dict[str, Vector]:
+    """The vector of each distinct text, encoded once; a text whose vector is zero or not finite has none."""
+    distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return {}
+    rows = np.asarray(encoder.encode(distinct), dtype=np.float64)
+    if rows.ndim != 2 or len(rows) != len(distinct):
+        raise ValueError(f"the encoder gave {rows.shape} for {len(distinct)} texts; expected a row for each")
+    usable = np.isfinite(rows).all(axis=1) & (np.abs(rows).max(axis=1) > 0)
+    return {text: row for text, row, use in zip(distinct, rows, usable, strict=True) if use}
+
+
+def load(
+    name: str,
+    *,
+    pooling: Pooling | None = None,
+    layer: int = -1,
+    unit_length: bool = False,
+    special_tokens: bool = True,
+    device: str | None = None,
+    dtype: str = "float32",
+    revision: str | None = None,
+    **loading: Any,
+) -> TextEncoder:
+    """The encoder in a folder, a file of word vectors, or a hub id; `of_model` says what each option means.
+
+    `loading` holds what else `models.load` takes.
+    """
+    path = Path(name).expanduser()
+    given = {"pooling": pooling is not None, "layer": layer != -1, "special_tokens": not special_tokens}
+    given |= {option: bool(value) for option, value in loading.items()}
+    if path.is_file() and path.name.endswith(static_vectors.WORD_ENDINGS):
+        _refuse(name, "a file of word vectors", given)
+        return TextEncoder(_key(name, "words", path, unit_length), static_vectors.word_vectors(path))
+    folder = _with_modules(name, path, revision)
+    if folder and static_vectors.is_token_folder(folder):
+        _refuse(name, "a static embedding", given)
+        return TextEncoder(_key(name, "tokens", folder, unit_length), static_vectors.token_vectors(folder))
+    if folder:
+        _refuse(name, "a sentence-transformers model, which pools in its own way", given)
+        encode = _sentence_transformer(folder, device, dtype)
+        return TextEncoder(_key(name, "sentence-transformers", folder, unit_length) | {"dtype": dtype}, encode)
+    model = models.load(name, device=device, dtype=dtype, revision=revision, **loading)
+    return of_model(model, pooling=pooling, layer=layer, unit_length=unit_length, special_tokens=special_tokens)
+
+
+def of_model(
+    model: Model,
+    *,
+    pooling: Pooling | None = None,
+    layer: int = -1,
+    unit_length: bool = False,
+    special_tokens: bool = True,
+) -> TextEncoder:
+    """The encoder of a loaded model: `pooling` of the states of `layer` (-1 the last, 0 the embeddings).
+
+    Without `pooling` a model is read as SEAT reads its kind: a causal one by its last token, one with a [CLS] token by
+    that, an encoder-decoder by the mean of its encoder.
+    """
+    chosen = pooling or default_pooling(model)
+    reading = {"pooling": chosen, "layer": layer, "special_tokens": special_tokens, "unit_length": unit_length}
+    states = PooledStates(model, chosen, layer, special_tokens)
+    return TextEncoder({"encoder": model.name, "kind": "transformers"} | model.identity() | reading, states)
+
+
+def _key(name: str, kind: str, place: Path, unit_length: bool) -> dict[str, Any]:
+    """The key of an encoder without options of its own: its name, and the hash of its files."""
+    return {"encoder": name, "kind": kind, "files": signature.name_of(place), "unit_length": unit_length}
+
+
+def _refuse(name: str, what: str, given: Mapping[str, bool]) -> None:
+    """Refuse options that this encoder does not have."""
+    if refused := [option for option, is_given in given.items() if is_given]:
+        raise ValueError(f"{name} is {what}; it has no {' or '.join(refused)} to choose")
+
+
+def _with_modules(name: str, path: Path, revision: str | None) -> Path | None:
+    """The folder of a sentence-transformers or model2vec model, fetched from the hub if need be; None if it is none."""
+    if path.is_dir():
+        return path if (path / "modules.json").is_file() or static_vectors.is_token_folder(path) else None
+    from huggingface_hub import hf_hub_download, snapshot_download
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+    source = find(name, revision)
+    try:
+        hf_hub_download(source.name.partition("@")[0], "modules.json", revision=source.revision)
+    except (EntryNotFoundError, LocalEntryNotFoundError):
+        return None
+    return Path(snapshot_download(source.name.partition("@")[0], revision=source.revision))
+
+
+def _sentence_transformer(folder: Path, device: str | None, dtype: str) -> Callable[[Sequence[str]], Matrix]:
+    """Texts to vectors by a sentence-transformers model and its own pooling."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device=device, model_kwargs={"dtype": models.DTYPES.get(dtype, dtype)})
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        rows = model.encode(list(texts), convert_to_tensor=True, show_progress_bar=False)
+        found: Matrix = rows.float().cpu().numpy()
+        return found
+
+    return encode

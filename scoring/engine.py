@@ -1,0 +1,91 @@
+"""Ask a model many questions at once: equal ones once, each kind by the way its model can answer it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from math import isfinite
+from typing import Any
+
+from catsofa.data.records import Score
+from catsofa.scoring import causal, gaps, masked, packed, released_padding, xlnet
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.items import Item
+from catsofa.scoring.models import Ability
+from catsofa.scoring.questions import (
+    Answer,
+    Attended,
+    Continuation,
+    Fill,
+    Follows,
+    Infill,
+    Padded,
+    Question,
+    SingleFill,
+)
+
+NEEDS: dict[type[Any], Ability] = {
+    Continuation: "left-to-right",
+    Padded: "left-to-right",
+    Fill: "masked",
+    SingleFill: "masked",
+    Attended: "masked",
+    Follows: "next-sentence",
+    Infill: "infilling",
+}
+
+
+def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
+    """The answer to each question, in order."""
+    places: dict[Question, list[int]] = {}
+    for at, question in enumerate(questions):
+        places.setdefault(question, []).append(at)
+    answers: dict[int, Answer] = {}
+    for kind, ability in NEEDS.items():
+        distinct: list[Any] = [question for question in places if type(question) is kind]
+        if not distinct:
+            continue
+        backend.model.need(ability, "This protocol")
+        for question, answer in zip(distinct, _way(backend, kind)(backend, distinct), strict=True):
+            answers.update(dict.fromkeys(places[question], answer))
+            backend.tally.scored += len(answer)
+    return [answers[at] for at in range(len(questions))]
+
+
+def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], list[Answer]]:
+    """How this model answers this kind of question."""
+    ways: dict[type[Any], Callable[[Backend, list[Any]], list[Answer]]] = {
+        Continuation: _left_to_right,
+        Padded: released_padding.answer,
+        Fill: masked.answer,
+        SingleFill: partial(masked.answer, single=True),
+        Attended: masked.attended,
+        Follows: masked.follows,
+        Infill: gaps.answer,
+    }
+    return ways[kind]
+
+
+def _left_to_right(backend: Backend, questions: list[Continuation]) -> list[Answer]:
+    """Continuations in prefix trees where the model can be asked so, and in plain batches where it cannot."""
+    if backend.model.kind == "permutation":
+        return xlnet.answer(backend, questions)
+    if backend.packs is None:
+        backend.packs = packed.possible(backend)
+    if backend.packs and packed.fits(backend, questions):
+        return packed.answer(backend, questions)
+    return causal.answer(backend, questions)
+
+
+def scores(backend: Backend, items: Iterable[Item | Score]) -> list[Score]:
+    """The score of each item, in order; the questions of all of them are asked together."""
+    items = list(items)
+    asked = [question for item in items if isinstance(item, Item) for question in item.questions]
+    answers = iter(ask(backend, asked))
+    return [_score(item, [next(answers) for _ in item.questions]) if isinstance(item, Item) else item for item in items]
+
+
+def _score(item: Item, answers: Sequence[Answer]) -> Score:
+    """An item's score; a model that answers with no number leaves it unscored."""
+    value, extra = item.reduce(answers)
+    if not isfinite(value):
+        return Score(item=item.id, task=item.task, score=None, reason=f"the model answered {value}")
+    return Score(item=item.id, task=item.task, score=value, tokens=item.tokens, extra=extra)

@@ -1,0 +1,114 @@
+"""Ensembles: several models' scores of the same CATs as one, by z-scores or by StereoSet's released rule."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from itertools import pairwise as successive
+
+import numpy as np
+
+from catsofa.data.records import KINDS, Cat, Kind, Score
+from catsofa.scoring.cat_outcomes import SCORED, Outcomes, Scores, outcomes, pairwise, values
+from catsofa.scoring.intervals import Array
+from catsofa.scoring.stereoset import LMS
+
+RELEASED: Mapping[Kind, tuple[float, float, float]] = {
+    "intrasentence": (1.0, 10_000.0, 10_000.0),
+    "intersentence": (35.0, 15.0, 15.0),
+}
+"""The released weights of BERT-large, GPT2-medium and GPT2-large, whose scores have scales of their own."""
+
+Weights = Mapping[Kind, Sequence[float]]
+
+
+def released(cats: Iterable[Cat], models: Sequence[Scores], *, weights: Weights = RELEASED) -> Iterator[Score]:
+    """StereoSet's ensemble: a candidate's weighted score, added once for each other candidate that it beats."""
+    for cat in cats:
+        of = np.array([[m.get(c.id) for m in models] for c in cat.candidates], dtype=np.float64)
+        beaten = (of[:, None, :] > of[None, :, :]).sum(axis=1)
+        total = (of * beaten * _of(weights, cat.kind, models)).sum(axis=1)
+        for candidate, value in zip(cat.candidates, total, strict=True):
+            yield _score(cat, candidate.id, float(value))
+
+
+def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) -> Iterator[Score]:
+    """The weighted sum of the models' z-scores; a candidate that one of them leaves unscored is unscored."""
+    for kind in KINDS:
+        of_kind = [cat for cat in cats if cat.kind == kind]
+        if not of_kind:
+            continue
+        total = z_scores(of_kind, models) @ np.asarray(_of(weights, kind, models))
+        for cat, row in zip(of_kind, total, strict=True):
+            for label, value in zip(SCORED, row, strict=True):
+                yield _score(cat, cat[label].id, float(value))
+
+
+def search(cats: Sequence[Cat], models: Sequence[Scores], *, steps: int = 20) -> dict[Kind, tuple[float, ...]]:
+    """For each task the weights, on a grid of 1/steps, whose lms is highest; of equal ones the most even.
+
+    What is found on a set is too good on that set: report the ensemble on another one.
+    """
+    best: dict[Kind, tuple[float, ...]] = {}
+    for kind in (kind for kind in KINDS if any(cat.kind == kind for cat in cats)):
+        of_kind = [cat for cat in cats if cat.kind == kind]
+        frame, z = outcomes(of_kind, {}), z_scores(of_kind, models)
+        tried = sorted(_simplex(len(models), steps), key=lambda weights: sum(w * w for w in weights))
+        best[kind] = max(tried, key=lambda weights: _lms(frame, z @ np.asarray(weights)))
+    return best
+
+
+def parsed(texts: Iterable[str]) -> dict[Kind, tuple[float, ...]]:
+    """Weights written as `intrasentence=0.05,0.55,0.4`."""
+    found: dict[Kind, tuple[float, ...]] = {}
+    for text in texts:
+        task, _, weights = text.partition("=")
+        kind = next((kind for kind in KINDS if kind == task), None)
+        try:
+            numbers = tuple(float(weight) for weight in weights.split(","))
+        except ValueError:
+            numbers = ()
+        if kind is None or not numbers:
+            raise ValueError(f"weights are written like {KINDS[0]}=0.05,0.55,0.4; found {text!r}")
+        found[kind] = numbers
+    return found
+
+
+def z_scores(cats: Sequence[Cat], models: Sequence[Scores]) -> Array:
+    """Each model's scores less their mean over their standard deviation: (CATs, labels, models)."""
+    scores = np.stack([values(cats, model) for model in models], axis=-1)
+    with np.errstate(invalid="ignore"):
+        spread = np.nanstd(scores, axis=(0, 1))
+    if not (spread > 0).all():
+        raise ValueError(f"model {int(np.argmin(spread > 0)) + 1} of the ensemble scores nothing, or everything alike")
+    return np.asarray((scores - np.nanmean(scores, axis=(0, 1))) / spread)
+
+
+def _lms(frame: Outcomes, scores: Array) -> float:
+    """lms over terms of these scores."""
+    counts = pairwise(scores, "half")
+    return float(LMS(replace(frame, counts=counts).columns("terms").sum(axis=0)))
+
+
+def _simplex(models: int, steps: int) -> Iterator[tuple[float, ...]]:
+    """All weights that are multiples of 1/steps and sum to one."""
+    for bars in combinations(range(steps + models - 1), models - 1):
+        edges = (-1, *bars, steps + models - 1)
+        yield tuple((b - a - 1) / steps for a, b in successive(edges))
+
+
+def _of(weights: Weights, kind: Kind, models: Sequence[Scores]) -> Sequence[float]:
+    """The weights of a task, one for each model."""
+    if len(found := weights.get(kind, ())) != len(models):
+        raise ValueError(f"{len(models)} models need as many weights for {kind} CATs; found {len(found)}")
+    return found
+
+
+def _score(cat: Cat, item: str, value: float) -> Score:
+    """A score, or none where a model had none."""
+    missing = value != value
+    return Score(
+        item=item,
+        task=cat.kind,
+        score=None if missing else value,
+        reason="unscored by a model of the ensemble" if missing else "",
+    )

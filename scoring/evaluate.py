@@ -1,0 +1,252 @@
+"""A model on a data set by a protocol: every text scored once, kept as it goes, and the measures made of it."""
+
+import gc
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import sources
+from catsofa.data.files import BadInput
+from catsofa.data.records import AssociationTest, Probe, kind_name
+from catsofa.scoring import encoders, next_sentence, seat, sofa
+from catsofa.scoring.association_rows import Associations
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.chunks import WAYS, score_all
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.models import Model, load
+from catsofa.scoring.precision import precision
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.results import Report, report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.signature import DIGITS, Signature, name_of
+
+SCORED_BY = (
+    "masked", "pieces", "masks", "pseudo", "blank", "first_token", "length", "causal_pair", "masked_pair", "crows",
+    "padding",
+)  # fmt: skip
+"""The options that a text's score depends on; the others only say what is made of the scores."""
+LOADING = ("device", "dtype", "revision", "trust_remote_code", "allow_pickle", "device_map", "quantisation")
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
+
+Watch = Callable[[Iterable[Any]], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Records that can be read again and again, and their name in a signature."""
+
+    name: str
+    records: Callable[[], Iterator[Any]]
+    on: str | None = None
+    """Where it was read: an absolute path, or the name of a released set."""
+    subset: str = ""
+    """Which of its records: all, or `first 100`."""
+
+    @property
+    def kind(self) -> type[Any]:
+        """The type of its records, of which a model can be asked."""
+        first = next(self.records(), None)
+        if type(first) not in (*WAYS, AssociationTest):
+            found = "no records" if first is None else kind_name(type(first))
+            raise BadInput(self.on or self.name, found, "CATs, CrowS-Pairs, probes or association tests")
+        return type(first)
+
+    @property
+    def digest(self) -> str:
+        """The hash of what was read, whatever it is called."""
+        return self.name.rpartition("@")[2]
+
+
+def data(on: str | Path | Sequence[Any], limit: int | None = None) -> Data:
+    """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
+    subset = "" if limit is None else f"first {limit}"
+    if isinstance(on, str | Path):
+        place = sources.resolve(on)
+        where = str(Path(on).resolve()) if Path(on).exists() else str(on)
+        return Data(name_of(place), lambda: islice(sources.read(on), limit), where, subset)
+    total = sha256()
+    for record in on:
+        total.update(repr(record).encode("utf-8", "surrogatepass"))
+    return Data(f"records@{total.hexdigest()[:DIGITS]}", lambda: islice(iter(on), limit), subset=subset)
+
+
+def evaluate(
+    model: str | Model,
+    on: str | Path | Sequence[Any],
+    *,
+    protocol: str | Protocol = "catsofa",
+    out: str | Path | None = None,
+    limit: int | None = None,
+    nsp: str | Path | None = None,
+    batch_tokens: int | None = None,
+    with_terms: bool = False,
+    resamples: int = RESAMPLES,
+    watch: Watch = iter,
+    **loading: Any,
+) -> Report:
+    """What a model scores on CATs, CrowS-Pairs, SoFa probes or association tests.
+
+    With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on. `nsp` is a
+    trained head that says what follows a context, whatever the protocol would do. `watch` is given the records as
+    they are done and passes them on; `loading` goes to `models.load`.
+    """
+    chosen = named(protocol) if isinstance(protocol, str) else protocol
+    of = data(on, limit)
+    if of.kind is AssociationTest:
+        return _associations(model, of, chosen, out, loading)
+    loaded = load(model, **loading) if isinstance(model, str) else model
+    head = None if nsp is None else next_sentence.load(nsp, device=loaded.device)
+    if head:
+        chosen = replace(chosen, causal_pair="nsp", masked_pair="nsp")
+    backend = Backend(loaded, batch_tokens, head)
+    _settle_memory()
+    with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
+        for _ in watch(score_all(backend, of.records(), chosen, run)):
+            pass
+        found = _report(of, chosen, loaded, run, with_terms, resamples, nsp)
+        run.finish(found.to_dict(), work=asdict(backend.tally))
+    return found
+
+
+def _settle_memory() -> None:
+    """Collect what the imports left behind, and look at the rest no more.
+
+    A finaliser of that rubbish that runs just when Ctrl-C comes would swallow it.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def evaluate_all(
+    models: Sequence[str], sets: Sequence[str], *, out: str | Path | None = None, **options: Any
+) -> Iterator[Report]:
+    """Each model on each set; several of them have folders `model/data` of their own in `out`."""
+    loading = {key: options.pop(key) for key in LOADING if key in options}
+    folders = [
+        out and (Path(out) if len(models) * len(sets) == 1 else Path(out, _folder(model), _folder(on)))
+        for model in models
+        for on in sets
+    ]
+    if out and len(set(folders)) < len(folders):
+        raise ValueError("two of the models or data sets have the same name; score them in calls of their own")
+    for at, model in enumerate(models):
+        loaded: Model | None = None
+        for number, on in enumerate(sets):
+            folder = folders[at * len(sets) + number]
+            if data(on).kind is AssociationTest:
+                yield evaluate(model, on, out=folder, **options, **loading)
+                continue
+            loaded = loaded or load(model, **loading)
+            yield evaluate(loaded, on, out=folder, **options)
+
+
+def _folder(name: str) -> str:
+    """The last part of a path or hub id; of a file without its ending, which a model's version is not."""
+    return Path(name).stem if Path(name).is_file() else Path(name).name
+
+
+def _identity(model: Mapping[str, Any], of: Data, protocol: Protocol, nsp: str | Path | None = None) -> dict[str, Any]:
+    """What a text's score depends on: in a run, none of it may change."""
+    weights = {key: value for key, value in model.items() if key not in ("model", "encoder")}
+    options = {option: value for option, value in protocol.options().items() if option in SCORED_BY}
+    head = {"nsp": name_of(nsp).rpartition("@")[2]} if nsp else {}
+    return {"catsofa": version("catsofa"), "model": weights, "data": of.digest, "protocol": options, **head}
+
+
+def _about(model: Model, of: Data, protocol: Protocol) -> dict[str, Any]:
+    """What a reader of the folder wants to know besides."""
+    return {
+        "model": model.name,
+        "data": of.name,
+        "on": of.on,
+        "protocol": protocol.name,
+        "device": model.device,
+        "dtype": model.dtype,
+        "python": sys.version.split()[0],
+        **{library: version(library) for library in LIBRARIES},
+    }
+
+
+def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: int) -> Signature:
+    """What the numbers are numbers of."""
+    return Signature(
+        data=of.name,
+        subset=of.subset,
+        model=model,
+        protocol=protocol.name,
+        dtype=dtype,
+        seed=protocol.seed,
+        resamples=resamples,
+        version=version("catsofa"),
+    )
+
+
+def _report(
+    of: Data,
+    protocol: Protocol,
+    model: Model,
+    run: Run,
+    with_terms: bool,
+    resamples: int,
+    nsp: str | Path | None,
+) -> Report:
+    """The measures of what is scored."""
+    name = f"{model.name}@{model.digest.removeprefix('sha256:')[:DIGITS]}" + (f" with {name_of(nsp)}" if nsp else "")
+    if of.kind is Probe:
+        return Report(
+            protocol=protocol.name,
+            results=sofa.evaluate(
+                of.records(),
+                run.scores(),
+                normalisation=protocol.normalisation,
+                log_base=protocol.log_base,
+                ddof=protocol.ddof,
+                ppl_digits=protocol.ppl_digits,
+                resamples=resamples,
+                seed=protocol.seed,
+            ),
+            signature=_signature(of, name, protocol, model.dtype, resamples),
+            unscored=run.reasons(),
+        )
+    found = report(
+        list(of.records()),
+        list(run.scores()),
+        protocol,
+        data=of.name,
+        model=name,
+        resamples=resamples,
+        with_terms=with_terms,
+    )
+    return replace(
+        found,
+        signature=_signature(of, name, protocol, model.dtype, resamples),
+        precision=precision(model, of.records, run.scores(), protocol, WAYS[of.kind]),
+    )
+
+
+def _associations(
+    model: str | Model, of: Data, protocol: Protocol, out: str | Path | None, loading: Mapping[str, Any]
+) -> Report:
+    """SEAT and WEAT, by the vectors of a model; the key of its encoder names it."""
+    how = {option: getattr(protocol, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
+    encoder = encoders.load(model, **how, **loading) if isinstance(model, str) else encoders.of_model(model, **how)
+    name = " ".join(f"{part}={value}" for part, value in encoder.key.items() if value not in (None, "", False))
+    about = {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
+    with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:
+        rows = seat.evaluate(
+            of.records(), encoder, method=protocol.p_value, exact_limit=protocol.counted, seed=protocol.seed
+        )["results"]
+        found = Report(
+            protocol=protocol.name,
+            results=Associations(rows),
+            signature=_signature(of, name, protocol, str(encoder.key.get("dtype", "")), RESAMPLES),
+            unscored=Counter(row["reason"] for row in rows if row["reason"]),
+        )
+        run.finish(found.to_dict())
+    return found

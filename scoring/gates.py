@@ -1,0 +1,111 @@
+"""Where a model can be cut: from which part on only the wanted positions go on, and where its vocabulary matrix waits.
+
+After the last attention every part of a transformer works on one position at a time. The earliest such part is found
+by trying: let only some positions through, and see whether the model still gives what it gave. Nothing here knows an
+architecture by name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+LATEST = 40
+"""Calls before the vocabulary matrix among which a gate is looked for: about the last layer."""
+CLOSE = {"float32": 1e-5, "float64": 1e-8}
+"""How far logits may differ, relative to the largest, for two ways of computing them to be the same."""
+CLOSE_HALF = 8e-3
+
+
+@contextmanager
+def tapped(gate: Any, matrix: Any, at: tuple[Any, Any]) -> Iterator[list[Any]]:
+    """While the model runs, only the states `at` pass the gate; what reaches the matrix is caught, not multiplied."""
+    caught: list[Any] = []
+    begun: list[Any] = []
+
+    def choose(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        begun.append(arguments[0].shape[:2])
+        return tuple(part[at][None] if _shape(part) == begun[0] else part for part in arguments)
+
+    def catch(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        caught.append(arguments[0])
+        return (arguments[0][:, :0], *arguments[1:])
+
+    # the gate may be the matrix itself: hooks run in the order they were added
+    hooks = [gate.register_forward_pre_hook(choose), matrix.register_forward_pre_hook(catch)]
+    try:
+        yield caught
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool) -> Any:
+    """The part from which on only wanted positions need to go, or None if the matrix is not the end of the model.
+
+    `early` looks before the head too, which pays where few positions of a row are wanted.
+    """
+    calls = _calls(module, sample)
+    last = max((at for at, (part, _) in enumerate(calls) if part is matrix), default=None)
+    if last is None:
+        return None
+    shape = tuple(sample["input_ids"].shape)
+    around = _around(module, matrix)
+    own = logits_of(module, sample).float()
+    for at in range(max(0, last - LATEST), last + 1):
+        part, arguments = calls[at]
+        states = [one for one in arguments if _shape(one) == shape]
+        head = part in around
+        # a part of one argument is tried if it is a norm: what a sum went into carries both its sides
+        worth = head or (early and (len(states) > 1 or "norm" in type(part).__name__.lower()))
+        once = sum(other is part for other, _ in calls) == 1
+        if arguments and worth and once and _shape(arguments[0]) == shape and _same(module, matrix, part, sample, own):
+            return part
+    return None
+
+
+def logits_of(module: Any, inputs: Mapping[str, Any]) -> Any:
+    """The model's own logits over the vocabulary; one with two heads names them otherwise."""
+    output = module(**inputs)
+    return output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
+
+
+def _shape(value: Any) -> Any:
+    """Rows and positions of a tensor of states."""
+    return tuple(value.shape[:2]) if hasattr(value, "shape") and len(value.shape) == 3 else None
+
+
+def _around(module: Any, matrix: Any) -> Sequence[Any]:
+    """The vocabulary matrix and the parts that it is a part of, without the model itself."""
+    parts = next(name for name, part in module.named_modules() if part is matrix).split(".")
+    return [module.get_submodule(".".join(parts[: depth + 1])) for depth in range(len(parts))]
+
+
+def _calls(module: Any, sample: Mapping[str, Any]) -> list[tuple[Any, tuple[Any, ...]]]:
+    """The parts of a model in the order they are called, with what they are given."""
+    found: list[tuple[Any, tuple[Any, ...]]] = []
+    hooks = [
+        part.register_forward_pre_hook(lambda part, arguments: found.append((part, arguments)))
+        for part in module.modules()
+        if part is not module
+    ]
+    try:
+        module(**sample)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def _same(module: Any, matrix: Any, gate: Any, sample: Mapping[str, Any], own: Any) -> bool:
+    """Whether some positions let through a gate, times the matrix, are the logits that the model gives there."""
+    import torch
+
+    at = torch.tensor([0, 1, 1]), torch.tensor([1, 0, 4])
+    with tapped(gate, matrix, at) as caught, suppress(RuntimeError, ValueError, IndexError):
+        module(**sample)
+    if len(caught) != 1 or tuple(caught[0].shape[:2]) != (1, 3):
+        return False
+    states = caught[0][0].to(matrix.weight.device)
+    ours = torch.nn.functional.linear(states, matrix.weight, getattr(matrix, "bias", None)).float()
+    close = CLOSE.get(str(module.dtype).removeprefix("torch."), CLOSE_HALF)
+    return ours.shape[-1] == own.shape[-1] and bool((ours - own[at]).abs().max() <= close * own.abs().max())

@@ -1,0 +1,219 @@
+"""Intervals: the bootstrap over clusters, for every measure that is made from sums of columns.
+
+A cluster (a target term, a stereotype, a pair) is one row of sufficient statistics. Resampling clusters is then
+a product of counts and rows, and any measure follows from the resampled sums.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf, isnan, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+Seed = int | np.random.Generator
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+FEW = 8
+"""Below this many clusters the resamples are too coarse for percentiles: see `limits`."""
+BLOCK = 4_000_000
+"""Draws held in memory at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number made from sums of columns: the least of one or more smooth pieces.
+
+    The pieces matter at a kink: icat = min(lms·ss, lms·(100−ss))/50 has one at ss = 50, where an interval made
+    from icat itself misses the truth three times in ten, while the limits of its pieces hold it.
+    """
+
+    name: str
+    pieces: Callable[[Array], Array]
+    """Sums (…, columns) to pieces (…, pieces)."""
+    ideal: float | None = None
+    """The value of an ideal model: metrics have one, not a direction."""
+    least: float = -inf
+    most: float = inf
+
+    def __call__(self, sums: Array) -> Array:
+        """The measure of each row of sums."""
+        least: Array = self.pieces(sums).min(axis=-1)
+        return least
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value and the limits of its interval; the limits are NaN where the clusters allow none."""
+
+    value: float
+    low: float
+    high: float
+
+    def __contains__(self, truth: float) -> bool:
+        """Whether the interval holds a value."""
+        return self.low <= truth <= self.high
+
+    def __format__(self, spec: str) -> str:
+        """The value and, where there are some, its limits, each formatted so: `62.1 [59.7, 64.6]`."""
+        value = format(self.value, spec)
+        return value if isnan(self.low) else f"{value} [{self.low:{spec}}, {self.high:{spec}}]"
+
+    def to_dict(self) -> dict[str, float]:
+        """The value and its limits by name."""
+        return {"value": self.value, **self.limits()}
+
+    def limits(self) -> dict[str, float]:
+        """The limits by name."""
+        return {"low": self.low, "high": self.high}
+
+    def row(self, name: str) -> dict[str, float]:
+        """The value under a name, and its limits under the name with `_low` and `_high`."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
+
+def ratio(won: int, of: int) -> Callable[[Array], Array]:
+    """Pieces of a percentage: 100 · sum of column `won` / sum of column `of`, NaN where nothing was counted."""
+
+    def pieces(sums: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(100 * sums[..., won] / sums[..., of])[..., None]
+
+    return pieces
+
+
+def intervals(
+    columns: Array,
+    measures: Mapping[str, Measure],
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: Seed = 0,
+) -> dict[str, Interval]:
+    """Each measure over the clusters (rows) with its bootstrap interval; all from the same resamples."""
+    total, sums = columns.sum(axis=0), resampled_sums(columns, resamples, seed)
+    found = {}
+    for name, measure in measures.items():
+        here, there = measure.pieces(total)[:, None], measure.pieces(sums)[..., None]
+        found[name] = _interval(here, there, len(columns), level, measure.least, measure.most)
+        if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
+            found[name] = _at_the_edge(found[name], len(columns), level)
+    return found
+
+
+def _at_the_edge(found: Interval, clusters: int, level: float) -> Interval:
+    """Wilson's limits over the clusters for a percentage that is 0, or 100, in every one of them.
+
+    Resampling cannot move it; but ss 100 in each of three terms is no proof that the next term has it too.
+    """
+    if found.value in (0, 100) and isnan(found.low):
+        return Interval(found.value, *wilson(found.value, clusters, level))
+    return found
+
+
+def paired_intervals(
+    columns: Array,
+    others: Array,
+    measures: Mapping[str, Measure],
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: Seed = 0,
+) -> dict[str, Interval]:
+    """The change of each measure from `columns` to `others`, whose rows are the same clusters."""
+    if columns.shape != others.shape:
+        raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {others.shape}")
+    both = np.concatenate([columns, others], axis=1)
+    width, total, sums = columns.shape[1], both.sum(axis=0), resampled_sums(both, resamples, seed)
+
+    def changes(of: Array, measure: Measure) -> Array:
+        before, after = measure.pieces(of[..., :width]), measure.pieces(of[..., width:])
+        return np.asarray(after[..., :, None] - before[..., None, :])
+
+    found = {}
+    for name, measure in measures.items():
+        span = measure.most - measure.least
+        found[name] = _interval(changes(total, measure), changes(sums, measure), len(columns), level, -span, span)
+    return found
+
+
+def _interval(here: Array, there: Array, clusters: int, level: float, least: float, most: float) -> Interval:
+    """The value, and the limits of the pieces folded as the value is: min over rows of max over columns.
+
+    min(a) − min(b) = min over i of max over j of (a_i − b_j), and folding is monotone in every piece.
+    """
+    low, high = limits(here, there, clusters, level)
+    # np.maximum, since max(0, nan) is 0 and would make a missing limit look found
+    return Interval(float(_fold(here)), float(np.maximum(_fold(low), least)), float(np.minimum(_fold(high), most)))
+
+
+def _fold(pieces: Array) -> Array:
+    """Min over the last axis but one of the max over the last."""
+    folded: Array = pieces.max(axis=-1).min(axis=-1)
+    return folded
+
+
+def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:
+    """Lower and upper limit of each statistic, from its resamples (first axis).
+
+    Percentiles, their tails widened so that a mean over n clusters has the interval of Student's t (Hesterberg
+    2015); below `FEW` clusters Student's t with the bootstrap's standard error. NaN where every resample is alike.
+    """
+    if clusters < 2 or not len(resampled):
+        return np.full_like(value, nan), np.full_like(value, nan)
+    wide = float(special.stdtrit(clusters - 1, (1 + level) / 2))
+    error = np.nanstd(resampled, axis=0) * sqrt(clusters / (clusters - 1))
+    if clusters < FEW:
+        low, high = value - wide * error, value + wide * error
+    else:
+        tail = float(special.ndtr(-wide * sqrt(clusters / (clusters - 1))))
+        quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
+        low, high = quantile(resampled, [tail, 1 - tail], axis=0)
+    alike = error <= 1e-12 * np.abs(value)
+    return np.where(alike, nan, low), np.where(alike, nan, high)
+
+
+def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
+    """Column sums of `resamples` draws of as many clusters as there are, with replacement."""
+    rng, clusters = np.random.default_rng(seed), len(columns)
+    if not clusters:
+        raise ValueError("no clusters to resample; nothing was scored")
+    block = max(1, BLOCK // clusters)
+    parts: list[Array] = [np.empty((0, columns.shape[1]))]
+    for start in range(0, resamples, block):
+        rows = min(block, resamples - start)
+        drawn = rng.integers(clusters, size=(rows, clusters)) + clusters * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters)
+        parts.append(counts @ columns)
+    return np.concatenate(parts)
+
+
+def standard_error(columns: Array, measure: Measure, *, resamples: int = RESAMPLES, seed: Seed = 0) -> float:
+    """The bootstrap's standard error of a measure over clusters."""
+    return _spread(measure(resampled_sums(columns, resamples, seed)), len(columns))
+
+
+def paired_error(
+    columns: Array, others: Array, measure: Measure, *, resamples: int = RESAMPLES, seed: Seed = 0
+) -> float:
+    """The bootstrap's standard error of the change of a measure, whose rows are the same clusters."""
+    sums = resampled_sums(np.concatenate([columns, others], axis=1), resamples, seed)
+    width = columns.shape[1]
+    return _spread(measure(sums[:, width:]) - measure(sums[:, :width]), len(columns))
+
+
+def _spread(resampled: Array, clusters: int) -> float:
+    """Standard deviation over resamples, corrected for the few clusters that are drawn from."""
+    return float(np.nanstd(resampled)) * sqrt(clusters / (clusters - 1)) if clusters > 1 else nan
+
+
+def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Wilson's score limits, in percent, of a percentage `share` of `n` items; (NaN, NaN) of none."""
+    if not n:
+        return nan, nan
+    z, p = float(special.ndtri((1 + level) / 2)), share / 100
+    middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return 100 * (middle - half) / (1 + z * z / n), 100 * (middle + half) / (1 + z * z / n)

@@ -1,0 +1,113 @@
+"""Where a model's files are: a folder, or a revision on the hub that is asked for once and named exactly."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+WEIGHED = {".json", ".safetensors", ".bin", ".txt", ".model", ".py"}
+"""Endings of the files that decide a score; notes, logs and optimiser states do not."""
+TIMEOUT = 10.0
+"""Seconds the hub has to answer before we look in the cache alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model's files: `place` is what transformers is given, `revision` the commit on the hub."""
+
+    name: str
+    place: str
+    revision: str | None = None
+
+    def digest(self) -> str:
+        """The hub's commit, or a SHA-256 over the folder's files that decide a score."""
+        if self.revision:
+            return self.revision
+        total = hashlib.sha256()
+        for path in sorted(Path(self.place).iterdir()):
+            if path.is_file() and path.suffix in WEIGHED:
+                with path.open("rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest()
+                total.update(f"{path.name} {content}\n".encode())
+        return f"sha256:{total.hexdigest()}"
+
+    @contextmanager
+    def errors(self, part: str) -> Iterator[None]:
+        """Whatever a library says about a broken model becomes one sentence that names the model and the part."""
+        from safetensors import SafetensorError
+
+        try:
+            yield
+        except SafetensorError as error:
+            raise ValueError(f"{part} of {self.name} are damaged or cut short ({error}); copy the file again") from None
+        except (OSError, KeyError, ImportError, RuntimeError, TypeError, ValueError) as error:
+            raise ValueError(f"{part} of {self.name} cannot be loaded: {_first_sentence(error)}") from None
+
+
+def find(name: str, revision: str | None = None) -> Source:
+    """The files of a folder or of a hub id (`gpt2`, `org/model@revision`)."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return _folder(name, folder)
+    if folder.is_file():
+        raise ValueError(f"{name} is a file; name the folder that holds config.json, the weights and the tokenizer")
+    repository, _, named = name.partition("@")
+    revision = revision or named or None
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", repository):
+        raise ValueError(f"no folder {name}, and it cannot be a hub id either (those look like gpt2 or org/model)")
+    return _on_hub(repository, revision, name)
+
+
+def _folder(name: str, folder: Path) -> Source:
+    """A local model; a folder without config.json is none."""
+    if not (folder / "config.json").is_file():
+        inside = ", ".join(sorted(path.name for path in folder.iterdir())[:4]) or "nothing"
+        raise ValueError(f"the folder {name} holds no config.json, so it is not a model (it holds {inside})")
+    return Source(name, str(folder))
+
+
+def _on_hub(repository: str, revision: str | None, name: str) -> Source:
+    """A model on the hub at an exact commit; without the hub, the copy in the cache if there is one."""
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    try:
+        found = HfApi().model_info(repository, revision=revision, timeout=TIMEOUT).sha
+    except GatedRepoError:
+        raise ValueError(f"{repository} is gated: accept its licence on the hub and log in (`hf auth login`)") from None
+    except RevisionNotFoundError:
+        raise ValueError(f"{repository} has no revision {revision!r} on the hub") from None
+    except RepositoryNotFoundError:
+        raise ValueError(f"there is no folder {name} here, and no such model on the hub (or it is private)") from None
+    except _network_errors() as error:
+        try:
+            cached = Path(snapshot_download(repository, revision=revision, local_files_only=True))
+        except LocalEntryNotFoundError:
+            raise ValueError(
+                f"there is no folder {name} here, and the hub cannot be reached ({_first_sentence(error)}); "
+                "nor is it in the cache"
+            ) from None
+        return Source(name, str(cached), cached.name)
+    return Source(name, repository, found)
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    """What a failed connection raises; the hub's HTTP library has changed its name, so it is looked up."""
+    from huggingface_hub import get_session
+
+    library = import_module(type(get_session()).__module__.partition(".")[0])
+    return (OSError, library.HTTPError)
+
+
+def _first_sentence(error: Exception) -> str:
+    """The first line of an error, cut before it becomes a page."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return line if len(line) <= 200 else f"{line[:200]}…"

@@ -1,0 +1,249 @@
+"""Load a model by folder or hub id, and say which questions its trained weights can answer."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from catsofa.scoring.model_files import Source, find
+
+Kind = Literal["causal", "masked", "permutation", "sequence-to-sequence", "encoder"]
+Ability = Literal["left-to-right", "masked", "next-sentence", "infilling", "vectors"]
+
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+"""Short names people type, to torch's."""
+
+ANSWERS: dict[Kind, tuple[Ability, ...]] = {
+    "causal": ("left-to-right", "vectors"),
+    "masked": ("masked", "vectors"),
+    "permutation": ("left-to-right", "vectors"),
+    "sequence-to-sequence": ("infilling", "vectors"),
+    "encoder": ("vectors",),
+}
+
+MEANS: dict[Ability, str] = {
+    "left-to-right": "the probability of a text from left to right",
+    "masked": "the probability of a word behind a mask",
+    "next-sentence": "whether one sentence follows another",
+    "infilling": "the probability of a text that fills a gap",
+    "vectors": "vectors",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A loaded model in evaluation mode, its tokenizer, and what it can be asked."""
+
+    name: str
+    kind: Kind
+    module: Any
+    tokenizer: Any
+    device: str
+    dtype: str
+    digest: str
+    answers: frozenset[Ability]
+    next_label: int = 0
+    """The class of a next-sentence head that means "follows"."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def body(self) -> Any:
+        """The network below its heads."""
+        return self.module.base_model
+
+    def need(self, ability: Ability, purpose: str) -> None:
+        """Refuse a question that the trained weights cannot answer."""
+        if ability not in self.answers:
+            able = " and ".join(MEANS[a] for a in ANSWERS[self.kind] if a in self.answers) or "nothing we ask"
+            raise ValueError(
+                f"{purpose} asks for {MEANS[ability]}, and {self.name} ({type(self.module).__name__}) has no "
+                f"trained weights for that; it can give {able}"
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """What a number of this model is a number of: name, weights, architecture and precision."""
+        return {
+            "model": self.name,
+            "digest": self.digest,
+            "architecture": type(self.module).__name__,
+            "dtype": self.dtype,
+            **{key: value for key, value in self.options.items() if value},
+        }
+
+
+def load(
+    name: str,
+    *,
+    device: str | None = None,
+    dtype: str = "float32",
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+    device_map: str | Mapping[str, Any] | None = None,
+    quantisation: Mapping[str, Any] | None = None,
+) -> Model:
+    """A model from a folder or the hub (`gpt2`, `gpt2@revision`), in evaluation mode, never with a random head.
+
+    `quantisation` holds the arguments of transformers' `BitsAndBytesConfig`; GPTQ and AWQ checkpoints say so
+    themselves. `device_map` is transformers' own, for a model that does not fit on one device.
+    """
+    import torch
+    from transformers import AutoConfig
+
+    source = find(name, revision)
+    arguments: dict[str, Any] = {"revision": source.revision, "trust_remote_code": trust_remote_code}
+    with _quiet(), source.errors("config.json"):
+        config = AutoConfig.from_pretrained(source.place, **arguments)
+    kind = _kind(source, config)
+    tokenizer = _tokenizer(source, arguments)
+    how = {
+        "dtype": _dtype(dtype),
+        "use_safetensors": None if allow_pickle else True,
+        "ignore_mismatched_sizes": True,  # so that it is reported, and refused below in our words
+        "device_map": device_map,
+        "quantization_config": _bits_and_bytes(quantisation),
+    }
+    with _quiet(), source.errors("the weights"):
+        module, report = _loader(kind, config).from_pretrained(
+            source.place, output_loading_info=True, **arguments, **{k: v for k, v in how.items() if v is not None}
+        )
+    missing = _missing(source, kind, module, report)
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if device_map is None and quantisation is None:
+        module = _move(module, device)
+    return Model(
+        name=name,
+        kind=kind,
+        module=_settled(source, module),
+        tokenizer=tokenizer,
+        device=str(module.device),
+        dtype=str(module.dtype).removeprefix("torch."),
+        digest=source.digest(),
+        answers=_answers(source, kind, module, missing),
+        next_label=int(getattr(config, "next_label", 0)),
+        options={"remote_code": trust_remote_code, "quantisation": dict(quantisation or {})},
+    )
+
+
+def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
+    """The fast tokenizer, which alone knows where in a text its pieces stand."""
+    from transformers import AutoTokenizer
+
+    with _quiet(), source.errors("the tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(source.place, **arguments)
+    if not getattr(tokenizer, "is_fast", False):
+        raise ValueError(f"{source.name} has no fast tokenizer, and without one there are no character offsets")
+    return tokenizer
+
+
+def _settled(source: Source, module: Any) -> Any:
+    """The network without dropout and gradients, or its scores would be random."""
+    module.eval().requires_grad_(False)
+    if any(part.training for part in module.modules()):
+        raise ValueError(f"{source.name} stays in training mode after eval()")
+    return module
+
+
+def _dtype(name: str) -> Any:
+    """torch's dtype of this name, or `auto`: the one the checkpoint was saved in."""
+    import torch
+
+    name = DTYPES.get(name, name)
+    found = name if name == "auto" else getattr(torch, name, None)
+    if found != "auto" and not isinstance(found, torch.dtype):
+        raise ValueError(f"no dtype {name!r}; use float32 (the exact one), bfloat16, float16 or auto")
+    return found
+
+
+def _kind(source: Source, config: Any) -> Kind:
+    """What kind of language model a configuration describes: by its architecture, never by its name."""
+    from transformers.models.auto import modeling_auto as auto
+
+    model_type = config.model_type
+    declared = (getattr(config, "architectures", None) or [""])[0]
+    causal = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    masked = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if model_type == "xlnet":
+        return "permutation"
+    if getattr(config, "is_encoder_decoder", False):
+        if model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+            return "sequence-to-sequence"
+        raise ValueError(f"{source.name} is an encoder-decoder of type {model_type!r}, which reads no text alone")
+    decoder = getattr(config, "is_decoder", False) or declared in causal.values()
+    if model_type in masked and not (model_type in causal and decoder and declared not in masked.values()):
+        return "masked"
+    if model_type in causal or declared.endswith(("ForCausalLM", "LMHeadModel")):
+        return "causal"
+    return "encoder"
+
+
+def _loader(kind: Kind, config: Any) -> Any:
+    """transformers' class for this kind; one with both heads where the architecture knows next sentences."""
+    import transformers
+    from transformers.models.auto import modeling_auto as auto
+
+    if kind == "masked" and config.model_type in auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
+        return transformers.AutoModelForPreTraining
+    return {
+        "causal": transformers.AutoModelForCausalLM,
+        "masked": transformers.AutoModelForMaskedLM,
+        "permutation": transformers.AutoModelForCausalLM,
+        "sequence-to-sequence": transformers.AutoModelForSeq2SeqLM,
+        "encoder": transformers.AutoModel,
+    }[kind]
+
+
+def _missing(source: Source, kind: Kind, module: Any, report: Mapping[str, Any]) -> set[str]:
+    """The head weights that the checkpoint does not hold (transformers makes those up); the body must be whole."""
+    if report["mismatched_keys"]:
+        raise ValueError(f"the weights of {source.name} have other shapes than its config.json says")
+    missing = set(report["missing_keys"])
+    prefix = "" if kind == "encoder" else f"{module.base_model_prefix}."
+    if body := sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key):
+        raise ValueError(f"{source.name} is incomplete: {len(body)} weights are missing, {body[0]} first")
+    return missing
+
+
+def _answers(source: Source, kind: Kind, module: Any, missing: set[str]) -> frozenset[Ability]:
+    """What can be asked: a head whose weights were missing is random and answers nothing."""
+    answers = set(ANSWERS[kind])
+    next_sentence = {key for key in missing if "seq_relationship" in key or "pooler" in key}
+    if missing - next_sentence:
+        answers = {"vectors"}
+    if hasattr(getattr(module, "cls", None), "seq_relationship") and not next_sentence:
+        answers.add("next-sentence")
+    return frozenset(answers)
+
+
+def _move(module: Any, device: str) -> Any:
+    """The network on its device, or a sentence that says why it cannot be there."""
+    try:
+        return module.to(device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise ValueError(f"the model cannot be put on device {device!r}: {first}") from None
+
+
+def _bits_and_bytes(quantisation: Mapping[str, Any] | None) -> Any:
+    """transformers' configuration of a quantised load."""
+    if quantisation is None:
+        return None
+    from transformers import BitsAndBytesConfig
+
+    return BitsAndBytesConfig(**quantisation)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """transformers without its bars and reports: what is missing we say ourselves."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

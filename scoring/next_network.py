@@ -1,0 +1,123 @@
+"""A network that says whether one sentence follows another: a model's body, and a head over what it makes of a pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from catsofa.scoring import models
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.models import Model
+from catsofa.scoring.next_rows import Row
+
+HeadName = Literal["own", "linear", "mlp"]
+HEADS: tuple[HeadName, ...] = get_args(HeadName)
+OURS = 1
+"""The class that means "follows" in a head of ours; a model's own head says itself which one it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A body and a head; `own` is the head a model was trained with, the others read the mean of its states."""
+
+    model: Model
+    head: Any
+    name: HeadName
+    next_label: int
+    backend: Backend
+
+    def logits(self, rows: Sequence[Row]) -> Any:
+        """Two numbers for each row, in full precision."""
+        inputs = self.backend.padded([row.ids for row in rows], [row.types for row in rows])
+        found = self.model.body(**inputs)
+        if self.name == "own":
+            return self.head(found.pooler_output).float()
+        states, seen = found.last_hidden_state, inputs.get("attention_mask")
+        if seen is None:
+            return self.head(states.mean(1)).float()
+        weights = seen.to(states.dtype)[..., None]
+        return self.head((states * weights).sum(1) / weights.sum(1)).float()
+
+    def parts(self) -> dict[str, Any]:
+        """What is trained, by name."""
+        return {"body": self.model.body, "head": self.head}
+
+    def parameters(self) -> dict[str, Any]:
+        """The weights that are trained, by name; each once, though two parts may share it."""
+        found: dict[str, Any] = {}
+        for part, module in self.parts().items():
+            for name, weights in module.named_parameters():
+                if not any(weights is other for other in found.values()):
+                    found[f"{part}.{name}"] = weights
+        return found
+
+    def save(self, folder: Path) -> None:
+        """The body (with its own head, where it has one) and the head, loadable without a network."""
+        from safetensors.torch import save_file
+        from transformers.utils import logging
+
+        whole = self.model.module if self.name == "own" else self.model.body
+        bars = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            whole.save_pretrained(folder / "body")
+        finally:
+            if bars:
+                logging.enable_progress_bar()
+        self.model.tokenizer.save_pretrained(folder / "body")
+        if self.name != "own":
+            save_file({name: w.contiguous() for name, w in self.head.state_dict().items()}, folder / "head.safetensors")
+
+
+def new(model: Model, head: HeadName | None, seed: int) -> Network:
+    """A network to train: the model's own next-sentence head where it has one, else a new one, linear by default."""
+    import torch
+
+    if model.kind == "sequence-to-sequence":
+        raise ValueError(f"{model.name} is an encoder-decoder; a next-sentence head needs one network that reads both")
+    name = head or ("own" if "next-sentence" in model.answers else "linear")
+    if name == "own":
+        model.need("next-sentence", "A head of its own")
+        return _network(model, model.module.cls.seq_relationship, name, model.next_label)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = _head(name, _width(model))
+    return _network(model, made, name, OURS)
+
+
+def load(folder: Path, name: HeadName, next_label: int, *, device: str | None, dtype: str) -> Network:
+    """A network that was saved."""
+    from safetensors.torch import load_file
+
+    model = models.load(str(folder / "body"), device=device, dtype=dtype)
+    if name == "own":
+        model.need("next-sentence", "This checkpoint")
+        return _network(model, model.module.cls.seq_relationship, name, next_label)
+    head = _head(name, _width(model))
+    head.load_state_dict(load_file(folder / "head.safetensors"))
+    head.eval().requires_grad_(False)
+    return _network(model, head, name, next_label)
+
+
+def _network(model: Model, head: Any, name: HeadName, next_label: int) -> Network:
+    """The parts put together on the model's device."""
+    if hasattr(model.body.config, "use_cache"):
+        model.body.config.use_cache = False
+    reference = next(model.body.parameters())
+    return Network(model, head.to(reference.device, reference.dtype), name, next_label, Backend(model))
+
+
+def _width(model: Model) -> int:
+    """The size of a state."""
+    return int(model.body.config.get_text_config().hidden_size)
+
+
+def _head(name: str, width: int) -> Any:
+    """A new head: one linear layer, or a hidden layer as wide as the states before it."""
+    from torch import nn
+
+    if name == "linear":
+        return nn.Linear(width, 2)
+    if name == "mlp":
+        return nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2))
+    raise ValueError(f"no head {name!r}; the heads are {', '.join(HEADS)}")

@@ -1,0 +1,132 @@
+"""A trained next-sentence head: load it, ask it, and check that it answers what it is asked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat, Score
+from catsofa.data.sentence_pairs import SentencePairs
+from catsofa.scoring import next_network
+from catsofa.scoring.known_pairs import KNOWN, Known, refuse_if_wrong, separation
+from catsofa.scoring.models import Model
+from catsofa.scoring.next_network import HEADS, Network
+from catsofa.scoring.next_rows import Pair, PairReader
+
+ABOUT = "next_sentence.json"
+EXPECTED = "a next-sentence head as `catsofa nsp train` writes it"
+TASK = "intersentence"
+EVALUATED = 20_000
+"""Held-out pairs that an accuracy is over, at most."""
+MOST_TOKENS = 512
+UNREADABLE = "the next-sentence head cannot read this pair: one side has no tokens"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextSentence:
+    """A head at work, and what was noted of its training."""
+
+    network: Network
+    reader: PairReader
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def log_probabilities(self, pairs: Sequence[Pair]) -> list[float]:
+        """log P(the second sentence follows the first) of each pair; NaN of a pair that cannot be read."""
+        import torch
+
+        rows = self.reader.rows(pairs)
+        readable = [(at, row) for at, row in enumerate(rows) if row is not None]
+        found = np.full(len(pairs), np.nan)
+
+        def forward(batch: list[int]) -> None:
+            logits = self.network.logits([readable[at][1] for at in batch])
+            answers = torch.log_softmax(logits.double().cpu(), -1)[:, self.network.next_label]
+            found[[readable[at][0] for at in batch]] = answers.numpy()
+
+        self.network.backend.run([len(row.ids) for _, row in readable], forward)
+        return [float(value) for value in found]
+
+    def accuracy(self, known: Sequence[Known]) -> float:
+        """The share of pairs it gets right; a pair that it cannot read or decide is half right."""
+        found = np.array(self.log_probabilities([(first, second) for first, second, _ in known]))
+        follows = np.array([answer for *_, answer in known])
+        right = np.where(follows, found > np.log(0.5), found < np.log(0.5)).astype(np.float64)
+        right[np.isnan(found) | (found == np.log(0.5))] = 0.5
+        return float(right.mean())
+
+    def score_cats(self, cats: Iterable[Cat]) -> list[Score]:
+        """log P(follows) of each candidate of intersentence CATs after its context, by the candidate's id."""
+        asked = [(cat.context, c.text, c.id) for cat in cats if cat.kind == TASK for c in cat.candidates]
+        found = self.log_probabilities([(context, text) for context, text, _ in asked])
+        return [
+            Score(item=item, task=TASK, score=None, reason=UNREADABLE)
+            if np.isnan(value)
+            else Score(item=item, task=TASK, score=value, tokens=1)
+            for (*_, item), value in zip(asked, found, strict=True)
+        ]
+
+    def separation(self, known: Sequence[Known]) -> float:
+        """How far it puts pairs that follow above those that do not: 1 wholly, a half not at all."""
+        found = self.log_probabilities([(first, second) for first, second, _ in known])
+        return separation(found, [follows for *_, follows in known])
+
+    @property
+    def known(self) -> list[Known]:
+        """The held-out pairs that were saved with it."""
+        return [(first, second, follows) for first, second, follows in self.about.get("known", [])]
+
+    def save(self, folder: Path) -> None:
+        """Write the network, then what is known of it: a folder without that note is no head."""
+        self.network.save(folder)
+        json_files.write({**self.about, **self._shape()}, folder / ABOUT)
+
+    def _shape(self) -> dict[str, Any]:
+        """What has to be known to load the network."""
+        network = self.network
+        return {"head": network.name, "next_label": network.next_label, "max_length": self.reader.max_length}
+
+
+def load(folder: Path | str, *, device: str | None = None, dtype: str = "float32", check: bool = True) -> NextSentence:
+    """The head in a folder; it is asked its known pairs first, so that a wrong label or a damaged file shows."""
+    folder = Path(folder)
+    about = read_about(folder)
+    network = next_network.load(folder, about["head"], about["next_label"], device=device, dtype=dtype)
+    found = NextSentence(network, PairReader(network.model, about["max_length"]), about)
+    if check and found.known:
+        scores = found.log_probabilities([(first, second) for first, second, _ in found.known])
+        refuse_if_wrong(scores, found.known, str(folder), about.get("known_separation"))
+    return found
+
+
+def check_own_head(model: Model) -> None:
+    """Refuse a model whose own head answers known pairs the wrong way round: its config.json names the wrong class."""
+    network = next_network.new(model, "own", seed=0)
+    asked = [(first, second) for first, second, _ in KNOWN]
+    found = NextSentence(network, PairReader(model, MOST_TOKENS)).log_probabilities(asked)
+    refuse_if_wrong(found, KNOWN, model.name)
+
+
+def held_out(pairs: SentencePairs, seed: int = 0) -> list[Known]:
+    """Held-out pairs in random order, at most `EVALUATED` of them."""
+    chosen = np.random.default_rng([seed, 2**31]).permutation(pairs.indices(held_out=True))[:EVALUATED]
+    return [(found.first, found.second, found.follows) for found in (pairs[int(at)] for at in chosen)]
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What is noted of a head."""
+    if not folder.is_dir():
+        raise BadInput(folder, "no such folder" if not folder.exists() else "a file", EXPECTED)
+    if not (folder / ABOUT).is_file():
+        unfinished = (folder / "training").is_dir()
+        found = "a training that has not ended; run it again to go on" if unfinished else f"a folder without {ABOUT}"
+        raise BadInput(folder, found, EXPECTED)
+    about = json_files.read(folder / ABOUT, EXPECTED)
+    fits = isinstance(about, dict) and about.get("head") in HEADS and about.get("next_label") in (0, 1)
+    if not fits or not isinstance(about.get("max_length"), int):
+        raise BadInput(folder / ABOUT, "another content", f"{EXPECTED}: head, next_label 0 or 1, max_length")
+    found_about: dict[str, Any] = about
+    return found_about

@@ -1,0 +1,86 @@
+"""The state of a training on disk: weights, optimiser and what was learnt so far, whole after any kill."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput, read_text
+from catsofa.data.folders import atomic_folder
+
+EXPECTED = "the state of a training"
+_STEP = re.compile(r"step-(\d{8,})")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What training changes: the weights by name, the optimiser over them, and the scale of half precision's losses."""
+
+    weights: Mapping[str, Any]
+    optimizer: Any
+    scaler: Any
+
+    def save(self, folder: Path, step: int, about: Mapping[str, Any]) -> None:
+        """Write the state after a step beside that before it, then drop the older one."""
+        from safetensors.torch import save_file
+
+        path = folder / f"step-{step:08}"
+        with atomic_folder(path, lambda file: False) as place:
+            save_file(
+                {name: w.detach().contiguous() for name, w in self.weights.items()}, place / "weights.safetensors"
+            )
+            save_file(self._moments(), place / "optimizer.safetensors")
+            state = {"step": step, "scaler": self.scaler.state_dict(), **about}
+            (place / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+        for older in _saved(folder):
+            if older != path:
+                shutil.rmtree(older)
+
+    def restore(self, folder: Path) -> dict[str, Any] | None:
+        """Take up the last state in a folder and say what was noted with it; None where there is none."""
+        import torch
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        for torn in folder.glob(".*.partial"):
+            shutil.rmtree(torn)
+        saved = _saved(folder)
+        if not saved:
+            return None
+        try:
+            with torch.no_grad():
+                for name, values in load_file(saved[-1] / "weights.safetensors").items():
+                    self.weights[name].copy_(values)
+            self._set_moments(load_file(saved[-1] / "optimizer.safetensors"))
+            about: dict[str, Any] = json.loads(read_text(saved[-1] / "state.json", EXPECTED))
+        except (KeyError, ValueError, RuntimeError, SafetensorError) as error:
+            raise BadInput(
+                saved[-1], f"a damaged state ({error})", f"{EXPECTED}; delete the folder to begin again"
+            ) from None
+        if about["scaler"]:
+            self.scaler.load_state_dict(about["scaler"])
+        return about
+
+    def _moments(self) -> dict[str, Any]:
+        """What AdamW keeps of each weight; nothing before its first step."""
+        found = {}
+        for name, weights in self.weights.items():
+            for part, value in self.optimizer.state.get(weights, {}).items():
+                found[f"{part}:{name}"] = value.detach().clone().contiguous()
+        return found
+
+    def _set_moments(self, found: Mapping[str, Any]) -> None:
+        """Give AdamW back what it kept."""
+        for key, value in found.items():
+            part, _, name = key.partition(":")
+            weights = self.weights[name]
+            place = value if part == "step" else value.to(weights.device)
+            self.optimizer.state[weights][part] = place
+
+
+def _saved(folder: Path) -> list[Path]:
+    """The whole states in a folder, the last one last."""
+    return sorted(path for path in folder.glob("step-*") if _STEP.fullmatch(path.name))

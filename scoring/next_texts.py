@@ -1,0 +1,131 @@
+"""The sentence after a context, as questions: a next-sentence head, a ratio of likelihoods, or the context's own."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from catsofa.data.records import Candidate, Cat, Score
+from catsofa.scoring import next_sentence
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.gaps import into_gap
+from catsofa.scoring.items import Item, Reduce, Reduced, of_candidates, over_length
+from catsofa.scoring.protocols import Length, Protocol
+from catsofa.scoring.questions import Answer, Continuation, Follows, Question
+from catsofa.scoring.sentences import behind_masks, left_to_right
+from catsofa.scoring.tokens import Tokens, Unscorable
+
+TASK = "intersentence"
+ENDINGS = (".", "!", "?")
+
+
+def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """One item for each candidate of intersentence CATs, by the way the protocol names for this kind of model."""
+    kind = backend.model.kind
+    way = protocol.masked_pair if kind == "masked" else protocol.causal_pair
+    if kind == "sequence-to-sequence":
+        way = "pmi"  # the one way open to it: its gap with and without the context
+    makers = {"nsp": _following, "pseudo": _context_given, "pmi": _information, "ratio-code": _released_ratio}
+    return makers[way](backend, cats, protocol)
+
+
+def _following(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """The log-probability that the sentence follows, by a trained head or by the model's own."""
+    if backend.next_sentence is not None:
+        return [*backend.next_sentence.score_cats(cats)]
+    if "next-sentence" not in backend.model.answers:
+        reason = (
+            f"{backend.model.name} has no next-sentence head; train one (`catsofa nsp train`) and name it with "
+            "--nsp, or choose a protocol that needs none"
+        )
+        return [Score(item=c.id, task=TASK, score=None, reason=reason) for cat in cats for c in cat.candidates]
+    if not backend.head_is_right_way_round:
+        next_sentence.check_own_head(backend.model)
+        backend.head_is_right_way_round = True
+    framed = backend.reader.framed((cat.context, c.text) for cat in cats for c in cat.candidates)
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        tokens = backend.reader.check(framed[cat.context, candidate.text])
+        return Item(candidate.id, TASK, (Follows(tokens.ids, tokens.types),), over_length("mean"), len(tokens.ids))
+
+    return of_candidates(cats, item)
+
+
+def _context_given(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """The pseudo-likelihood of the context given the sentence: each context token hidden, the sentence kept."""
+    framed = backend.reader.framed((cat.context, c.text) for cat in cats for c in cat.candidates)
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        tokens = framed[cat.context, candidate.text]
+        asked = behind_masks(backend.reader, tokens, tokens.of(0), protocol.pseudo)
+        return Item(candidate.id, TASK, asked, over_length(protocol.length), len(asked))
+
+    return of_candidates(cats, item)
+
+
+def _information(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """Pointwise mutual information: log p(sentence | context) − log p(sentence), over the same tokens."""
+    joined = {(cat.context, c.text): f"{cat.context} {c.text}" for cat in cats for c in cat.candidates}
+    whole = backend.model.kind == "sequence-to-sequence"
+    read = dict(backend.reader.framed(joined.values())) if whole else dict(backend.reader.bare(joined.values()))
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        text = joined[cat.context, candidate.text]
+        tokens = read[text]
+        places = tokens.span(len(cat.context), len(text))
+        asked: tuple[Question, ...]
+        if whole:
+            asked = into_gap(backend, tokens, places), into_gap(backend, tokens, places, alone=True)
+        else:
+            asked = _with_and_without(backend, tokens, places, protocol)
+        return Item(candidate.id, TASK, asked, _difference(protocol.length), len(places))
+
+    return of_candidates(cats, item)
+
+
+def _with_and_without(backend: Backend, tokens: Tokens, places: range, protocol: Protocol) -> tuple[Question, ...]:
+    """The sentence's tokens after the context, and the same tokens after the start token alone."""
+    if protocol.first_token != "bos":
+        raise Unscorable(
+            "a sentence without its context has no first token to condition on; this needs first_token='bos'"
+        )
+    ids, start = backend.reader.started(tokens), backend.reader.start
+    return Continuation(ids, places.start + 1), Continuation((start, *ids[places.start + 1 :]))
+
+
+def _difference(length: Length) -> Reduce:
+    """The first answer's mean (or sum) less the second's."""
+    reduce = over_length(length)
+    return lambda answers: (reduce(answers[:1])[0] - reduce(answers[1:])[0], {})
+
+
+def _released_ratio(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """The released code's ratio: mean log-probability of the sentence alone over that of the context alone.
+
+    The context gets a full stop where it has no ending, and its tokens are as many of the joined text as it has
+    alone. The sentence given its context is computed there too, and never used.
+    """
+    ended = {cat.id: cat.context if cat.context.endswith(ENDINGS) else f"{cat.context}." for cat in cats}
+    reader = backend.reader
+    read = reader.bare(
+        [c.text for cat in cats for c in cat.candidates]
+        + [ended[cat.id] for cat in cats]
+        + [f"{ended[cat.id]} {c.text}" for cat in cats for c in cat.candidates]
+    )
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        context = ended[cat.id]
+        length = len(read[context].ids)
+        joined = reader.check(read[f"{context} {candidate.text}"]).ids[:length]
+        alone = left_to_right(reader, read[candidate.text], "uncond")
+        start = Continuation((reader.start, joined[0]))
+        rest = (Continuation(joined),) if length > 1 else ()
+
+        def reduce(answers: Sequence[Answer]) -> Reduced:
+            sentence, of_context = answers[: len(alone)], answers[len(alone) :]
+            # a score is a logarithm everywhere here, and so is this ratio of two logarithms
+            ratio = np.concatenate(sentence).mean() / np.concatenate(of_context).mean()
+            return float(np.log(ratio)), {}
+
+        return Item(candidate.id, TASK, (*alone, start, *rest), reduce, len(read[candidate.text].ids))
+
+    return of_candidates(cats, item)

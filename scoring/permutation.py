@@ -1,0 +1,126 @@
+"""How often a random split of the targets separates as strongly as the observed one: exact, sampled, or by a fit.
+
+The statistic of a split is the sum of the association scores of X less that of Y. Scores are centred, so that it is
+twice the sum over X, and one number a split is enough. A split within rounding error of the observed one counts as
+reaching it, so the observed split always counts.
+"""
+
+from dataclasses import dataclass
+from math import comb, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catsofa.scoring.characteristic import ACCURACY, gathers, upper_tail
+
+Vector = NDArray[np.float64]
+Method = Literal["permutation", "parametric", "characteristic"]
+How = Literal["exact", "sampled", "parametric", "characteristic"]
+
+EXACT_LIMIT = comb(40, 20)
+"""Splits that are all counted: 20 targets on each side take a tenth of a second by meeting in the middle."""
+SAMPLES = 99_999
+"""Random splits drawn where not all are counted; the observed one is added, so that p is at least 1e-5."""
+ROUNDING = 1e-12
+"""Share of the scores' total size within which two sums are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The share of splits that reach the observed one, how it was found, and over how many splits."""
+
+    p: float
+    how: How
+    splits: int
+
+
+def p_value(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    method: Method = "permutation",
+    exact_limit: int = EXACT_LIMIT,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> Tail:
+    """One-sided p of the scores of X against those of Y: the share of equal splits whose statistic is as large.
+
+    `permutation` counts every split up to `exact_limit` of them and samples above; `characteristic` computes instead
+    of sampling, unless the scores gather so that only counting is right; `parametric` fits a normal.
+    """
+    scores, n = _centred(x, y)
+    splits = comb(2 * n, n)
+    if method == "parametric":
+        return Tail(p=_normal_tail(scores, n), how="parametric", splits=0)
+    if splits <= exact_limit:
+        return Tail(p=_count_all(scores, n) / splits, how="exact", splits=splits)
+    if method == "characteristic" and not gathers(scores):
+        return Tail(p=max(ACCURACY, upper_tail(scores, n)), how="characteristic", splits=0)
+    hits = _count_sampled(scores, n, samples, np.random.default_rng(seed))
+    return Tail(p=(hits + 1) / (samples + 1), how="sampled", splits=samples + 1)
+
+
+def _centred(x: ArrayLike, y: ArrayLike) -> tuple[Vector, int]:
+    """The scores of X then Y less their common mean, and how many each side has."""
+    left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if left.ndim != 1 or left.shape != right.shape or not len(left):
+        raise ValueError(f"X and Y must be as many, and at least one each; found {left.size} and {right.size}")
+    scores = np.concatenate([left, right])
+    if not np.isfinite(scores).all():
+        raise ValueError("an association score is not a finite number")
+    return scores - scores.mean(), len(left)
+
+
+def _reach(scores: Vector, n: int) -> float:
+    """The sum over X that counts as reaching the observed one: the observed sum less rounding error."""
+    return float(scores[:n].sum() - ROUNDING * np.abs(scores).sum())
+
+
+def _normal_tail(scores: Vector, n: int) -> float:
+    """The normal upper tail at the observed sum; over random splits its mean is 0 and its variance known exactly."""
+    from scipy.stats import norm
+
+    deviation = sqrt(n * n * float(scores.var()) / (2 * n - 1))
+    return float(norm.sf(scores[:n].sum() / deviation)) if deviation > 0 else 1.0
+
+
+def _count_all(scores: Vector, n: int) -> int:
+    """Splits that reach the observed one: subset sums of each half, joined where they choose n together."""
+    reach = _reach(scores, n)
+    left, right = _subset_sums(scores[:n]), _subset_sums(scores[n:])
+    below = sum(int(np.searchsorted(right[n - k], reach - left[k]).sum()) for k in range(n + 1))
+    return comb(2 * n, n) - below
+
+
+def _subset_sums(scores: Vector) -> list[Vector]:
+    """The sorted sums of the subsets of each size, from none of the scores to all."""
+    half = len(scores) // 2
+    sums: list[Vector] = [np.zeros(1)]
+    for score in scores:
+        more = [of_size + score for of_size in sums]
+        # a stable sort of two sorted runs merges them, four times as fast as sorting all at the end
+        both = [np.sort(np.concatenate([sums[k], more[k - 1]]), kind="stable") for k in range(1, len(sums))]
+        sums = [sums[0], *both, more[-1]][: half + 1]
+    # what a larger subset leaves out is a smaller one
+    return sums + [scores.sum() - sums[len(scores) - size][::-1] for size in range(half + 1, len(scores) + 1)]
+
+
+def _count_sampled(scores: Vector, n: int, samples: int, rng: np.random.Generator) -> int:
+    """Random splits that reach the observed one; each is drawn with its mirror image, which is as random as it."""
+    reach = _reach(scores, n)
+    drawn = _random_sums(scores, n, (samples + 1) // 2, rng)
+    # the scores are centred, so that the mirror image of a split has the opposite sum
+    return int((drawn >= reach).sum() + (-drawn[: samples // 2] >= reach).sum())
+
+
+def _random_sums(scores: Vector, n: int, count: int, rng: np.random.Generator) -> Vector:
+    """Sums over random n of the scores: each is taken with the probability that fills the places still free."""
+    size: type[np.uint16 | np.uint32] = np.uint16 if len(scores) < 2**16 else np.uint32  # short ones are drawn faster
+    sums: Vector = np.zeros(count)
+    free: NDArray[Any] = np.full(count, n, dtype=size)
+    for waiting, score in zip(range(len(scores), 0, -1), scores, strict=True):
+        taken = rng.integers(0, waiting, size=count, dtype=size) < free
+        sums += taken * score
+        free -= taken
+    return sums

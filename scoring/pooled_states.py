@@ -1,0 +1,87 @@
+"""A model's states, pooled to one vector a text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.models import Model
+from catsofa.scoring.protocols import Pooling
+from catsofa.scoring.tokens import Tokens, Unscorable
+
+Matrix = NDArray[np.float32]
+
+
+def default_pooling(model: Model) -> Pooling:
+    """How SEAT reads a model of this kind: its last token, its [CLS], or the mean of its encoder."""
+    if model.kind == "causal":
+        return "last"
+    return "cls" if model.kind != "sequence-to-sequence" and model.tokenizer.cls_token_id is not None else "mean"
+
+
+class PooledStates:
+    """Texts to vectors: the states of one layer, pooled over all tokens of the text, special ones included."""
+
+    def __init__(self, model: Model, pooling: Pooling, layer: int, special_tokens: bool) -> None:
+        model.need("vectors", "Encoding")
+        layers = int(model.module.config.get_text_config().num_hidden_layers)
+        if not -layers - 1 <= layer <= layers:
+            raise ValueError(f"{model.name} has layers 0 (the embeddings) to {layers}, or -1 for the last; not {layer}")
+        if pooling == "cls" and model.kind == "causal":
+            raise ValueError(f"{model.name} reads from left to right, so its first state has seen one token; use last")
+        self._backend = Backend(model)
+        self._network = model.body.get_encoder() if model.kind == "sequence-to-sequence" else model.body
+        self._pooling, self._layer, self._special = pooling, layer, special_tokens
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """A row for each text; NaN for one that is empty or longer than the model reads."""
+        reader = self._backend.reader
+        encoded = reader.framed(texts).items() if self._special else reader.bare(texts).items()
+        tokens = {text: found for text, found in encoded if isinstance(text, str) and self._readable(found)}
+        readable = list(tokens)
+        rows: dict[str, Matrix] = {}
+
+        def forward(batch: list[int]) -> None:
+            chosen = [readable[at] for at in batch]
+            rows.update(zip(chosen, self._pooled([tokens[text] for text in chosen]), strict=True))
+
+        self._backend.run([len(tokens[text].ids) for text in readable], forward, waste=0.0)
+        nothing = np.full(len(next(iter(rows.values()), [])), np.nan, dtype=np.float32)
+        return np.stack([rows.get(text, nothing) for text in texts])
+
+    def _readable(self, tokens: Tokens) -> bool:
+        """Whether the model can read a text whole."""
+        try:
+            self._backend.reader.check(tokens)
+        except Unscorable:
+            return False
+        return True
+
+    def _pooled(self, batch: Sequence[Tokens]) -> Matrix:
+        """The vectors of texts that are forwarded together."""
+        inputs = self._backend.padded([text.ids for text in batch], [text.types for text in batch])
+        if self._layer == -1:
+            states = self._network(**inputs).last_hidden_state
+        else:
+            states = self._network(**inputs, output_hidden_states=True).hidden_states[self._layer]
+        rows = [self._pool(row[: len(text.ids)].float(), text) for row, text in zip(states, batch, strict=True)]
+        return np.stack([row.cpu().numpy() for row in rows])
+
+    def _pool(self, states: Any, text: Tokens) -> Any:
+        """One vector from the states of a text."""
+        match self._pooling:
+            case "mean":
+                return states.mean(0)
+            case "max":
+                return states.amax(0)
+            case "last":
+                return states[-1]
+            case "cls":
+                return states[self._first(text)]
+
+    def _first(self, text: Tokens) -> int:
+        """Where [CLS] stands; the first token where none was added."""
+        cls = self._backend.model.tokenizer.cls_token_id
+        return text.ids.index(cls) if self._special and cls in text.ids else 0

@@ -1,0 +1,76 @@
+"""Power: the smallest effect that a set of CATs can find, before any model is run and after."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from catsofa.data.records import Cat
+from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.intervals import LEVEL, Measure, Seed, paired_error, standard_error
+from catsofa.scoring.stereoset import SS
+
+POWER = 0.8
+BETWEEN = 5.0
+"""Points by which the ss of target terms differ in truth: the median over the ten released models on StereoSet dev."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detectable:
+    """An effect that a set finds with this power at this level, two-sided."""
+
+    effect: float
+    """In points of the measure."""
+    error: float
+    """The standard error behind it."""
+    terms: int
+    items: int
+    level: float
+    power: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def detectable(error: float, terms: int, items: int, *, level: float = LEVEL, power: float = POWER) -> Detectable:
+    """(t at the level's upper tail + t at the power) · standard error, with terms − 1 degrees of freedom."""
+    free = terms - 1
+    reach = special.stdtrit(free, (1 + level) / 2) + special.stdtrit(free, power) if free > 0 else nan
+    return Detectable(effect=float(reach) * error, error=error, terms=terms, items=items, level=level, power=power)
+
+
+def planned(items: Sequence[int], *, between: float = BETWEEN, share: float = 50.0, **options: float) -> Detectable:
+    """What terms with so many items each will find of a percentage near `share`, averaged over terms.
+
+    The variance of a term is that between terms, `between`², and share · (100 − share) / n within it.
+    """
+    if not items:
+        raise ValueError("no target term to plan with")
+    variance = np.mean([between**2 + share * (100 - share) / n for n in items]) / len(items)
+    return detectable(sqrt(float(variance)), len(items), sum(items), **options)
+
+
+def planned_for(cats: Iterable[Cat], **options: float) -> Detectable:
+    """What these CATs will find of ss against 50."""
+    targets = [cat.target for cat in cats]
+    _, counts = np.unique(targets, return_counts=True)
+    return planned([int(count) for count in counts], **options)
+
+
+def found(of: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float) -> Detectable:
+    """What these outcomes could have found of a measure against a fixed value."""
+    columns = of.columns("terms")
+    return detectable(standard_error(columns, measure, seed=seed), len(columns), len(of), **options)
+
+
+def found_change(
+    before: Outcomes, after: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float
+) -> Detectable:
+    """What these outcomes of the same items could have found of a change."""
+    columns, others = before.columns("terms"), after.columns("terms")
+    error = paired_error(columns, others, measure, seed=seed)
+    return detectable(error, len(columns), len(before), **options)

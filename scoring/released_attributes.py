@@ -1,0 +1,54 @@
+"""Attributes exactly as StereoSet's released code scores them, its oddities included.
+
+The word is the one at the place of the last BLANK between spaces, without punctuation. Its pieces are decoded to
+text, put before a mask in every BLANK, and tokenised again; of several masks the first one counts. Letters glued to
+a BLANK therefore stand twice ("protecteded"), and no piece knows of the space before it.
+"""
+
+import string
+from collections.abc import Sequence
+
+from catsofa.data.records import BLANK, Candidate, Cat, Score
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.items import Item, of_candidates, over_pieces, possible
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.questions import SingleFill
+from catsofa.scoring.tokens import Unscorable
+
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def word_of(cat: Cat, candidate: Candidate) -> str:
+    """The word of the sentence at the place of the context's last BLANK, without punctuation."""
+    places = [place for place, word in enumerate(cat.context.split(" ")) if BLANK in word]
+    words = candidate.text.split(" ")
+    if not places or places[-1] >= len(words):
+        raise Unscorable("the sentence has no word at the place of the BLANK")
+    word = words[places[-1]].translate(PUNCTUATION)
+    if not word:
+        raise Unscorable("the word at the place of the BLANK is nothing but punctuation")
+    return word
+
+
+def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """One item for each candidate of intrasentence CATs."""
+    reader, tokenizer = backend.reader, backend.model.tokenizer
+    pieces = {text: tokens.ids for text, tokens in reader.bare(possible(cats, word_of)).items()}
+
+    def rows(cat: Cat, candidate: Candidate) -> list[str]:
+        """The context for each piece: the pieces before it as text, then a mask, in every BLANK."""
+        known = pieces[word_of(cat, candidate)]
+        before = [tokenizer.decode(list(known[:at])) for at in range(len(known))]
+        return [cat.context.replace(BLANK, text + tokenizer.mask_token) for text in before]
+
+    framed = reader.framed(text for texts in possible(cats, rows) for text in texts)
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        read = [reader.check(framed[text], allow=reader.mask) for text in rows(cat, candidate)]
+        asked = tuple(
+            SingleFill(tokens.ids, (tokens.ids.index(reader.mask),), (piece,), tokens.types)
+            for tokens, piece in zip(read, pieces[word_of(cat, candidate)], strict=True)
+        )
+        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(asked))
+
+    return of_candidates(cats, item)

@@ -1,0 +1,132 @@
+"""Results: measures with their signature, as JSON, as rows and as a table."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from typing import Protocol as Interface
+
+from catsofa.data.records import Cat, Pair, Score
+from catsofa.scoring import crows_pairs, stereoset
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.signature import Signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Numbers(Interface):
+    """The measures of one kind of data, as nested JSON and as flat rows."""
+
+    def to_dict(self) -> Any:
+        """The numbers as they stand in our JSON."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each set of items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one model scores on one data set by one protocol."""
+
+    protocol: str
+    results: Numbers
+    signature: Signature
+    terms: Sequence[Mapping[str, Any]] = ()
+    """A row for each target term, where asked."""
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    """Reason to the number of texts without a score."""
+    strangers: int = 0
+    """Scores of texts that are not in the data."""
+    precision: Mapping[str, Any] = field(default_factory=dict)
+    """Of a model in half precision: its measured error, and how many preferences lie within it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as it stands in our JSON."""
+        terms = {"terms": [dict(row) for row in self.terms]} if self.terms else {}
+        counts = {"unscored": dict(self.unscored), "strangers": self.strangers}
+        results = {"protocol": self.protocol, "results": self.results.to_dict()}
+        precision = {"precision": dict(self.precision)} if self.precision else {}
+        return {**results, **terms, **counts, **precision, "signature": self.signature.to_dict()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each set of items."""
+        return self.results.rows()
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, for notebooks."""
+        rows = self.rows()
+        head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+        body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>" for row in rows)
+        return f"<table><caption>{escape(str(self.signature))}</caption><tr>{head}</tr>{body}</table>"
+
+
+def _cell(value: object) -> str:
+    """A value for people."""
+    return f"{value:.2f}" if isinstance(value, float) else escape(str(value))
+
+
+def report(
+    records: Sequence[Cat | Pair],
+    scores: Sequence[Score],
+    protocol: Protocol,
+    *,
+    data: str,
+    model: str,
+    dtype: str = "",
+    resamples: int = RESAMPLES,
+    with_terms: bool = False,
+) -> Report:
+    """What these scores say of this data under a protocol; `data` and `model` are their names in the signature."""
+    cats = [record for record in records if isinstance(record, Cat)]
+    pairs = [record for record in records if isinstance(record, Pair)]
+    if bool(cats) == bool(pairs):
+        raise ValueError("a report is of CATs or of pairs; found both" if cats else "no CAT and no pair to report on")
+    known = {c.id for cat in cats for c in cat.candidates} | {pair.id for pair in pairs}
+    measured, terms = _cats(cats, scores, protocol, resamples) if cats else _pairs(pairs, scores, protocol, resamples)
+    return Report(
+        protocol=protocol.name,
+        results=measured,
+        terms=terms if with_terms else (),
+        unscored=Counter(s.reason or "no score" for s in scores if s.score is None and s.item in known),
+        strangers=sum(s.item not in known for s in scores),
+        signature=Signature(
+            data=data,
+            model=model,
+            protocol=protocol.name,
+            dtype=dtype,
+            seed=protocol.seed,
+            resamples=resamples,
+            version=version("catsofa"),
+        ),
+    )
+
+
+Measured = tuple[stereoset.Results | crows_pairs.Results, list[dict[str, Any]]]
+"""Measures of the sets, and a row for each target term."""
+
+
+def _cats(cats: Sequence[Cat], scores: Sequence[Score], protocol: Protocol, resamples: int) -> Measured:
+    """StereoSet's measures."""
+    by_id = {score.item: score.score for score in scores}
+    of = outcomes(cats, by_id, ties=protocol.ties, rule=protocol.rule)
+    found = stereoset.results(of, average=protocol.average, resamples=resamples, seed=protocol.seed)
+    return found, [row.row() for row in stereoset.per_term(of)]
+
+
+def _pairs(pairs: Sequence[Pair], scores: Sequence[Score], protocol: Protocol, resamples: int) -> Measured:
+    """CrowS-Pairs' measures; the released code leaves ties out of the two directions."""
+    sides = crows_pairs.by_pair(scores)
+    of = crows_pairs.preferences(pairs, sides, ties=protocol.ties, rounding=protocol.rounding)
+    in_directions = protocol.ties == "half"
+    return crows_pairs.results(of, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed), []

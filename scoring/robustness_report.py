@@ -1,0 +1,86 @@
+"""Robustness of one or more models to one or more rephrasings, as one report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.ranks import RankStability, rank_stability
+from catsofa.scoring.robustness import Comparison
+from catsofa.scoring.signature import Signature
+from catsofa.scoring.significance import holm
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with the names of what is compared."""
+
+    original: str
+    paraphrase: str
+    rephrasing: int
+    """Number of the rephrasing: the same for the models that read the same paraphrases."""
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobustnessReport:
+    """Comparisons, Holm's p over all of their changes, and the ranks where several models are compared."""
+
+    compared: Sequence[Compared]
+    holm: Sequence[dict[str, float]]
+    """For each comparison, measure to adjusted p."""
+    ranks: Sequence[RankStability]
+    signature: Signature
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as it stands in our JSON."""
+        comparisons = []
+        for one, adjusted in zip(self.compared, self.holm, strict=True):
+            names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
+            row = {**names, **one.comparison.to_dict()}
+            row["change"] = {name: {**change, "holm": adjusted[name]} for name, change in row["change"].items()}
+            comparisons.append(row)
+        ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
+        found = {"protocol": self.signature.protocol, "comparisons": comparisons}
+        return {**found, **ranks, "signature": self.signature.to_dict()}
+
+
+def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data: str) -> RobustnessReport:
+    """The report of these comparisons; all their changes are one family of tests."""
+    changes = [(number, name) for number, one in enumerate(compared) for name in one.comparison.changes]
+    adjusted = holm([compared[number].comparison.changes[name].p for number, name in changes])
+    family: list[dict[str, float]] = [{} for _ in compared]
+    for (number, name), p in zip(changes, adjusted, strict=True):
+        family[number][name] = p
+    rephrasings = sorted({one.rephrasing for one in compared})
+    ranks = [_ranks([one for one in compared if one.rephrasing == number], protocol) for number in rephrasings]
+    return RobustnessReport(
+        compared=compared,
+        holm=family,
+        ranks=[rank for rank in ranks if rank],
+        signature=Signature(
+            data=data,
+            model=" ".join(dict.fromkeys(one.original for one in compared)),
+            protocol=protocol.name,
+            seed=protocol.seed,
+            resamples=RESAMPLES,
+            version=version("catsofa"),
+        ),
+    )
+
+
+def _ranks(compared: Sequence[Compared], protocol: Protocol) -> RankStability | None:
+    """The ranks of the models that read the same paraphrases, over the items that all of them scored."""
+    if len(compared) < 2:
+        return None
+    shared = reduce(np.intersect1d, [one.comparison.before.ids for one in compared])
+    models = {}
+    for one in compared:
+        rows = np.isin(one.comparison.before.ids, shared)
+        models[one.original] = (one.comparison.before.take(rows), one.comparison.after.take(rows))
+    return rank_stability(models, average=protocol.average, seed=protocol.seed)

@@ -1,0 +1,36 @@
+"""CATs to scores: each candidate's number by the way that fits the task, the model and the protocol."""
+
+from collections.abc import Sequence
+
+from catsofa.data.records import Candidate, Cat, Score
+from catsofa.scoring import attributes, next_texts, released_attributes, sentences
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import scores
+from catsofa.scoring.items import Item, of_candidates
+from catsofa.scoring.protocols import Protocol
+
+
+def score_cats(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Score]:
+    """A score for each candidate, keyed by its id and by the task as the Cat names it."""
+    inside = [cat for cat in cats if cat.kind == "intrasentence"]
+    after = [cat for cat in cats if cat.kind == "intersentence"]
+    return scores(backend, [*_intrasentence(backend, inside, protocol), *next_texts.items(backend, after, protocol)])
+
+
+def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """The attribute where a model reads in both directions, the whole sentence where it reads from the left."""
+    if backend.model.kind not in ("masked", "sequence-to-sequence"):
+        return _whole(backend, cats, protocol)
+    if backend.model.kind == "masked" and protocol.blank == "code":
+        return released_attributes.items(backend, cats, protocol)
+    return attributes.items(backend, cats, protocol)
+
+
+def _whole(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """The whole filled sentence from left to right."""
+    read = sentences.read(backend, (candidate.text for cat in cats for candidate in cat.candidates))
+
+    def item(cat: Cat, candidate: Candidate) -> Item:
+        return sentences.item(backend, read[candidate.text], protocol, candidate.id, cat.kind)
+
+    return of_candidates(cats, item)

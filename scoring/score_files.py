@@ -1,0 +1,128 @@
+"""Per-item scores from files, and the reports made from them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from catsofa.data import sources
+from catsofa.data.files import BadInput
+from catsofa.data.formats import read_as
+from catsofa.data.records import Cat, Pair, Score, kind_name
+from catsofa.scoring import runs
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.comparison import ModelComparison, compare
+from catsofa.scoring.protocols import named
+from catsofa.scoring.results import Report, report
+from catsofa.scoring.robustness import robustness
+from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
+from catsofa.scoring.signature import DIGITS, name_of
+
+KINDS = (Cat, Pair)
+
+
+def read_scores(path: Path | str) -> list[Score]:
+    """The scores of a file or of a run; a text that is scored twice is refused, since only one can be meant."""
+    if Path(path).is_dir():
+        return runs.read_scores(path)
+    scores = list(read_as(path, Score))
+    seen = set()
+    for score in scores:
+        if (score.item, score.task) in seen:
+            raise BadInput(path, f"two scores of {score.item!r} (task {score.task!r})", "one score a text")
+        seen.add((score.item, score.task))
+    return scores
+
+
+def scores_of(path: Path | str) -> dict[str, float | None]:
+    """Candidate id to score; None is unscored."""
+    return {score.item: score.score for score in read_scores(path)}
+
+
+def scored_by(path: Path | str) -> str:
+    """What made these scores: a file by its bytes, a run by its model and all that its scores depend on."""
+    if not Path(path).is_dir():
+        return name_of(path)
+    manifest = runs.read_manifest(path)
+    digest = sha256(json.dumps(manifest["identity"], sort_keys=True).encode()).hexdigest()
+    return f"{manifest.get('about', {}).get('model', Path(path).name)}@{digest[:DIGITS]}"
+
+
+def data_of(path: Path | str) -> str:
+    """Where the data of a run lie, which must still be what it scored; a prediction file does not say."""
+    if not Path(path).is_dir():
+        raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
+    about = runs.read_manifest(path).get("about", {})
+    if not isinstance(on := about.get("on"), str):
+        raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")
+    if name_of(sources.resolve(on)) != about.get("data"):
+        raise BadInput(on, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs")
+    return on
+
+
+def report_on(
+    predictions: Path, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None, with_terms: bool = False
+) -> Report:
+    """What the scores in a file or run say of CATs or pairs, in a file or a released set by name."""
+    place, records = sources.resolve(on), list(sources.read(on))
+    if not isinstance(records[0], KINDS):
+        raise BadInput(place, kind_name(type(records[0])), "CATs or CrowS-Pairs, which have measures made from scores")
+    scores, chosen = read_scores(predictions), named(protocol, seed=seed)
+    return report(records, scores, chosen, data=name_of(place), model=scored_by(predictions), with_terms=with_terms)
+
+
+def robustness_on(
+    originals: Sequence[Path],
+    paraphrases: Sequence[Path],
+    on: Sequence[str | Path] = (),
+    *,
+    protocol: str = "catsofa",
+    seed: int | None = None,
+) -> RobustnessReport:
+    """Compare scores of originals with those of paraphrases, files or runs.
+
+    `on` names the originals' CATs first, then those of each paraphrase, which may be left out where they have the
+    originals' ids; runs know their data. Several models: as many paraphrases each, in the order of the originals.
+    """
+    each, rest = divmod(len(paraphrases), max(1, len(originals)))
+    if not each or rest:
+        raise ValueError(f"each original needs as many paraphrases; found {len(originals)} and {len(paraphrases)}")
+    places = list(on) or [data_of(originals[0]), *map(data_of, paraphrases[:each])]
+    if len(places) not in (1, 1 + each):
+        raise ValueError(f"name the data of the originals, and that of each paraphrase or of none; found {len(on)}")
+    cats, *others = [list(cats_on(place)) for place in places]
+    chosen, compared = named(protocol, seed=seed), []
+    for number, path in enumerate(paraphrases):
+        original = originals[number // each]
+        comparison = robustness(
+            cats,
+            scores_of(original),
+            others[number % each] if others else cats,
+            scores_of(path),
+            ties=chosen.ties,
+            rule=chosen.rule,
+            average=chosen.average,
+            seed=chosen.seed,
+        )
+        compared.append(Compared(scored_by(original), scored_by(path), number % each, comparison))
+    return robustness_report(compared, chosen, data=" ".join(name_of(sources.resolve(place)) for place in places))
+
+
+def compare_on(
+    models: Sequence[Path], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+) -> ModelComparison:
+    """Compare models by their files of scores, or by runs, which know their data and must be of the same."""
+    places = [on] if on is not None else list(map(data_of, models))
+    if len(names := {name_of(sources.resolve(place)) for place in places}) > 1:
+        raise ValueError(f"only models on the same data can be compared; found {' and '.join(sorted(names))}")
+    cats, chosen = list(cats_on(places[0])), named(protocol, seed=seed)
+    scored = {scored_by(m): outcomes(cats, scores_of(m), ties=chosen.ties, rule=chosen.rule) for m in models}
+    return compare(scored, average=chosen.average, seed=chosen.seed)
+
+
+def cats_on(on: str | Path) -> Iterator[Cat]:
+    """The CATs of a file, or of a released set by name."""
+    for record in sources.read(on):
+        if not isinstance(record, Cat):
+            raise BadInput(on, kind_name(type(record)), "CATs")
+        yield record

@@ -1,0 +1,65 @@
+"""SoFa probes to scores: the mean log-probability of a probe, and what its normalisation needs, in one record.
+
+PPL = exp(−score). Beside the score stand `identity`, the mean log-probability of the identity as a text of its own
+(PPL(i)), and `conditional`, that of the probe's tokens after the identity; each is None where it does not exist.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from catsofa.data.records import Probe, Score
+from catsofa.scoring import released_padding, sentences
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import scores
+from catsofa.scoring.items import Item, Reduce, Reduced, guarded, mean
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.questions import Answer
+from catsofa.scoring.tokens import Tokens, Unscorable
+
+TASK = "probe"
+
+
+def score_probes(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Score]:
+    """A score for each probe, keyed by its id."""
+    read = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
+    if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
+        ask = released_padding.asked(backend, probes, read)
+    else:
+        ask = partial(sentences.asked, backend, protocol=protocol)
+
+    def item(probe: Probe) -> Item:
+        whole = ask(read[probe.text])
+        try:
+            identity = ask(read[probe.identity])
+        except Unscorable:
+            identity = ()
+        reduce = _reduce(len(whole), _after(probe, read[probe.text]))
+        return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole))
+
+    return scores(backend, [guarded(probe.id, TASK, partial(item, probe)) for probe in probes])
+
+
+def _after(probe: Probe, tokens: Tokens) -> int:
+    """How many of a probe's tokens stand after its identity; none where a token lies across its end."""
+    end = len(probe.identity)
+    if probe.text[:end].casefold() != probe.identity.casefold():
+        return 0
+    places = tokens.of()
+    try:
+        return len(places) - len(tokens.span(0, end))
+    except Unscorable:
+        return 0
+
+
+def _reduce(whole: int, after: int) -> Reduce:
+    """The mean over the probe, over its identity alone, and over its tokens after the identity."""
+
+    def reduce(answers: Sequence[Answer]) -> Reduced:
+        every = np.concatenate(answers[:whole])
+        identity = mean(np.concatenate(answers[whole:])) if answers[whole:] else None
+        conditional = mean(every[-after:]) if after else None
+        return mean(every), {"identity": identity, "conditional": conditional}
+
+    return reduce

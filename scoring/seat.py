@@ -1,0 +1,226 @@
+"""SEAT and WEAT: do targets X associate with attributes A, and targets Y with attributes B?
+
+s(w, A, B) is the mean cosine of w with A less that with B (May et al. 2019, after Caliskan et al. 2017). A large
+effect shows an association; a small one does not show that there is none.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catsofa.data.records import AssociationTest
+from catsofa.scoring.encoders import Encoder, encode_once
+from catsofa.scoring.intervals import LEVEL, RESAMPLES, Interval, limits
+from catsofa.scoring.permutation import EXACT_LIMIT, SAMPLES, How, Method, p_value
+from catsofa.scoring.significance import holm
+
+Vector = NDArray[np.float64]
+UNKNOWN = Interval(nan, nan, nan)
+BLOCK = 500
+"""Resamples worked on at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Association:
+    """The outcome of one test; without vectors enough it is unscored, and `reason` says why."""
+
+    test: str
+    effect_size: float | None = None
+    interval: Interval = UNKNOWN
+    """The effect size with its limits over the targets, as in the test of p."""
+    all_sets: Interval = UNKNOWN
+    """The same with the attributes drawn again too: how far it depends on the words that were chosen for A and B."""
+    p_value: float | None = None
+    holm: float | None = None
+    exact: bool = False
+    how: How | None = None
+    splits: int = 0
+    statistic: float | None = None
+    sizes: Mapping[str, int]
+    coverage: float
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as it stands in our JSON."""
+        row = {name: getattr(self, name) for name in self.__slots__ if name not in ("interval", "all_sets")}
+        found = {"effect_size": self.interval, "effect_size_all_sets": self.all_sets}
+        return row | {"intervals": {name: {"low": of.low, "high": of.high} for name, of in found.items()}}
+
+
+def evaluate(
+    tests: Iterable[AssociationTest],
+    encoder: Encoder,
+    *,
+    method: Method = "permutation",
+    exact_limit: int = EXACT_LIMIT,
+    samples: int = SAMPLES,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Every test with one encoder, each distinct text encoded once; Holm's correction is over all of them."""
+    tests = list(tests)
+    vectors = encode_once((text for test in tests for words in _sets(test) for text in words), encoder)
+    found = [
+        measure(
+            test,
+            vectors,
+            method=method,
+            exact_limit=exact_limit,
+            samples=samples,
+            resamples=resamples,
+            level=level,
+            seed=seed,
+        )
+        for test in tests
+    ]
+    return {"results": [row.to_dict() for row in with_holm(found)], "encoder": dict(encoder.key), "texts": len(vectors)}
+
+
+def measure(
+    test: AssociationTest,
+    vectors: Mapping[str, Vector],
+    *,
+    method: Method = "permutation",
+    exact_limit: int = EXACT_LIMIT,
+    samples: int = SAMPLES,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Association:
+    """One test from the vectors of its texts; a text without a vector is left out and lowers the coverage."""
+    x, y, a, b = ([vectors[text] for text in words if text in vectors] for words in _sets(test))
+    listed = sum(map(len, _sets(test)))
+    row = Association(
+        test=test.id,
+        sizes={"x": len(test.x.items), "y": len(test.y.items), "a": len(test.a.items), "b": len(test.b.items)},
+        coverage=(len(x) + len(y) + len(a) + len(b)) / listed,
+        reason=_why_not(test, vectors),
+    )
+    if row.reason:
+        return row
+    cosines_x, cosines_y = cosines(x, [*a, *b]), cosines(y, [*a, *b])
+    s_x, s_y = (associations(c[:, : len(a)], c[:, len(a) :]) for c in (cosines_x, cosines_y))
+    size = effect_size(s_x, s_y)
+    if isnan(size):
+        return replace(row, reason="every target has the same association, so that there is no effect size")
+    over_targets, over_all = (
+        _interval(size, cosines_x, cosines_y, len(a), resamples, level, seed, attributes=too) for too in (False, True)
+    )
+    tail = p_value(s_x, s_y, method=method, exact_limit=exact_limit, samples=samples, seed=seed)
+    return replace(
+        row,
+        effect_size=size,
+        interval=over_targets,
+        all_sets=over_all,
+        p_value=tail.p,
+        exact=tail.how == "exact",
+        how=tail.how,
+        splits=tail.splits,
+        statistic=float(s_x.sum() - s_y.sum()),
+    )
+
+
+def with_holm(rows: Sequence[Association]) -> list[Association]:
+    """The rows with Holm's adjusted p over all of them that were scored; a table of several models is one family."""
+    adjusted = holm([nan if row.p_value is None else row.p_value for row in rows])
+    return [replace(row, holm=None if isnan(p) else p) for row, p in zip(rows, adjusted, strict=True)]
+
+
+def _interval(
+    size: float, x: Vector, y: Vector, split: int, resamples: int, level: float, seed: int, *, attributes: bool
+) -> Interval:
+    """An effect size and its limits."""
+    drawn = resampled_effect_sizes(x, y, split, resamples, np.random.default_rng(seed), attributes=attributes)
+    low, high = limits(np.array(size), drawn, len(x), level)
+    return Interval(size, float(low), float(high))
+
+
+def cosines(words: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Vector:
+    """The cosine of each word (row) with each attribute (column)."""
+    product: Vector = _unit(words) @ _unit(attributes).T
+    return product
+
+
+def associations(with_a: Vector, with_b: Vector) -> Vector:
+    """s(w, A, B) of each word: its mean cosine with A less that with B."""
+    difference: Vector = with_a.mean(axis=1) - with_b.mean(axis=1)
+    return difference
+
+
+def effect_size(x: Vector, y: Vector) -> float:
+    """d = (mean of s over X - mean of s over Y) / standard deviation of s over X and Y (ddof 1); NaN if that is 0."""
+    together = np.concatenate([x, y])
+    if np.ptp(together) <= 1e-12 * np.abs(together).max():
+        return nan
+    return float((x.mean() - y.mean()) / together.std(ddof=1))
+
+
+def resampled_effect_sizes(
+    x: Vector, y: Vector, split: int, resamples: int, rng: np.random.Generator, *, attributes: bool = False
+) -> Vector:
+    """Effect sizes with the targets of X and of Y drawn again, on request the attributes too.
+
+    Rows of the cosines are targets, columns attributes, the first `split` of them A's.
+    """
+    contrast = np.r_[np.full(split, 1 / split), np.full(x.shape[1] - split, -1 / (x.shape[1] - split))][None]
+    found: list[Vector] = [np.empty(0)]
+    for start in range(0, resamples, BLOCK):
+        rows = min(BLOCK, resamples - start)
+        w_x, w_y = (_weights(len(words), rows, rng) for words in (x, y))
+        w = contrast
+        if attributes:
+            w = contrast * np.c_[_weights(split, rows, rng), _weights(x.shape[1] - split, rows, rng)]
+        found.append(_weighted_effect_size(w @ x.T, w @ y.T, w_x, w_y))
+    return np.concatenate(found)
+
+
+def _weighted_effect_size(x: Vector, y: Vector, w_x: Vector, w_y: Vector) -> Vector:
+    """The effect size of each row of associations, its targets taken as often as their weights say.
+
+    n targets drawn again from n vary by (n - 1) / n as much, which would make every effect look larger: the spread
+    within a set is put back.
+    """
+    n = w_x.shape[1]
+    mean_x, mean_y = (x * w_x).sum(axis=1) / n, (y * w_y).sum(axis=1) / n
+    within = (w_x * (x - mean_x[:, None]) ** 2).sum(axis=1) + (w_y * (y - mean_y[:, None]) ** 2).sum(axis=1)
+    squares = within * n / max(1, n - 1) + n * (mean_x - mean_y) ** 2 / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sizes: Vector = (mean_x - mean_y) / np.sqrt(squares / (2 * n - 1))
+    return sizes
+
+
+def _weights(items: int, rows: int, rng: np.random.Generator) -> Vector:
+    """How often each of `items` is drawn in as many draws with replacement, for each row."""
+    drawn = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
+    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items).astype(np.float64)
+
+
+def _unit(vectors: Sequence[ArrayLike]) -> Vector:
+    """Vectors of length one."""
+    matrix = np.asarray(vectors, dtype=np.float64)
+    unit: Vector = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return unit
+
+
+def _sets(test: AssociationTest) -> tuple[tuple[str, ...], ...]:
+    """The texts of X, Y, A and B."""
+    return test.x.items, test.y.items, test.a.items, test.b.items
+
+
+def _why_not(test: AssociationTest, vectors: Mapping[str, Vector]) -> str:
+    """Why a test cannot be scored; empty if it can."""
+    if len(test.x.items) != len(test.y.items):
+        return f"X has {len(test.x.items)} targets and Y {len(test.y.items)}; the test needs as many of each"
+    kept = [sum(text in vectors for text in words) for words in _sets(test)]
+    if kept[0] != kept[1] or not all(kept):
+        missing = list(dict.fromkeys(text for words in _sets(test) for text in words if text not in vectors))
+        return (
+            f"{len(missing)} texts have no vector ({', '.join(map(repr, missing[:5]))}), which leaves X with "
+            f"{kept[0]}, Y with {kept[1]}, A with {kept[2]} and B with {kept[3]}"
+        )
+    return ""

@@ -1,0 +1,75 @@
+"""A whole text as questions: from left to right, behind masks one at a time, or into an encoder-decoder's gap."""
+
+from collections.abc import Iterable
+
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.gaps import into_gap
+from catsofa.scoring.items import Item, over_length
+from catsofa.scoring.protocols import FirstToken, Protocol, Pseudo
+from catsofa.scoring.questions import Continuation, Fill, Ids, Infill
+from catsofa.scoring.tokens import Reader, Tokens, Unscorable
+
+Asked = tuple[Continuation | Fill | Infill, ...]
+
+
+def left_to_right(reader: Reader, tokens: Tokens, first_token: FirstToken) -> Asked:
+    """A text's tokens, each given those before it; `first_token` says what the first one is given.
+
+    `bos`: the start token. `uncond`: the start token, which the others are then not given. `skip`: nothing, as in a
+    model's own loss, which leaves out the first token that its tokenizer gives (the start token, if it adds one).
+    """
+    if first_token == "bos" or (first_token == "skip" and reader.adds_start):
+        return (Continuation(reader.started(tokens)),)
+    ids = reader.check(tokens).ids
+    if first_token == "uncond":
+        rest = (Continuation(ids),) if len(ids) > 1 else ()
+        return (Continuation((reader.start, ids[0])), *rest)
+    if len(ids) < 2:
+        raise Unscorable("one token, and this protocol leaves the first one out")
+    return (Continuation(ids),)
+
+
+def behind_masks(reader: Reader, tokens: Tokens, positions: Iterable[int], pseudo: Pseudo) -> Asked:
+    """Each of these tokens behind a mask of its own; `within-word` also hides what follows it in its word."""
+    reader.check(tokens)
+    return tuple(Fill(_hidden(reader, tokens, at, pseudo), (at,), (tokens.ids[at],), tokens.types) for at in positions)
+
+
+def _hidden(reader: Reader, tokens: Tokens, at: int, pseudo: Pseudo) -> Ids:
+    """The row in which position `at` is masked."""
+    end = at + 1
+    if pseudo == "within-word":
+        while (
+            end < len(tokens.ids)
+            and tokens.words[end] == tokens.words[at]
+            and tokens.segments[end] == tokens.segments[at]
+        ):
+            end += 1
+    return (*tokens.ids[:at], *[reader.mask] * (end - at), *tokens.ids[end:])
+
+
+def read(backend: Backend, texts: Iterable[str]) -> dict[str, Tokens]:
+    """The tokens of whole texts as this kind of model reads them, tokenised in one call."""
+    if backend.model.kind in ("causal", "permutation"):
+        return backend.reader.bare(texts)
+    return {tokens.text: tokens for tokens in backend.reader.framed(texts).values()}
+
+
+def asked(backend: Backend, tokens: Tokens, protocol: Protocol) -> Asked:
+    """Every token of a text, in order, by the way open to this kind of model."""
+    if backend.model.kind == "masked":
+        return behind_masks(backend.reader, tokens, tokens.of(), protocol.pseudo)
+    if backend.model.kind == "sequence-to-sequence":
+        return (into_gap(backend, tokens, tokens.of()),)
+    return left_to_right(backend.reader, tokens, protocol.first_token)
+
+
+def item(backend: Backend, tokens: Tokens, protocol: Protocol, key: str, task: str) -> Item:
+    """A whole text as an item: the mean or the sum over its tokens."""
+    questions = asked(backend, tokens, protocol)
+    return Item(key, task, questions, over_length(protocol.length), count(questions))
+
+
+def count(asked: Asked) -> int:
+    """How many tokens these questions ask for."""
+    return sum(len(q.targets) if isinstance(q, Fill) else len(q.ids) - q.start for q in asked)

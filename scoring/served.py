@@ -1,0 +1,150 @@
+"""A model behind a completions endpoint: found able to score prompts, or refused with the reason, before it is used."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from catsofa.data.endpoints import Endpoint
+from catsofa.scoring.served_replies import Dialect, Reading, Unreadable, body, constant, read
+from catsofa.scoring.served_requests import Replies, Request, ask, fetch
+
+PLAIN = "The cat sat on the mat. It purred."
+SCRAMBLED = "mat the on sat cat The purred. It."
+CONTEXT, AFTER = "The cat sat on the mat.", "It purred."
+"""What a server is tried with."""
+NO_REPLY = "no reply from the server"
+"""How the reason of a text begins that is asked for again in the next run."""
+DRIFT = 0.1
+"""Nats a token by which two answers to one question may differ; half precision differs by some hundredths."""
+
+
+def endpoint_from_environment(
+    base_url: str | None = None, key_name: str = "OPENAI_API_KEY", **patience: Any
+) -> Endpoint:
+    """Where requests go: the address given, or that of OPENAI_BASE_URL; the key is in the variable of this name."""
+    return Endpoint(base_url=base_url or os.environ.get("OPENAI_BASE_URL") or None, key_name=key_name, **patience)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """What a server was found to give."""
+
+    dialect: Dialect
+    leading: int
+    """Tokens it puts before a text: with one, the text's first token is conditioned on it; without, unscored."""
+    space: bool | None
+    """Whether a sentence after a context has the same tokens as with a space before it alone; None if neither way."""
+    drift: float
+    """The largest difference between two answers to one question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServedModel:
+    """A model by the name its server knows, and how it answers; `start` is written before every text."""
+
+    name: str
+    endpoint: Endpoint
+    capability: Capability
+    replies: Replies
+    start: str = ""
+
+    def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
+        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
+        wanted = {self._request(text).key: text for text in dict.fromkeys(texts)}
+        found: dict[str, Reading | str] = {}
+        for answer in fetch((self._request(text) for text in wanted.values()), self.endpoint, self.replies):
+            text = wanted[answer.request.key]
+            found[text] = (
+                self._reading(text, answer.reply) if answer.reply is not None else f"{NO_REPLY}: {answer.failure}"
+            )
+        return found
+
+    def _request(self, text: str) -> Request:
+        """The question for one text."""
+        return Request("completions", body(self.name, self.start + text, self.capability.dialect))
+
+    def _reading(self, text: str, reply: Mapping[str, Any]) -> Reading | str:
+        """What a reply says of a text."""
+        try:
+            found = read(reply, self.capability.dialect).without(self.capability.leading)
+        except Unreadable as reason:
+            return str(reason)
+        # tokens that hold part of a letter cannot be compared with the text
+        if text.isascii() and not found.spells(text):
+            return "the tokens of the reply are not those of the text"
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        """What a number of this model is a number of; a server can change its weights without telling."""
+        asked = {"dialect": self.capability.dialect, "leading": self.capability.leading, "start": self.start}
+        return {"served": self.name, "at": self.endpoint.base_url or "the default address", **asked}
+
+
+def connect(name: str, endpoint: Endpoint, *, start: str = "", replies: Replies | None = None) -> ServedModel:
+    """A model whose server was tried and gives the log-probabilities of prompts; else a ValueError with the reasons."""
+    return ServedModel(name, endpoint, probe(name, endpoint, start), replies or Replies(), start)
+
+
+def probe(name: str, endpoint: Endpoint, start: str = "") -> Capability:
+    """What a server gives, by a few short questions in each way that servers are asked."""
+    reasons: dict[str, str] = {}
+    for dialect in get_args(Dialect):
+        try:
+            return _tried(name, endpoint, dialect, start)
+        except Unreadable as reason:
+            reasons.setdefault(str(reason), dialect)
+    said = "; ".join(f"asked by {dialect}, {reason}" for reason, dialect in reasons.items())
+    raise ValueError(f"{name} at {endpoint.base_url or 'its server'} cannot be scored by log-probabilities: {said}")
+
+
+def _tried(name: str, endpoint: Endpoint, dialect: Dialect, start: str) -> Capability:
+    """What a server gives when it is asked in this way; an Unreadable says why that is not enough."""
+
+    def answer(text: str) -> Reading:
+        got = ask(Request("completions", body(name, start + text, dialect)), endpoint)
+        if got.reply is None:
+            raise Unreadable(endpoint.hide(got.failure))
+        return read(got.reply, dialect)
+
+    first, scrambled, again = answer(PLAIN), answer(SCRAMBLED), answer(PLAIN)
+    leading = _leading(first, start)
+    if constant([first, scrambled]):
+        raise Unreadable("every log-probability is the same number")
+    if _apart_from_context(first, scrambled):
+        raise Unreadable("a token's log-probability does not depend on what stands before it")
+    drift = max(abs(a - b) for a, b in zip(first.values, again.values, strict=True) if a is not None and b is not None)
+    if drift > DRIFT:
+        raise Unreadable(f"two answers to one question differ by {drift:.2f} nats in a token")
+    rest = first.without(leading).tokens[len(answer(CONTEXT).without(leading).tokens) :]
+    space = next(
+        (lead for lead in (True, False) if _same(answer(" " * lead + AFTER).without(leading), rest, lead)), None
+    )
+    return Capability(dialect=dialect, leading=leading, space=space, drift=drift)
+
+
+def _leading(found: Reading, start: str) -> int:
+    """How many tokens stand before the text: the server's own start token, or the one that was asked for."""
+    for leading in (2, 1, 0):
+        if found.without(leading).spells(PLAIN) and (leading or not start):
+            return leading
+    if found.spells(start + PLAIN):
+        raise Unreadable(f"{start!r} is several tokens for this model, so it is no start token")
+    raise Unreadable(f"the tokens are not those of the prompt but {''.join(found.tokens)[:60]!r}")
+
+
+def _apart_from_context(one: Reading, other: Reading) -> bool:
+    """Whether every token that two texts share has the same log-probability in both."""
+    values = dict(zip(one.tokens, one.values, strict=True))
+    shared = [(values[t], v) for t, v in zip(other.tokens, other.values, strict=True) if t in values]
+    known = [(a, b) for a, b in shared if a is not None and b is not None]
+    return bool(known) and all(a == b for a, b in known)
+
+
+def _same(found: Reading, rest: tuple[str, ...], exact: bool) -> bool:
+    """Whether a sentence alone has the tokens it has after a context; servers may hide a first token's space."""
+    if exact:
+        return found.tokens == rest
+    return (
+        len(found.tokens) == len(rest) and found.tokens[1:] == rest[1:] and found.tokens[0].strip() == rest[0].strip()
+    )

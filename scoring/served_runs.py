@@ -1,0 +1,107 @@
+"""A served model on a data set: every reply and every score kept as it comes, and the measures made of them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.endpoints import Endpoint
+from catsofa.data.files import BadInput
+from catsofa.data.records import Probe, Score
+from catsofa.scoring import served, sofa
+from catsofa.scoring.chunks import WAYS, items_of
+from catsofa.scoring.evaluate import Data, data
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.results import Report, report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.served import NO_REPLY, ServedModel
+from catsofa.scoring.served_requests import Replies
+from catsofa.scoring.served_scores import refuse, score
+from catsofa.scoring.signature import Signature
+
+SCORED_BY = ("first_token", "length", "causal_pair", "crows")
+"""The options that a served model's score depends on."""
+CHUNK = 256
+"""Records whose texts are asked for together."""
+REPLIES = "replies.jsonl"
+
+
+def evaluate(
+    name: str,
+    on: str | Path | Sequence[Any],
+    endpoint: Endpoint,
+    *,
+    protocol: str | Protocol = "catsofa",
+    start: str = "",
+    out: str | Path | None = None,
+    limit: int | None = None,
+    with_terms: bool = False,
+    resamples: int = RESAMPLES,
+    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Report:
+    """What a served model scores on CATs, CrowS-Pairs or SoFa probes, by the log-probabilities of its server.
+
+    With `out`, every reply is kept in that folder before it is used, so that nothing is paid for twice; a text that
+    had no reply is asked for again by the next call.
+    """
+    chosen, of = named(protocol) if isinstance(protocol, str) else protocol, data(on, limit)
+    if of.kind not in WAYS:
+        raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; a server gives no vectors")
+    model = served.connect(name, endpoint, start=start)
+    refuse(model.capability, chosen, name)
+    options = {key: value for key, value in chosen.options().items() if key in SCORED_BY}
+    identity = {"catsofa": version("catsofa"), "model": model.identity(), "data": of.digest, "protocol": options}
+    about = {"model": name, "data": of.name, "on": of.on, "protocol": chosen.name}
+    with Run.begin(out, identity, about) as run, Replies(out and Path(out) / REPLIES, endpoint.hide) as replies:
+        failed = _score_all(replace(model, replies=replies), watch(of.records()), chosen, run)
+        found = _report(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
+        run.finish(found.to_dict())
+    return found
+
+
+def _score_all(model: ServedModel, records: Iterable[Any], protocol: Protocol, run: Run) -> list[Score]:
+    """Score what the run does not hold yet; those that had no reply are given back and not kept."""
+    failed: list[Score] = []
+    left = iter(records)
+    while chunk := list(islice(left, CHUNK)):
+        done = run.done([item for record in chunk for item in items_of(record)])
+        scores = score(model, [record for record in chunk if not done.issuperset(items_of(record))], protocol)
+        failed += [found for found in scores if found.reason.startswith(NO_REPLY)]
+        run.add(found for found in scores if not found.reason.startswith(NO_REPLY))
+    return failed
+
+
+def _report(
+    of: Data, protocol: Protocol, model: ServedModel, scores: Sequence[Score], with_terms: bool, resamples: int
+) -> Report:
+    """The measures of what is scored."""
+    name = f"{model.name} at {model.identity()['at']}"
+    if of.kind is not Probe:
+        records = list(of.records())
+        return report(records, scores, protocol, data=of.name, model=name, resamples=resamples, with_terms=with_terms)
+    return Report(
+        protocol=protocol.name,
+        results=sofa.evaluate(
+            of.records(),
+            scores,
+            normalisation=protocol.normalisation,
+            log_base=protocol.log_base,
+            ddof=protocol.ddof,
+            ppl_digits=protocol.ppl_digits,
+            resamples=resamples,
+            seed=protocol.seed,
+        ),
+        signature=Signature(
+            data=of.name,
+            model=name,
+            protocol=protocol.name,
+            seed=protocol.seed,
+            resamples=resamples,
+            version=version("catsofa"),
+        ),
+        unscored=Counter(found.reason for found in scores if found.score is None),
+    )

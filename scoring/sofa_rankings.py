@@ -1,0 +1,71 @@
+"""Orders that SoFa gives: the ends of a ranking, what two models' ends share, and whether two orders agree."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite, isnan, nan
+from typing import Any
+
+from catsofa.scoring.sofa import Results
+
+TOP = 10
+
+
+def ends(results: Results, category: str, top: int = 3) -> dict[str, list[str]]:
+    """The first identities and stereotypes of a category at either end; a low DDS is a stereotype that all share."""
+    identities = [row for row in results.identities if row.category == category and not isnan(row.mean)]
+    stereotypes = [row.stereotype for row in results.stereotypes if row.category == category and not isnan(row.dds)]
+    highest = sorted(identities, key=lambda row: (-row.highest, -row.mean, row.identity))
+    return {
+        "identities most often lowest": [row.identity for row in identities[:top]],
+        "identities most often highest": [row.identity for row in highest[:top]],
+        "stereotypes with lowest DDS": stereotypes[:top],
+        "stereotypes with highest DDS": stereotypes[::-1][:top],
+    }
+
+
+def overlap(one: Sequence[str], other: Sequence[str]) -> float:
+    """The share that two lists of first entries have in common: of the longer list, so that it is 1 for equal sets."""
+    longest = max(len(set(one)), len(set(other)))
+    return len(set(one) & set(other)) / longest if longest else nan
+
+
+def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Kendall's tau-b between two orders, joined by name; names that either leaves unscored are left out."""
+    from scipy.stats import kendalltau
+
+    both = [name for name in one if name in other and isfinite(one[name]) and isfinite(other[name])]
+    return float(kendalltau([one[name] for name in both], [other[name] for name in both]).statistic)
+
+
+def compare(models: Mapping[str, Results], top: int = TOP) -> list[dict[str, Any]]:
+    """For each two models and each category: the overlap of their ends, and Kendall's tau of their whole orders."""
+    names, rows = list(models), []
+    for at, one in enumerate(names):
+        for other in names[at + 1 :]:
+            for category in models[one].categories:
+                if category in models[other].categories:
+                    rows.append({"models": [one, other]} | _compared(models[one], models[other], category, top))
+    return rows
+
+
+def _compared(one: Results, other: Results, category: str, top: int) -> dict[str, Any]:
+    """How far two models agree on one category."""
+    here, there = ends(one, category, top), ends(other, category, top)
+    return {
+        "category": category,
+        "top": top,
+        "overlap": {end: overlap(here[end], there[end]) for end in here},
+        "kendall": {
+            "identities": kendall(_means(one, category), _means(other, category)),
+            "stereotypes": kendall(_dds(one, category), _dds(other, category)),
+        },
+    }
+
+
+def _means(results: Results, category: str) -> dict[str, float]:
+    """The mean log PPL* of each identity of a category."""
+    return {row.identity: row.mean for row in results.identities if row.category == category}
+
+
+def _dds(results: Results, category: str) -> dict[str, float]:
+    """The DDS of each stereotype of a category."""
+    return {row.stereotype: row.dds for row in results.stereotypes if row.category == category}

@@ -1,0 +1,165 @@
+"""Static vectors: one a word or token, whatever stands around it; a text's vector is the mean of its own.
+
+Word vectors come as text (GloVe; word2vec and fastText with a header) or as word2vec's binary, plain or gzipped, and
+only the words asked for are kept. Token vectors come as the folders that model2vec and sentence-transformers write.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.files import BadInput, existing_file, read_text
+
+Matrix = NDArray[np.float32]
+Encode = Callable[[Sequence[str]], Matrix]
+
+EXPECTED = "word vectors"
+WORD_ENDINGS = (".txt", ".vec", ".bin", ".glove", ".w2v", ".gz")
+_WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+
+
+def words_of(text: str) -> list[str]:
+    """The words and punctuation marks of a text."""
+    return _WORDS.findall(text)
+
+
+def word_vectors(path: Path | str) -> Encode:
+    """Texts to the mean of their words' vectors; a word is looked up as written, then in lower case, or left out."""
+    path = existing_file(path, EXPECTED)
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        split = [words_of(text) for text in texts]
+        wanted = {form for words in split for word in words for form in (word, word.lower())}
+        found = read_word_vectors(path, wanted)
+        known = [[found.get(word, found.get(word.lower())) for word in words] for words in split]
+        return _means([[vector for vector in vectors if vector is not None] for vectors in known])
+
+    return encode
+
+
+def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
+    """The vectors of the wanted words; of a word that stands there twice, the first."""
+    found: dict[str, Matrix] = {}
+    with cast("IO[bytes]", gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
+        first = file.readline()
+        header = re.fullmatch(rb"(\d+) (\d+)\s*", first)
+        size = int(header[2]) if header else len(first.split()) - 1
+        if size < 2:
+            raise BadInput(path, "a first line without a word and its numbers", EXPECTED, 1)
+        if path.name.removesuffix(".gz").endswith(".bin"):
+            if not header:
+                raise BadInput(path, "no header of two numbers", "word2vec's binary format", 1)
+            for word, raw in _binary_rows(file, int(header[1]), size, path):
+                if word in wanted:
+                    found.setdefault(word, np.frombuffer(raw, dtype="<f4").astype(np.float32))
+            return found
+        for line, text in enumerate(file if header else chain([first], file), start=2 if header else 1):
+            word, _, rest = text.decode("utf-8", "replace").partition(" ")
+            if (
+                word in wanted
+                and word not in found
+                and (vector := _numbers(rest.split(), size, path, line)) is not None
+            ):
+                found[word] = vector
+    return found
+
+
+def _numbers(fields: list[str], size: int, path: Path, line: int) -> Matrix | None:
+    """The numbers after a word; None where there are too many: the word held a space, as none of ours does."""
+    if len(fields) > size:
+        return None
+    try:
+        vector = np.array(fields, dtype=np.float32)
+    except ValueError:
+        raise BadInput(path, f"{' '.join(fields)[:40]!r}", f"{size} numbers after a word", line) from None
+    if len(vector) < size or not np.isfinite(vector).all():
+        raise BadInput(path, f"{len(fields)} numbers", f"{size} finite ones after a word", line)
+    return vector
+
+
+def _binary_rows(file: IO[bytes], count: int, size: int, path: Path) -> Iterator[tuple[str, bytes]]:
+    """Each word of word2vec's binary format, and its numbers as bytes."""
+    width, held, at = 4 * size, b"", 0
+    for _ in range(count):
+        while (end := held.find(b" ", at)) < 0 or len(held) < end + 1 + width:
+            more = file.read(1 << 20)
+            if not more:
+                raise BadInput(path, "an end before the last word", f"{count:,} words of {size} numbers")
+            held, at = held[at:] + more, 0
+        yield held[at:end].lstrip(b"\n").decode("utf-8", "replace"), held[end + 1 : end + 1 + width]
+        at = end + 1 + width
+
+
+def is_token_folder(folder: Path) -> bool:
+    """Whether a folder holds a static embedding, as model2vec or sentence-transformers writes it."""
+    return _tensors_in(folder) is not None
+
+
+def token_vectors(folder: Path) -> Encode:
+    """Texts to the mean of their tokens' vectors, times the tokens' weights where the folder has some."""
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    place = _tensors_in(folder)
+    if place is None:
+        raise ValueError(f"{folder} holds no static embedding")
+    tensors = load_file(place / "model.safetensors")
+    vectors = tensors.get("embeddings", tensors.get("embedding.weight"))
+    if vectors is None:
+        raise ValueError(f"{place / 'model.safetensors'} holds {', '.join(tensors)}, and no embeddings")
+    tokenizer = Tokenizer.from_file(str(place / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    rows = tensors.get("mapping", np.arange(len(vectors)))
+    weights = tensors.get("weights", np.ones(len(rows))).astype(np.float32)
+    # model2vec leaves unknown tokens out, sentence-transformers keeps them
+    left_out = _unknown(tokenizer) if "embeddings" in tensors else None
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        ids = [[token for token in one.ids if token != left_out] for one in encoded]
+        return _means([vectors[rows[one]].astype(np.float32) * weights[one][:, None] if one else [] for one in ids])
+
+    return encode
+
+
+def _tensors_in(folder: Path) -> Path | None:
+    """Where in a folder the vectors of a static embedding lie; None if it is no such folder."""
+    place = folder
+    if (folder / "modules.json").is_file():
+        first = json.loads(read_text(folder / "modules.json", "modules"))[0]
+        if not str(first.get("type", "")).endswith("StaticEmbedding"):
+            return None
+        place = folder / str(first.get("path", ""))
+    elif _model_type(folder) != "model2vec":
+        return None
+    whole = (place / "model.safetensors").is_file() and (place / "tokenizer.json").is_file()
+    return place if whole else None
+
+
+def _model_type(folder: Path) -> str:
+    """What a folder's config.json calls its model."""
+    config = folder / "config.json"
+    return str(json.loads(read_text(config, "a configuration")).get("model_type")) if config.is_file() else ""
+
+
+def _unknown(tokenizer: Any) -> int | None:
+    """The id of the token that stands for what the tokenizer does not know."""
+    model = json.loads(tokenizer.to_str())["model"]
+    unknown = model.get("unk_token")
+    found: int | None = tokenizer.token_to_id(unknown) if unknown else model.get("unk_id")
+    return found
+
+
+def _means(found: Sequence[Sequence[Matrix] | Matrix]) -> Matrix:
+    """The mean of each text's vectors; NaN for a text that has none."""
+    size = next((len(vectors[0]) for vectors in found if len(vectors)), 1)
+    nothing = np.full(size, np.nan, dtype=np.float32)
+    return np.stack([np.mean(vectors, axis=0) if len(vectors) else nothing for vectors in found])

@@ -1,0 +1,56 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from label_studio_server import ADMIN, Person, start
+
+from catsofa.annotation import server as ls
+from catsofa.annotation.label_studio import Server
+
+CHROMIUM = Path(os.environ.get("CATSOFA_CHROMIUM", "/usr/bin/chromium"))
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The Label Studio server: LABEL_STUDIO_EXE, what `make labelstudio` made, or what `annotate serve` installed."""
+    made = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
+    if ls.EXECUTABLE not in os.environ and made.exists():
+        return made
+    if (found := ls.executable()) is None:
+        pytest.skip(f"no Label Studio server: run make labelstudio, or set {ls.EXECUTABLE}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    """Where the prepared data folder is kept between runs."""
+    return ROOT / ".pytest_cache" / "label-studio"
+
+
+@pytest.fixture(scope="session")
+def running(program: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ls.Running]:
+    """A server that the tests share; those that hurt one start their own."""
+    with start(program, cache, tmp_path_factory.mktemp("server") / "data") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def server(running: ls.Running) -> Server:
+    """The researcher's access to it."""
+    return Server(running.url, ADMIN.token)
+
+
+@pytest.fixture(scope="session")
+def annotators(server: Server) -> list[Person]:
+    """Five invited annotators."""
+    return [Person.invited(server, f"person{n}@example.org") for n in range(1, 6)]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """A browser."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}; set CATSOFA_CHROMIUM to one")
+    return CHROMIUM

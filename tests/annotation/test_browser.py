@@ -1,0 +1,242 @@
+"""Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from invented import bakers, terms
+from label_studio_server import PASSWORD, Person, free_port
+
+from catsofa.annotation import judged, people
+from catsofa.annotation.crowd import export, import_results
+from catsofa.annotation.gate import Gate
+from catsofa.annotation.label_studio import Server
+from catsofa.annotation.pull import pull
+from catsofa.annotation.push import push
+from catsofa.annotation.study import Study, create
+from catsofa.data.jsonl import read
+from catsofa.data.records import Cat
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
+pytestmark = [pytest.mark.labelstudio, pytest.mark.browser, pytest.mark.slow]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+SHOTS = os.environ.get("CATSOFA_SCREENSHOTS", "")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path) -> Iterator[Any]:
+    """Chromium without a window."""
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(chromium), headless=True, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that notes every address it asks for; at the end none may lie outside this machine."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened, left = context.new_page(), []
+    inside = ("http://127.0.0.1:", "data:", "blob:", "file:")
+    opened.on("request", lambda request: None if request.url.startswith(inside) else left.append(request.url))
+    yield opened
+    context.close()
+    assert left == []
+
+
+def shot(page: Any, name: str) -> None:
+    """Keep a picture, if somebody wants to look."""
+    if SHOTS:
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+
+
+def open_label_studio(page: Any, person: Person, project: int) -> None:
+    """Sign in to Label Studio itself and start labelling; the instructions come before anything else."""
+    page.goto(f"{person.url}/user/login/")
+    page.fill("input[name=email]", person.email)
+    page.fill("input[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_load_state("networkidle")
+    page.goto(f"{person.url}/projects/{project}/data?labeling=1")
+    warning = page.locator(".lsf-modal-ls_visible")
+    warning.wait_for(timeout=60_000)
+    assert "Content warning" in warning.inner_text()
+
+
+def close_warning(page: Any) -> None:
+    """Close the instructions, which swallow keys until they are gone."""
+    page.wait_for_timeout(500)
+    page.keyboard.press("Escape")
+    page.locator(".lsf-modal-ls_visible").wait_for(state="hidden")
+    page.wait_for_timeout(300)
+
+
+def submitted(page: Any) -> Any:
+    """What waits for the answer to be taken."""
+    return page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST")
+
+
+def test_five_people_validate_by_keyboard_in_label_studio(
+    server: Server, page: Any, browser: Any, tmp_path: Path
+) -> None:
+    """Two CATs: keys 1–9 choose, Ctrl+Enter submits; ten answers of three labels come home as they were meant."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
+    for n in range(5):
+        person = Person.invited(server, f"keys{n}@example.org")
+        if n:
+            page.context.clear_cookies()
+        open_label_studio(page, person, study.settings.project)
+        if n == 0:
+            shot(page, "label-studio-warning")
+        close_warning(page)
+        for item in range(2):
+            page.get_by_text("What does each sentence say").wait_for()
+            page.wait_for_timeout(700)
+            for key in ("1", "5", "9"):
+                page.keyboard.press(key)
+                page.wait_for_timeout(100)
+            if (n, item) == (0, 0):
+                shot(page, "label-studio-validate")
+            with submitted(page) as taken:
+                page.keyboard.press("Control+Enter")
+            assert taken.value.status == 201
+    pull(study, server)
+    made = list(judged.annotations(study))
+    place = {c: f"label_{k}" for key in study.keys.values() for k, c in enumerate(key.order, start=1)}
+    meant = {"label_1": "stereotype", "label_2": "anti-stereotype", "label_3": "unrelated"}
+    assert len(made) == 30
+    assert all(a.label == meant[place[a.item]] for a in made)
+
+
+def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, tmp_path: Path) -> None:
+    """Four texts, each with Enter, then submitted: a CAT with its writer; the next one is skipped."""
+    study, _ = push(create(tmp_path / "study", kind="write-intrasentence", items=terms(2)), server)
+    person = Person.invited(server, "writer@example.org")
+    open_label_studio(page, person, study.settings.project)
+    close_warning(page)
+    page.get_by_text("The target to write about").wait_for()
+    page.wait_for_timeout(700)
+    who = "baker" if page.get_by_text("baker", exact=True).count() else "florist"
+    for words in (f"The {who} is very BLANK.", "early", "late", "cubic"):
+        # a field that has its text is none any more, so the first one left is the next
+        field = page.locator("form textarea, form input[type=text]").nth(0)
+        field.fill(words)
+        field.press("Enter")
+        page.wait_for_timeout(300)
+    shot(page, "label-studio-write")
+    with submitted(page) as taken:
+        page.get_by_test_id("bottombar-submit-button").click()
+    assert taken.value.status == 201
+    page.wait_for_timeout(1000)
+    with submitted(page) as taken:
+        page.get_by_test_id("bottombar-skip-button").click()
+    pull(study, server)
+    (draft,) = read(study.folder / "drafts.jsonl", Cat)
+    assert draft.context == f"The {who} is very BLANK."
+    assert [draft[label].fill for label in ("stereotype", "anti-stereotype", "unrelated")] == ["early", "late", "cubic"]
+    assert draft.source["writer"] == f"ls-{person.user}"
+
+
+@pytest.fixture
+def gated(server: Server, tmp_path: Path) -> Iterator[tuple[Study, str]]:
+    """A study behind a gate."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(3), title="Bakers"), server)
+    port = free_port()
+    serving = uvicorn.Server(uvicorn.Config(Gate(study, server).app(), port=port, log_level="error"))
+    thread = threading.Thread(target=serving.run, daemon=True)
+    thread.start()
+    while not serving.started:
+        threading.Event().wait(0.05)
+    yield study, f"http://127.0.0.1:{port}"
+    serving.should_exit = True
+    thread.join()
+
+
+def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str], server: Server, page: Any) -> None:
+    """Link, password, warning, two answers and a skip, nothing left, signed out: all by keyboard."""
+    study, gate = gated
+    code = people.invite(study, ["gate-keys@example.org"])["gate-keys@example.org"]
+    page.goto(f"{gate}/join?code={code}")
+    shot(page, "gate-join")
+    page.keyboard.type("a-good-long-password")
+    page.keyboard.press("Enter")
+    page.get_by_text("Content warning").wait_for()
+    shot(page, "gate-warning")
+    assert not page.get_by_text("What does each sentence say").is_visible()
+    page.keyboard.press("Enter")
+    for n in range(3):
+        page.get_by_text("What does each sentence say").wait_for()
+        if n == 0:
+            page.keyboard.press("1")
+            page.get_by_role("button", name="Submit").press("Enter")
+            page.get_by_text("Please answer what is marked").wait_for()
+            shot(page, "gate-missing")
+        if n < 2:
+            for key in ("1", "5", "9"):
+                page.keyboard.press(key)
+            shot(page, "gate-answered")
+            with page.expect_response("**/next"):
+                page.get_by_role("button", name="Submit").press("Enter")
+        else:
+            with page.expect_response("**/next"):
+                page.get_by_role("button", name="Skip").press("Enter")
+    page.get_by_text("Nothing is left for you").wait_for()
+    shot(page, "gate-done")
+    page.get_by_role("button", name="Sign out").press("Enter")
+    page.get_by_label("E-mail").wait_for()
+    shot(page, "gate-sign-in")
+    pull(study, server)
+    made = list(judged.annotations(study))
+    assert sum(bool(a.label) for a in made) == 6
+    assert sum(bool(a.extra.get("skipped")) for a in made) == 3
+
+
+def test_pages_for_crowds_elsewhere_work_in_a_browser(page: Any, tmp_path: Path) -> None:
+    """Mechanical Turk's page, filled in as it fills it in: what it would send comes home as it was meant."""
+    study = create(tmp_path / "study", kind="validate-cats", items=bakers(2), title="Bakers")
+    export(study, tmp_path / "out", "mturk")
+    import csv
+
+    with (tmp_path / "out" / "input.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    text = (tmp_path / "out" / "task.html").read_text()
+    for name, value in row.items():
+        text = text.replace(f"${{{name}}}", value)
+    (tmp_path / "task.html").write_text(text)
+    page.goto(f"file://{tmp_path}/task.html?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
+    page.keyboard.press("Enter")
+    page.get_by_text("Accept the task first").wait_for()
+    page.goto(f"file://{tmp_path}/task.html?assignmentId=A1")
+    page.keyboard.press("Enter")
+    for _ in range(2):
+        page.get_by_text("What does each sentence say").wait_for()
+        for key in ("3", "6", "7"):
+            page.keyboard.press(key)
+        shot(page, "mturk-answered")
+        page.get_by_role("button", name="Submit").press("Enter")
+    page.get_by_text("That was all").wait_for()
+    shot(page, "mturk-done")
+    fields = {name: page.locator(f"input[name={name}]").input_value() for name in ("assignmentId", "page", "catsofa")}
+    assert fields["assignmentId"] == "A1"
+    with (tmp_path / "batch.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["AssignmentId", "WorkerId", "Answer.catsofa"])
+        writer.writeheader()
+        writer.writerow({"AssignmentId": "A1", "WorkerId": "W1", "Answer.catsofa": fields["catsofa"]})
+    pulled, _ = import_results(study, tmp_path / "batch.csv")
+    assert pulled.records == 6
+    labels = [a.label for a in judged.annotations(study)]
+    assert labels == ["unrelated", "unrelated", "stereotype"] * 2

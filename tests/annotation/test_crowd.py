@@ -1,0 +1,128 @@
+"""HTML for crowds elsewhere, and what comes back."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from invented import bakers
+
+from catsofa.annotation import judged
+from catsofa.annotation.crowd import completion_code, export, import_results
+from catsofa.annotation.study import Study, create
+from catsofa.data.files import BadInput
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Twelve CATs and one gold CAT."""
+    return create(tmp_path / "study", kind="validate-cats", items=bakers(12), gold=bakers(1, "florist"))
+
+
+def batch(path: Path, rows: list[dict[str, str]]) -> Path:
+    """A CSV as a platform gives it."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def sent(study: Study, tokens: list[str]) -> str:
+    """What a page sends when everything was called unrelated."""
+    answers = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+    return json.dumps({t: {"answers": answers, "seconds": 9.0, "at": "2026-01-02T03:04:05Z"} for t in tokens})
+
+
+def test_mechanical_turk_gets_one_page_and_a_row_for_each_five_tasks(study: Study, tmp_path: Path) -> None:
+    """Twelve items by five are three rows; the gold item stands in each; a row holds no label and no id of ours."""
+    made = export(study, tmp_path / "out", "mturk", per_page=5)
+    assert (made.pages, made.files) == (3, ("task.html", "input.csv"))
+    with (tmp_path / "out" / "input.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    gold = next(key.token for key in study.keys.values() if key.gold)
+    assert [len(json.loads(row["tasks"])) for row in rows] == [6, 6, 3]
+    assert all(gold in [task["item"] for task in json.loads(row["tasks"])] for row in rows)
+    assert not re.search(r"stereotype|gold|[0-9a-f]{32}", "".join(row["tasks"] for row in rows))
+    page = (tmp_path / "out" / "task.html").read_text()
+    assert "${tasks}" in page
+    assert "https://www.mturk.com/mturk/externalSubmit" in page
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+
+
+def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
+    """A sentence cannot end the script element it stands in."""
+    from dataclasses import replace
+
+    evil = replace(bakers(1)[0], id="", target="baker</script><script>alert(1)</script>")
+    study = create(tmp_path / "study", kind="validate-cats", items=[evil])
+    export(study, tmp_path / "out", "prolific", submit_to="https://example.org/a")
+    page = next((tmp_path / "out").glob("*.html")).read_text()
+    assert "<script>alert" not in page
+    assert "\\u003c/script>" in page
+
+
+def test_prolific_gets_a_page_and_a_code_for_each_five_tasks(study: Study, tmp_path: Path) -> None:
+    """Each page has a code of its own, and the list of them stays here; without an address there is no export."""
+    export(study, tmp_path / "out", "prolific", per_page=5, submit_to="https://example.org/answers")
+    with (tmp_path / "out" / "pages.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["completion_code"] for row in rows}) == 3
+    for row in rows:
+        page = (tmp_path / "out" / row["page"]).read_text()
+        assert f"https://app.prolific.com/submissions/complete?cc={row['completion_code']}" in page
+    assert completion_code(study, list(study.tasks())) != completion_code(study, list(study.tasks())[:1])
+    with pytest.raises(ValueError, match="--submit-to"):
+        export(study, tmp_path / "other", "prolific")
+
+
+def test_results_come_home_once_and_rejected_ones_not_at_all(study: Study, tmp_path: Path) -> None:
+    """Two workers' rows are two answers a task; the same file again adds nothing; a rejected row is counted."""
+    tokens = [key.token for key in study.keys.values()][:3]
+    rows = [
+        {
+            "HITId": "h",
+            "AssignmentId": f"a{n}",
+            "WorkerId": f"W{n}",
+            "AssignmentStatus": status,
+            "Input.page": "p",
+            "Answer.catsofa": sent(study, tokens),
+        }
+        for n, status in enumerate(("Approved", "Submitted", "Rejected"))
+    ]
+    pulled, refused = import_results(study, batch(tmp_path / "batch.csv", rows))
+    assert (pulled.new, pulled.records, refused) == (6, 18, 1)
+    again, _ = import_results(study, tmp_path / "batch.csv")
+    assert (again.new, again.records) == (0, 18)
+    assert {(a.annotator, a.label, a.extra["seconds"]) for a in judged.annotations(study)} == {
+        ("W0", "unrelated", 3.0),
+        ("W1", "unrelated", 3.0),
+    }
+
+
+def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_path: Path) -> None:
+    """An answer to what was not asked, and half an answer, come home as invalid."""
+    token = next(iter(study.keys))
+    answers = json.dumps({token: {"answers": {"label_1": "rude", "rating": "5"}, "seconds": 1}})
+    rows = [{"PROLIFIC_PID": "p", "SESSION_ID": "s", "catsofa": answers}]
+    pulled, _ = import_results(study, batch(tmp_path / "answers.csv", rows))
+    assert pulled.new == 1
+    assert all("label_1 has no choice 'rude'" in a.extra["invalid"] for a in judged.annotations(study) if not a.label)
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": "{half"}, "'{half' as answers"),
+        ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {"answers": 5}}'}, "as answers"),
+        ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {}}'}, "an answer to 'x'"),
+        ({"WorkerId": "", "AssignmentId": "a", "Answer.catsofa": "{}"}, "a row without a person"),
+        ({"name": "W", "more": "a"}, "a row without a person"),
+    ],
+)
+def test_a_file_of_other_results_is_refused(row: dict[str, str], found: str, study: Study, tmp_path: Path) -> None:
+    """One sentence with file, line, what was found and what was expected; nothing is appended."""
+    with pytest.raises(BadInput, match=re.escape(found)):
+        import_results(study, batch(tmp_path / "batch.csv", [row]))
+    assert not (study.folder / "raw.jsonl").exists()

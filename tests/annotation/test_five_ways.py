@@ -1,0 +1,112 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from invented import bakers, paraphrased, probes, terms
+from label_studio_server import Person, truth
+
+from catsofa.annotation import judged
+from catsofa.annotation.kinds import KINDS
+from catsofa.annotation.label_studio import Server
+from catsofa.annotation.pull import pull
+from catsofa.annotation.push import push
+from catsofa.annotation.study import Study, create
+from catsofa.data import formats
+from catsofa.data.records import Annotation
+from catsofa.validation.collected import collect
+from catsofa.validation.confirmed import confirm
+
+pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def five_ways(server: Server, annotators: list[Person], tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Sixty CATs and three gold ones, judged by five people; the second skips three tasks."""
+    study = create(
+        tmp_path_factory.mktemp("studies") / "cats", kind="validate-cats", items=bakers(60), gold=bakers(3, "florist")
+    )
+    study, pushed = push(study, server)
+    assert (pushed.sent, pushed.gold) == (63, 3)
+    project, judge = study.settings.project, truth(study)
+    for person in annotators:
+        if person is annotators[1]:
+            for _ in range(3):
+                task = person.next_task(project)
+                assert task is not None
+                assert person.answer(task["id"], project, [], skip=True).status_code == 201
+        person.work(project, judge)
+    return study
+
+
+def test_five_people_judge_every_item_and_everybody_every_gold_item(five_ways: Study, server: Server) -> None:
+    """60 items × 5, 3 gold × 5, less what one person skipped: the server serves nothing a sixth time."""
+    pulled = pull(five_ways, server)
+    annotations = list(judged.annotations(five_ways))
+    answers = Counter((a.extra["task"], a.annotator) for a in annotations if a.label)
+    assert set(answers.values()) == {3}
+    gold = {key.token for key in five_ways.keys.values() if key.gold}
+    people = Counter(task for task, _ in answers)
+    skipped = {a.extra["task"] for a in annotations if a.extra.get("skipped")}
+    assert len(skipped) == 3
+    assert {people[task] for task in five_ways.keys if task not in skipped} == {5}
+    assert {people[task] for task in skipped} == {4}
+    assert all(people[task] >= 4 for task in gold)
+    assert pulled.records == len(annotations) == 63 * 5 * 3
+
+
+def test_a_skipped_task_waits_for_somebody_else(five_ways: Study, server: Server, annotators: list[Person]) -> None:
+    """The person who skipped is not asked again; a sixth is, and gets the three skipped tasks and the gold."""
+    project = five_ways.settings.project
+    assert all(person.next_task(project) is None for person in annotators)
+    sixth = Person.invited(server, "sixth@example.org")
+    sixth.work(project, truth(five_ways))
+    pulled = pull(five_ways, server)
+    skipped = {a.extra["task"] for a in judged.annotations(five_ways) if a.extra.get("skipped")}
+    gold = {key.token for key in five_ways.keys.values() if key.gold}
+    assert pulled.new == len(skipped | gold)
+
+
+def test_a_second_pull_brings_nothing_and_changes_no_byte(five_ways: Study, server: Server) -> None:
+    """Pulling is incremental and may be repeated; raw.jsonl is only ever added to."""
+    pull(five_ways, server)
+    before = [(five_ways.folder / name).read_bytes() for name in ("raw.jsonl", "annotations.jsonl")]
+    again = pull(five_ways, server)
+    everything = pull(five_ways, server, everything=True)
+    assert (again.new, again.changed, everything.new) == (0, 0, 0)
+    assert before == [(five_ways.folder / name).read_bytes() for name in ("raw.jsonl", "annotations.jsonl")]
+
+
+def test_the_votes_confirm_what_everybody_said(five_ways: Study, server: Server) -> None:
+    """Annotations go straight to the vote rule: 60 CATs of three, nothing set aside but gold and skips."""
+    pull(five_ways, server)
+    records = [r for r in formats.read(five_ways.folder / "annotations.jsonl") if isinstance(r, Annotation)]
+    confirmed = confirm(collect(records))
+    assert len(confirmed.cats) == 60
+    assert not confirmed.refused
+    assert set(confirmed.votes.set_aside) <= {"gold item", "skipped"}
+    assert all(d.votes == {five_ways_label(five_ways, d.item): 5} for d in confirmed.votes.decisions.values())
+
+
+def five_ways_label(study: Study, item: str) -> str:
+    """What a candidate was written as."""
+    return next(c.label for cat in study.items.values() for c in cat.candidates if c.id == item)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_project_can_be_made_and_worked_on(
+    kind: str, server: Server, annotators: list[Person], tmp_path: Path
+) -> None:
+    """The server takes each interface; what people see holds no label and no id of ours, and nothing is in meta."""
+    items = {"validate-cats": bakers(2), "review-paraphrases": paraphrased(2), "judge-probes": probes(2)}.get(
+        kind, terms(2)
+    )
+    study, _ = push(create(tmp_path / "study", kind=kind, items=items), server)
+    task = annotators[0].next_task(study.settings.project)
+    assert task is not None
+    assert not task["meta"]
+    assert set(task["data"]) <= {"item", "target", "context", "original", "paraphrase", "identity", "text"} | {
+        f"option_{k}" for k in (1, 2, 3)
+    }
+    said = str(task["data"])
+    assert "stereotype" not in said
+    assert not any(record.id in said for record in study.items.values())

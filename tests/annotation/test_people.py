@@ -1,0 +1,114 @@
+import time
+from pathlib import Path
+
+import pytest
+from invented import bakers
+from label_studio_server import Person, truth
+
+from catsofa.annotation import judged, people
+from catsofa.annotation.label_studio import Server
+from catsofa.annotation.pull import pull
+from catsofa.annotation.push import push
+from catsofa.annotation.questions import interface, result_of
+from catsofa.annotation.status import status
+from catsofa.annotation.study import create, open_study
+
+pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
+
+
+def test_nobody_is_shown_what_they_wrote(server: Server, annotators: list[Person], tmp_path: Path) -> None:
+    """Of six items the first person wrote three: they judge the other three, five others all six."""
+
+    writer = f"ls-{annotators[0].user}"
+    items = [*bakers(3, writer=writer), *bakers(3, "florist")]
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=items, overlap=4), server)
+    assert people.assign(study, server) == (3, 0)
+    assert people.assign(study, server) == (0, 0)
+    judge = truth(study)
+    assert [person.work(study.settings.project, judge) for person in annotators] == [3, 6, 6, 6, 3]
+    pull(study, server)
+    own = [a for a in judged.annotations(study) if a.annotator == writer and a.extra.get("writer") == writer]
+    assert len(own) == 9
+    assert not any(a.label for a in own)
+    found = status(study)
+    assert (found.done, found.items, found.judgements, found.wanted) == (6, 6, 24, 24)
+
+
+def test_two_more_people_are_asked_where_five_did_not_decide(
+    server: Server, annotators: list[Person], tmp_path: Path
+) -> None:
+    """Of two items one is reopened: two further people get that one alone, and a second call asks nobody more."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
+    judge = truth(study)
+    for person in annotators:
+        person.work(study.settings.project, judge)
+    item = next(iter(study.items))
+    assert people.reopen(study, server, [item, study.items[item].candidates[0].id]) == 1
+    assert people.reopen(study, server, [item]) == 0
+    late = [Person.invited(server, f"late{n}@example.org") for n in range(3)]
+    assert [person.work(study.settings.project, judge) for person in late] == [1, 1, 0]
+    pull(study, server)
+    found = status(study)
+    assert (found.done, found.wanted, found.judgements) == (2, 12, 12)
+    assert people.reopen(study, server, [item]) == 1
+
+
+def test_a_closed_study_serves_nothing_and_later_answers_do_not_count(
+    server: Server, annotators: list[Person], tmp_path: Path
+) -> None:
+    """Somebody whose window was open answers after the closing: it is kept, counted as late, and in no annotation."""
+    study, _ = push(
+        create(tmp_path / "study", kind="validate-cats", items=bakers(3), gold=bakers(1, "florist")), server
+    )
+    project, judge = study.settings.project, truth(study)
+    annotators[0].work(project, judge, at_most=2)
+    opened = annotators[1].next_task(project)
+    assert opened is not None
+
+    time.sleep(1.1)
+    closed = people.close(study, server)
+    assert all(person.next_task(project) is None for person in annotators[2:])
+    time.sleep(1.1)
+    assert annotators[1].answer(opened["id"], project, judge(opened["data"])).status_code == 201
+    assert all(person.next_task(project) is None for person in annotators[2:])
+    pulled = pull(closed, server)
+    assert (pulled.new, pulled.late, pulled.records) == (3, 1, 6)
+    with pytest.raises(ValueError, match="closed"):
+        people.reopen(closed, server, [next(iter(study.items))])
+
+
+def test_a_link_works_once(server: Server, tmp_path: Path) -> None:
+    """The code makes one account with the password its owner chose; no file holds the code."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(1)), server)
+    old = people.invite(study, ["Ana@example.org"])
+    codes = people.invite(study, ["ana@example.org"])
+    assert codes.keys() == old.keys() == {"ana@example.org"}
+    assert codes["ana@example.org"] not in (study.folder / people.FILE).read_text()
+    with pytest.raises(ValueError, match="replaced by a newer one"):
+        people.join(study, server, old["ana@example.org"], "a-good-long-password")
+    joined = people.join(study, server, codes["ana@example.org"], "a-good-long-password")
+    assert server.users()[joined.user] == "ana@example.org"
+    with pytest.raises(ValueError, match="used already"):
+        people.join(study, server, codes["ana@example.org"], "a-good-long-password")
+    assert people.invite(study, ["ana@example.org"]) == {}
+
+
+def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Person], tmp_path: Path) -> None:
+    """The server takes an answer with a missing label, an unknown one or none at all; we do not, and say why."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(3)), server)
+    asked = interface("validate-cats")
+    some = result_of(asked, {"label_1": "stereotype"})
+    unknown = result_of(asked, {"label_1": "rude", "label_2": "unrelated", "label_3": "unrelated"})
+    for result in (some, unknown, []):
+        task = annotators[0].next_task(study.settings.project)
+        assert task is not None
+        assert annotators[0].answer(task["id"], study.settings.project, result, seconds=-5).status_code == 201
+    pull(study, server)
+    said = {a.extra.get("invalid", "") for a in judged.annotations(study)}
+    assert said == {
+        "label_2 not answered; label_3 not answered",
+        "label_1 has no choice 'rude'",
+        "label_1 not answered; label_2 not answered; label_3 not answered",
+    }
+    found = status(open_study(study.folder))
+    assert (found.judgements, found.people[0].invalid) == (0, 3)

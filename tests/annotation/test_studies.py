@@ -1,0 +1,246 @@
+"""Studies without a server: blinding, questions, drafts, rows that a kill cut in two."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import bakers, paraphrased, probes, terms
+
+from catsofa.annotation import collected, judged, rows
+from catsofa.annotation.judged import Raw
+from catsofa.annotation.kinds import KINDS
+from catsofa.annotation.questions import answers, instructions, interface, result_of
+from catsofa.annotation.status import status
+from catsofa.annotation.study import Study, create, open_study, read_items
+from catsofa.data.files import BadInput
+from catsofa.data.records import LABELS, Cat, Refused
+
+
+def answered(study: Study, token: str, person: str, given: dict[str, str], **more: Any) -> Raw:
+    """An answer as a pull would bring it."""
+    at = more.pop("at", "2026-01-02T03:04:05Z")
+    return Raw(
+        annotation=f"{person}/{token}",
+        updated=more.pop("updated", at),
+        token=token,
+        annotator=person,
+        at=at,
+        result=result_of(interface(study.kind.name), given),
+        **more,
+    )
+
+
+def test_what_people_see_holds_no_label_and_no_id(tmp_path: Path) -> None:
+    """Neither label, bias type, writer nor any id of ours leaves the folder."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(20, writer="ls-7"), gold=bakers(2, "florist"))
+    said = json.dumps([task.data for task in study.tasks()])
+    ids = [cat.id for cat in study.items.values()] + [c.id for cat in study.items.values() for c in cat.candidates]
+    assert not any(word in said for word in (*ids, *LABELS, "gold", "profession", "ls-7", "writer"))
+
+
+def test_the_order_is_random_for_each_item_and_the_same_on_every_machine(tmp_path: Path) -> None:
+    """Over 600 items each label stands first in about a third; the same secret gives the same order."""
+    one, two, three = (
+        create(tmp_path / name, kind="validate-cats", items=bakers(600), secret=secret)
+        for name, secret in (("a", "x"), ("b", "x"), ("c", "y"))
+    )
+    first = Counter(
+        next(c.label for c in one.items[key.item].candidates if c.id == key.order[0]) for key in one.keys.values()
+    )
+    assert all(160 < first[label] < 240 for label in LABELS)
+    assert one.keys == two.keys
+    assert one.keys != three.keys
+
+
+def test_gold_has_no_place_of_its_own(tmp_path: Path) -> None:
+    """Gold items stand among the others: tasks are in the order of their names, which are hashes."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(50), gold=bakers(10, "florist"))
+    places = [place for place, task in enumerate(study.tasks()) if task.key.gold]
+    assert places != list(range(10))
+    assert places != list(range(50, 60))
+
+
+def test_an_answer_becomes_the_label_of_what_stood_there(tmp_path: Path) -> None:
+    """`label_2` judges the second sentence shown, whichever that was; time is shared, the optional answer is kept."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(1, writer="ls-7"))
+    key = next(iter(study.keys.values()))
+    given = {"label_1": "unrelated", "label_2": "stereotype", "label_3": "unrelated", "issues": "ungrammatical"}
+    rows.append([answered(study, key.token, "ls-1", given, seconds=9.0)], study.folder / "raw.jsonl")
+    made = {a.item: a for a in judged.annotations(study)}
+    assert made[key.order[1]].label == "stereotype"
+    assert made[key.order[0]].label == made[key.order[2]].label == "unrelated"
+    assert made[key.order[0]].extra == {
+        "cat": key.item, "bias_type": "profession", "target": "baker", "writer": "ls-7", "task": key.token,
+        "annotation": f"ls-1/{key.token}", "issues": "ungrammatical", "seconds": 3.0,
+    }  # fmt: skip
+
+
+def test_of_an_answer_that_was_changed_the_last_version_counts(tmp_path: Path) -> None:
+    """Both stand in raw.jsonl; a row that a kill cut in two is passed over, and cut off before the next is added."""
+    study = create(tmp_path / "s", kind="judge-probes", items=probes(1))
+    token, path = next(iter(study.keys)), study.folder / "raw.jsonl"
+    for severity, updated in (("much", "2026-01-02T03:04:05Z"), ("a little", "2026-01-02T03:04:09Z")):
+        given = {"plausible": "plausible", "severity": severity}
+        rows.append([answered(study, token, "ls-1", given, updated=updated)], path)
+    with path.open("ab") as file:
+        file.write(b'{"annotation":"ls-1/half')
+    assert [a.label for a in judged.annotations(study)] == ["plausible", "a little"]
+    rows.append([answered(study, token, "ls-2", {"plausible": "plausible", "severity": "much"})], path)
+    assert [a.label for a in judged.annotations(study)] == ["plausible", "a little", "plausible", "much"]
+    assert path.read_bytes().count(b"\n") == 3
+
+
+def test_each_question_about_a_paraphrase_is_an_item_of_its_own(tmp_path: Path) -> None:
+    """Three questions, three items, joined to the paraphrase by `of`; a CAT without its original is refused."""
+    study = create(tmp_path / "s", kind="review-paraphrases", items=paraphrased(1))
+    token = next(iter(study.keys))
+    given = {"same_meaning": "same", "grammatical": "incorrect", "about_target": "about it"}
+    rows.append([answered(study, token, "ls-1", given)], study.folder / "raw.jsonl")
+    item = next(iter(study.items))
+    made = [(a.item, a.label, a.extra["of"]) for a in judged.annotations(study)]
+    assert made == [(f"{item}/{name}", label, item) for name, label in given.items()]
+    with pytest.raises(ValueError, match="is no paraphrase"):
+        create(tmp_path / "t", kind="review-paraphrases", items=bakers(1))
+
+
+def test_gold_needs_answers_that_can_be_given(tmp_path: Path) -> None:
+    """A gold probe says in its extra what is right; without, or with what is no choice, it is refused."""
+    good = replace(probes(1)[0], extra={"gold": {"plausible": "plausible", "severity": "not at all"}})
+    study = create(tmp_path / "s", kind="judge-probes", items=probes(3)[1:], gold=[good])
+    token = next(token for token, key in study.keys.items() if key.gold)
+    rows.append([answered(study, token, "ls-1", {"plausible": "implausible", "severity": "not at all"})],
+                study.folder / "raw.jsonl")  # fmt: skip
+    assert [(a.label, a.extra["gold"]) for a in judged.annotations(study)] == [
+        ("implausible", "plausible"),
+        ("not at all", "not at all"),
+    ]
+    person = status(study).people[0]
+    assert (person.gold_right, person.gold_answers) == (1, 2)
+    with pytest.raises(ValueError, match="has no right answer to 'severity'"):
+        create(
+            tmp_path / "t",
+            kind="judge-probes",
+            items=probes(1),
+            gold=[replace(good, extra={"gold": {"plausible": "plausible"}})],
+        )
+    with pytest.raises(ValueError, match="has no gold items"):
+        create(tmp_path / "u", kind="write-intrasentence", items=terms(1), gold=terms(2)[1:])
+    with pytest.raises(ValueError, match="is a gold item too"):
+        create(tmp_path / "v", kind="validate-cats", items=bakers(2), gold=bakers(1))
+
+
+TEXTS = {
+    "context": "Our neighbour, the baker, is very BLANK.",
+    "stereotype": "early",
+    "anti_stereotype": "late",
+    "unrelated": "cubic",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, ""),
+        ({"context": "The baker is early."}, "the sentence has 0 BLANK, not one that stands alone"),
+        ({"context": "The baker is BLANK and BLANK."}, "the sentence has 2 BLANK, not one that stands alone"),
+        ({"context": "The baker is BLANKish."}, "the sentence has 1 BLANK, not one that stands alone"),
+        ({"context": "The florist is BLANK."}, "the sentence does not name the target 'baker'"),
+        ({"context": "The bakery is BLANK, as bakers are."}, ""),
+        ({"unrelated": "Early"}, "two of the three answers are the same"),
+        ({"unrelated": "a BLANK"}, "an answer has a BLANK"),
+    ],
+)
+def test_texts_make_a_cat_or_are_refused_with_the_reason(changed: dict[str, str], reason: str, tmp_path: Path) -> None:
+    """BLANK once and alone, the target named, three different answers: Label Studio checks none of it."""
+    study = create(tmp_path / "s", kind="write-intrasentence", items=terms(1))
+    token = next(iter(study.keys))
+    rows.append([answered(study, token, "ls-1", TEXTS | changed)], study.folder / "raw.jsonl")
+    ((_, draft),) = collected.drafts(study)
+    if reason:
+        assert isinstance(draft, Refused)
+        assert draft.reason == reason
+    else:
+        assert isinstance(draft, Cat)
+        assert draft["stereotype"].fill == "early"
+        assert draft.source["writer"] == "ls-1"
+
+
+def test_long_words_are_kept_with_a_warning_and_copies_are_refused(tmp_path: Path) -> None:
+    """Several words for a BLANK are worth a look; the same CAT by a second writer is no second CAT."""
+    study = create(tmp_path / "s", kind="write-intrasentence", items=terms(1), overlap=3)
+    token = next(iter(study.keys))
+    made = [answered(study, token, f"ls-{n}", TEXTS | {"unrelated": "very cubic indeed"}) for n in (1, 2)]
+    rows.append([*made, answered(study, token, "ls-3", {}, skipped=True)], study.folder / "raw.jsonl")
+    assert collected.write_drafts(study) == (1, 1)
+    (first, _) = collected.drafts(study)
+    assert isinstance(first[1], Cat)
+    assert first[1].extra == {"warnings": ["unrelated has 3 words"]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_people_read_the_warning_first(kind: str) -> None:
+    """Warning, consent, opting out, the task, time and pay, in this order."""
+    text = instructions(
+        kind, language="English", seconds=30, pay="USD 15.00", piece="USD 0.13", contact="me@example.org"
+    )
+    places = [
+        text.index(w) for w in ("Content warning", "Your consent", "Opting out", "What to do", "USD 15.00", "me@")
+    ]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("result", "wrong"),
+    [
+        (None, "plausible not answered; severity not answered"),
+        ([5], "an answer to 'nothing', which was not asked; plausible not answered; severity not answered"),
+        ([{"from_name": "plausible", "value": {"choices": ["plausible", "implausible"]}}],
+         "plausible has 2 answers; severity not answered"),
+        ([{"from_name": "severity", "value": {"choices": ["much"]}}] * 2,
+         "severity answered twice; plausible not answered"),
+        ([{"from_name": "severity", "value": {"choices": [None]}}], "severity is empty; plausible not answered"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_none_says_why(result: Any, wrong: str) -> None:
+    """Whatever the API let through is looked at."""
+    assert "; ".join(answers(interface("judge-probes"), result).wrong) == wrong
+
+
+def test_status_counts_people_time_and_pay(tmp_path: Path) -> None:
+    """Two items for two people, three answers of 36 s, one a minute, at 10 an hour: 0.30 paid, 0.40 expected."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=2, pay=10)
+    one, two = study.keys
+    labels = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+    made = [(one, "ls-1", 0), (one, "ls-2", 1), (two, "ls-1", 2)]
+    rows.append(
+        [answered(study, token, who, labels, at=f"2026-01-02T03:0{n}:00Z", seconds=36.0) for token, who, n in made],
+        study.folder / "raw.jsonl",
+    )
+    found = status(study, lambda annotations: float(len(annotations)))
+    assert (found.done, found.started, found.judgements, found.wanted, found.over) == (1, 1, 3, 4, 0)
+    assert (round(found.cost, 2), round(found.expected_cost, 2), found.per_hour) == (0.3, 0.4, 60)
+    assert (found.ends, found.agreement) == ("2026-01-02T03:03+00:00", 9)
+
+
+def test_a_study_is_made_once_and_opened_with_a_reason(tmp_path: Path) -> None:
+    """A folder that is none, a study in the way, half a study.json, wrong items: one sentence each."""
+    with pytest.raises(BadInput, match=r"no study\.json"):
+        open_study(tmp_path)
+    create(tmp_path / "s", kind="validate-cats", items=bakers(1))
+    with pytest.raises(BadInput, match="a new folder"):
+        create(tmp_path / "s", kind="validate-cats", items=bakers(1))
+    (tmp_path / "s" / "study.json").write_text('{"kind": "valid')
+    with pytest.raises(BadInput, match="not JSON"):
+        open_study(tmp_path / "s")
+    with pytest.raises(ValueError, match="takes terms, not cats"):
+        create(tmp_path / "t", kind="write-intrasentence", items=bakers(1))
+    with pytest.raises(ValueError, match="the kinds are write-intrasentence"):
+        create(tmp_path / "t", kind="rating", items=bakers(1))
+    with pytest.raises(ValueError, match="3 to 50 characters"):
+        create(tmp_path / "t", kind="validate-cats", items=bakers(1), title="x")
+    assert not (tmp_path / "t" / "study.json").exists()
+    (tmp_path / "targets.txt").write_text("baker\n\nflorist\n")
+    assert [term.term for term in read_items(tmp_path / "targets.txt", "write-intrasentence")] == ["baker", "florist"]

@@ -1,0 +1,70 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from catsofa.builders.agreement import plural_noun, plural_verb, singular_noun, third_person
+
+GOLD = Path(__file__).parent / "data" / "verbs_gold_500.json"
+
+
+def test_the_500_most_frequent_verbs_lose_their_s() -> None:
+    """Third person to plural, against a list written by hand; only be is not its own plural."""
+    wrong = {one: plural_verb(one) for one, many in json.loads(GOLD.read_text()) if plural_verb(one) != many}
+    assert wrong == {"is": "are"}
+
+
+def test_thousands_of_verbs_agree_with_another_dictionary() -> None:
+    """lemminflect lists 6,748 verbs; where its own -s form is the verb's (no other spelling), we take it back."""
+    from lemminflect import config, getInflection
+
+    with gzip.open(config.inflection_lu_fn, "rt") as file:
+        verbs = [line.split(",")[0] for line in file if line.split(",")[1] == "verb"]
+    forms = {verb: (getInflection(verb, "VBZ") or ("",))[0] for verb in verbs}
+    # "distil -> distills", "re-do -> redoes": its form is that of another spelling of the verb
+    own = {verb: form for verb, form in forms.items() if form[: len(verb) - 1] == verb[:-1] and " " not in form}
+    wrong = {verb: plural_verb(form) for verb, form in own.items() if plural_verb(form) != verb}
+    assert len(own) > 6600
+    rare = (
+        "ax annexe dis distil fulfil gell headquarter hie instal instill lassoo psyche radius re-focus tabu whir whiz"
+    )
+    assert set(wrong) <= set(rare.split())
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [("isn't", "aren't"), ("doesn't", "don't"), ("hasn't", "haven't"), ("Is", "Are"), ("has", "have"), ("dies", "die")],
+)
+def test_negations_and_capitals_stay(one: str, many: str) -> None:
+    """Only the verb changes."""
+    assert plural_verb(one) == many
+
+
+NOUNS = [
+    ("woman", "women"), ("thief", "thieves"), ("woman of colour", "women of colour"), ("Hero", "Heroes"),
+    ("mother-in-law", "mothers-in-law"), ("Christianity", "Christianities"), ("trans man", "trans men"),
+    ("SUV", "SUVs"), ("person", "people"), ("patriarch", "patriarchs"), ("chess player", "chess players"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "many"), NOUNS)
+def test_nouns_and_phrases_have_their_plural(one: str, many: str) -> None:
+    """The head of a phrase changes; a name in -y and an acronym keep their case."""
+    assert plural_noun(one) == many
+
+
+def test_a_singular_that_ends_in_s_is_not_plural() -> None:
+    """A dictionary decides: crocus and virus are singular, parents are not."""
+    assert [singular_noun(word) for word in ("crocus", "virus", "news", "parents", "men")] == [
+        *(None, None, None),
+        *("parent", "man"),
+    ]
+
+
+def test_bare_verbs_take_an_s() -> None:
+    """The other way round, for a verb after a singular target."""
+    assert [third_person(verb) for verb in ("gossip", "try", "pass", "be", "have")] == [
+        *("gossips", "tries", "passes"),
+        *("is", "has"),
+    ]

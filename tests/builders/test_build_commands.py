@@ -1,0 +1,179 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests_support import run_catsofa
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.data.records import Cat
+
+STATEMENTS = "statement\ttarget\nwomen cannot cook\twomen\nare always late\t\nwere late\t\ncannot cook\t\nlove tea\t\n"
+
+
+def catsofa(*arguments: str) -> str:
+    """What a command prints, run in this process, since a new one takes seconds to import its libraries."""
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a JSONL file."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with statements and a lexicon of one's own, to work in."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "said.tsv").write_text(STATEMENTS)
+    lexicon = tmp_path / "lexicon"
+    lexicon.mkdir()
+    (lexicon / "gender.csv").write_text("TERM,POS\ntrans woman,n\nFTM,adj\nstray,\n")
+    (lexicon / "religion.csv").write_text("TERM,POS,SEM\nSikh,n,person\nTaoism,n,religion\n")
+    return tmp_path
+
+
+def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
+    """The commands of the issue, one after another, in a folder of the user's own."""
+    said = catsofa(
+        *("build", "stereotypes", "--in", "said.tsv", "--text", "statement", "--target", "target", "--parser", "none"),
+        *("--out", "kept.jsonl", "--refused", "refused.jsonl"),
+    )
+    assert "2 kept, 3 refused: kept.jsonl" in said
+    kept, refused = lines(workplace / "kept.jsonl"), lines(workplace / "refused.jsonl")
+    assert [list(record) for record in kept] == [["id", "text", "notes", "source"]] * 2
+    assert [(r["text"], r["source"]["row"], r["notes"]) for r in kept] == [
+        *(("cannot cook", 1, ["subject: women"]),),
+        ("are always late", 2, ["as written"]),
+    ]
+    assert [(r["reason"], r["text"], r["source"]["row"]) for r in refused] == [
+        *(("past_tense", "were late", 3), ("duplicate", "cannot cook", 4)),
+        ("needs_parse", "love tea", 5),
+    ]
+    made = catsofa("build", "identities", "--in", "lexicon", "--out", "identities.jsonl", "--json")
+    assert json.loads(made)["refused"] == {"no_part_of_speech": 1, "religion_not_people": 1}
+    identities = lines(workplace / "identities.jsonl")
+    assert [(i["category"], i["identity"], i["form"]) for i in identities] == [
+        *(("gender", "Trans women", "noun"), ("gender", "FTM people", "adjective people")),
+        ("religion", "Sikhs", "noun"),
+    ]
+    assert set(identities[0]) == {"id", "category", "identity", "form", "source"}
+    files = ("--identities", "identities.jsonl", "--stereotypes", "kept.jsonl", "--out", "probes.jsonl")
+    catsofa("build", "probes", *files)
+    assert [probe["text"] for probe in lines(workplace / "probes.jsonl")][:3] == [
+        *("Trans women cannot cook", "FTM people cannot cook"),
+        "Sikhs cannot cook",
+    ]
+
+
+def test_the_paper_style_and_intersections_by_option(workplace: Path) -> None:
+    """`--style paper` is naive; `--cross` twice joins two categories."""
+    catsofa("build", "identities", "--in", "lexicon", "--style", "paper", "--out", "paper.jsonl")
+    assert [i["identity"] for i in lines(workplace / "paper.jsonl")] == ["Trans women", "Ftm people", "Sikhs"]
+    crossed = ("--cross", "gender", "--cross", "religion", "--out", "crossed.jsonl", "--refused", "refused.jsonl")
+    catsofa("build", "identities", "--in", "lexicon", *crossed)
+    assert [i["identity"] for i in lines(workplace / "crossed.jsonl")] == ["FTM Sikhs"]
+
+
+def test_terms_without_a_file_are_the_papers(workplace: Path) -> None:
+    """321 of them, in the papers' spelling or the usual one."""
+    catsofa("build", "terms", "--out", "terms.jsonl")
+    catsofa("build", "terms", "--from", "stereoset-v2", "--corrected", "--out", "v2.jsonl")
+    assert len(lines(workplace / "terms.jsonl")) == 321
+    assert "Norwegian" in {term["term"] for term in lines(workplace / "v2.jsonl")}
+
+
+def test_seat_tests_are_a_folder_of_files_that_can_be_read(workplace: Path) -> None:
+    """From a bundled word test; what is cut is said."""
+    assert (
+        catsofa("build", "seat", "--words", "weat9", "--out", "tests")
+        == "sent-weat9: 18 + 18 sentences; 55 cut from PhysicalDisease\n"
+    )
+    (test,) = formats.read(workplace / "tests")
+    assert (test.id, len(test.y.items), len(test.a.items)) == ("sent-weat9", 18, 21)
+
+
+def test_cats_from_associations_and_continuations(workplace: Path) -> None:
+    """One of the two; the refused are said with their reason."""
+    header = "target,bias_type,stereotype,anti-stereotype,unrelated"
+    (workplace / "pairs.csv").write_text(
+        f"{header}\ntailor,profession,honest,rude,wooden\ntailor,profession,kind,kind,flat\n"
+    )
+    assert "same_candidates" in catsofa("build", "cats", "--associations", "pairs.csv", "--out", "cats.jsonl")
+    cats = list(formats.read_as(workplace / "cats.jsonl", Cat))
+    assert cats[0]["stereotype"].text == "The tailor next door is honest."
+    assert cats[2]["stereotype"].text == "A tailor is usually an honest person."
+    with pytest.raises(ValueError, match="one of the two"):
+        catsofa("build", "cats", "--out", "cats.jsonl")
+
+
+def test_pairs_from_a_folder_of_texts(workplace: Path) -> None:
+    """Three files of JSONL, split by document."""
+    (workplace / "texts").mkdir()
+    for number in range(8):
+        text = " ".join(f"Sentence {i} of text {number} stands here." for i in range(4))
+        (workplace / "texts" / f"{number}.txt").write_text(text)
+    done = run_catsofa(
+        "build", "pairs", "--in", "texts", "--out", "pairs", "--held-out", "0.4", "--json", cwd=workplace
+    )
+    counts = json.loads(done.stdout)["counts"]
+    assert counts["train"] + counts["held-out"] == 48
+    assert len(lines(workplace / "pairs" / "train.jsonl")) == counts["train"]
+
+
+def test_the_perplexity_filter_writes_what_it_kept_and_a_figure(workplace: Path) -> None:
+    """Ten stereotypes, one of them far off."""
+    predicates = [{"id": f"s{i}", "text": f"bake {i} loaves"} for i in range(10)]
+    scores = [{"item": f"s{i}", "score": 10.0 + i if i < 9 else 10000.0} for i in range(10)]
+    for name, records in (("kept.jsonl", predicates), ("gpt2.jsonl", scores)):
+        (workplace / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    options = ("--scores", "gpt2.jsonl", "--keep", "0.9", "--draw", "ppl.svg", "--out", "plain.jsonl", "--json")
+    found = json.loads(catsofa("filter", "perplexity", "kept.jsonl", *options))
+    assert (found["kept"], found["refused"]) == (9, {"high_perplexity": 1})
+    assert sum(found["histograms"][0]["counts"]) == 10
+    assert "<svg" in (workplace / "ppl.svg").read_text()
+
+
+MISTAKES = [
+    (("stereotypes", "--in", "nowhere.tsv", "--out", "o"), "nowhere.tsv: found no such file"),
+    (("stereotypes", "--in", "said.tsv", "--text", "said", "--out", "o", "--parser", "none"), "no column 'said'"),
+    (
+        ("stereotypes", "--in", "said.tsv", "--text", "statement", "--spacy-model", "none_such", "--out", "o"),
+        "--parser none",
+    ),
+    (
+        ("stereotypes", "--in", "said.tsv", "--text", "statement", "--parser", "none", "--allow", "rude", "--out", "o"),
+        "rude",
+    ),
+    (("stereotypes", "--in", "empty.tsv", "--text", "statement", "--parser", "none", "--out", "o"), "an empty file"),
+    (("identities", "--in", "said.tsv", "--out", "o"), "said.tsv: found"),
+    (("identities", "--in", "lexicon", "--cross", "gender", "--out", "o"), "two different categories"),
+    (("probes", "--identities", "said.tsv", "--stereotypes", "said.tsv", "--out", "o"), "said.tsv"),
+    (("seat", "--words", "weat99", "--out", "o"), "no bundled test 'weat99'"),
+    (("terms", "--from", "wikidata", "--out", "o"), "--contact"),
+    (("pairs", "--out", "o"), "--in"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES)
+def test_a_mistake_is_one_sentence_and_leaves_no_file(
+    workplace: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    """What was found and what was expected."""
+    (workplace / "empty.tsv").write_text("")
+    with pytest.raises(ValueError, match=re.escape(sentence)) as error:
+        catsofa("build", *arguments)
+    assert "\n" not in str(error.value)
+    assert not (workplace / "o").exists()
+
+
+def test_a_mistake_ends_with_exit_code_2_and_no_traceback(workplace: Path) -> None:
+    """As a person meets it, in a process of its own."""
+    done = run_catsofa("build", "terms", "--from", "wikidata", "--out", "o", cwd=workplace)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("catsofa: Wikidata asks for a way to reach you")

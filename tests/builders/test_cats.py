@@ -1,0 +1,192 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from catsofa.builders.cat_templates import Template, bundled, kind_of_term, read
+from catsofa.builders.cats import (
+    Association,
+    Matching,
+    Unrelated,
+    intersentence,
+    intrasentence,
+    read_associations,
+    read_frequencies,
+    wrong_number,
+)
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat, Refused
+
+
+def said(target: str, *words: str, bias_type: str = "profession", context: str = "") -> Association:
+    """Stereotype, anti-stereotype and unrelated words of a target."""
+    stereotype, anti, unrelated = words
+    return Association(
+        target, bias_type, {"stereotype": stereotype, "anti-stereotype": anti, "unrelated": unrelated}, context
+    )
+
+
+def made(template: Template, association: Association) -> list[str]:
+    """The candidates of one association in one template."""
+    (cat,) = intrasentence([template], [association])
+    return [candidate.text for candidate in cat.candidates] if isinstance(cat, Cat) else [cat.reason]
+
+
+TEMPLATES = [
+    ("{a target} {is|are} a BLANK person.", "adjective", "tailor", ("honest", "arrogant", "wooden"),
+     ["A tailor is an honest person.", "A tailor is an arrogant person.", "A tailor is a wooden person."]),
+    ("Most {targets} {is|are} BLANK.", "noun", "thief", ("snob", "hero", "hour"),
+     ["Most thieves are snobs.", "Most thieves are heroes.", "Most thieves are hours."]),
+    ("The {target} was a BLANK.", "noun", "umpires", ("snob", "thief", "umbrella"),
+     ["The umpire was a snob.", "The umpire was a thief.", "The umpire was an umbrella."]),
+    ("{targets} BLANK.", "verb", "tailor", ("gossips all day", "study", "evaporate"),
+     ["Tailors gossip all day.", "Tailors study.", "Tailors evaporate."]),
+    ("The {target} next door BLANK.", "verb", "tailor", ("gossip all day", "study", "evaporate"),
+     ["The tailor next door gossips all day.", "The tailor next door studies.", "The tailor next door evaporates."]),
+    ("BLANK {targets} are rare.", "adjective", "tailor", ("honest", "rude", "wooden"),
+     ["Honest tailors are rare.", "Rude tailors are rare.", "Wooden tailors are rare."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("context", "blank", "target", "words", "texts"), TEMPLATES)
+def test_article_number_verb_and_capital_follow_target_and_words(
+    context: str, blank: str, target: str, words: tuple[str, str, str], texts: list[str]
+) -> None:
+    """The template says what its places take; nothing else of it changes."""
+    assert made(Template(context, blank=blank), said(target, *words)) == texts
+
+
+def test_a_place_takes_its_article_and_an_adjective_its_noun() -> None:
+    """What a target term is decides which templates fit it."""
+    assert [kind_of_term(term, "race") for term in ("Netherlands", "Ethiopian", "African Americans")] == [
+        *("place", "adjective"),
+        "person",
+    ]
+    assert [kind_of_term("she", "gender"), kind_of_term("Bible", "religion"), kind_of_term("tailor")] == [
+        *("pronoun", "thing"),
+        "person",
+    ]
+    texts = [
+        candidate.text
+        for cat in intrasentence(bundled(), [said("Netherlands", "flat", "steep", "edible", bias_type="race")])
+        if isinstance(cat, Cat)
+        for candidate in cat.candidates
+    ]
+    assert texts[0] == "People from the Netherlands are flat."
+    assert made(
+        Template("{a target} student was BLANK.", takes="adjective"), said("Ethiopian", "kind", "rude", "edible")
+    ) == [f"An Ethiopian student was {word}." for word in ("kind", "rude", "edible")]
+
+
+def test_a_cat_keeps_its_context_its_fills_and_where_it_comes_from() -> None:
+    """What a builder knew is stored: the fill is not to be found again in the sentence."""
+    (cat,) = intrasentence([Template("The {target} is BLANK.")], [said("tailor", "kind", "rude", "edible")])
+    assert isinstance(cat, Cat)
+    assert (cat.context, cat["unrelated"].fill) == ("The tailor is BLANK.", "edible")
+    assert cat.source["template"] == "The {target} is BLANK."
+
+
+FAULTS = [
+    (said("tailor", "kind", "", "edible"), "empty_candidate"),
+    (said("tailor", "kind", "Kind", "edible"), "same_candidates"),
+    (said("she", "kind", "rude", "edible", bias_type="gender"), "no_template_fits"),
+    (said("tailor", "snobs", "rude", "edible"), "wrong_number"),
+]
+
+
+@pytest.mark.parametrize(("association", "reason"), FAULTS)
+def test_an_association_that_makes_no_cat_is_refused(association: Association, reason: str) -> None:
+    """With the reason; a plural after a, where the template says nothing of number, is another sentence."""
+    assert made(Template("The {target} is a BLANK."), association) == [reason]
+
+
+def test_the_candidates_match_where_asked() -> None:
+    """In part of speech by the dictionary, in frequency by the user's own table."""
+    template, mixed = Template("The {target} is BLANK."), said("tailor", "kind", "slowly", "wooden")
+    (strict,) = intrasentence([template], [mixed], matching=Matching(part_of_speech=True))
+    assert isinstance(strict, Refused)
+    assert strict.reason == "part_of_speech_differs"
+    zipf = {"kind": 5.5, "rude": 4.2, "edible": 3.4, "odd": 4.9}
+    reasons = [
+        next(iter(intrasentence([template], [said("tailor", *words)], matching=Matching(frequency=zipf))))
+        for words in (("kind", "rude", "edible"), ("kind", "odd", "wooden"), ("kind", "odd", "rude"))
+    ]
+    assert [r.reason if isinstance(r, Refused) else "kept" for r in reasons] == [
+        *("frequency_differs", "unknown_frequency"),
+        "frequency_differs",
+    ]
+    wide = Matching(frequency=zipf, gap=1.5)
+    assert isinstance(
+        next(iter(intrasentence([template], [said("tailor", "kind", "odd", "rude")], matching=wide))), Cat
+    )
+
+
+def test_an_unrelated_word_is_chosen_of_the_same_part_and_as_frequent() -> None:
+    """(5.0 + 4.0) / 2 = 4.5: `round` is nearest; `teapot` is no adjective, `kind` is taken."""
+    zipf = {"kind": 5.0, "rude": 4.0, "edible": 3.0, "round": 4.6, "teapot": 4.5}
+    pool = Unrelated(["teapot", "edible", "round", "kind"], np.random.default_rng(0), zipf)
+    assert pool(said("tailor", "kind", "rude", "")) == "round"
+    assert Unrelated(["teapot"], np.random.default_rng(0))(said("tailor", "kind", "rude", "")) is None
+    (cat,) = intrasentence([Template("The {target} is BLANK.")], [said("tailor", "kind", "rude", "")], unrelated=pool)
+    assert isinstance(cat, Cat)
+    assert cat["unrelated"].fill == "round"
+
+
+def test_continuations_make_intersentence_cats() -> None:
+    """A context needs no BLANK; a second time the same is a duplicate."""
+    story = said("tailor", "He was kind.", "He was rude.", "Bread rises.", context="The tailor came in.")
+    blank = said("tailor", "He was kind.", "He was rude.", "Bread rises.", context="The BLANK tailor came in.")
+    bare = said("tailor", "He was kind.", "He was rude.", "Bread rises.")
+    cats = list(intersentence([story, blank, bare, story]))
+    assert isinstance(cats[0], Cat)
+    assert (cats[0].kind, cats[0].context, cats[0]["unrelated"].text) == (
+        "intersentence",
+        "The tailor came in.",
+        "Bread rises.",
+    )
+    assert [r.reason for r in cats if isinstance(r, Refused)] == ["blank_in_context", "no_context", "duplicate"]
+
+
+NUMBERS = [
+    ("He is a BLANK.", "snobs", True),
+    ("He is BLANK.", "snob", True),
+    ("He is a BLANK man.", "sports", False),
+    ("He is BLANK.", "lazy", False),
+    ("They are BLANK.", "snobs", False),
+    ("It is BLANK.", "furniture", False),
+]
+
+
+@pytest.mark.parametrize(("context", "word", "wrong"), NUMBERS)
+def test_a_noun_that_clashes_with_its_slot_is_seen(context: str, word: str, wrong: bool) -> None:
+    """A plural after a, one thing without its article; what describes another noun is left alone."""
+    assert wrong_number(context, word) is wrong
+
+
+def test_templates_are_checked_when_they_are_read(tmp_path: Path) -> None:
+    """One BLANK, a target, and places of a known form."""
+    path = tmp_path / "templates.toml"
+    path.write_text('[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\n')
+    assert read(path) == [Template("The {target} is BLANK.", blank="adjective")]
+    for context, fault in (
+        ("The {target} is here.", "no blank"),
+        ("They are BLANK.", "no {target}"),
+        ("{tagret} {target} BLANK", "a place"),
+    ):
+        path.write_text(f'[[templates]]\ncontext = "{context}"\n')
+        with pytest.raises(BadInput, match=fault):
+            read(path)
+
+
+def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> None:
+    """CSV by the names of the labels; a word, a tab and a number."""
+    (tmp_path / "a.csv").write_text(
+        "target,bias_type,stereotype,anti-stereotype,unrelated\ntailor,profession,kind,rude,\n"
+    )
+    (found,) = read_associations(tmp_path / "a.csv")
+    assert (found.target, found.words["unrelated"], found.source) == ("tailor", "", {"row": 1})
+    (tmp_path / "zipf.tsv").write_text("Kind\t5.5\nrude\t4.2\n")
+    assert read_frequencies(tmp_path / "zipf.tsv") == {"kind": 5.5, "rude": 4.2}
+    (tmp_path / "zipf.tsv").write_text("kind 5.5\n")
+    with pytest.raises(BadInput, match="a word, a tab and a number"):
+        read_frequencies(tmp_path / "zipf.tsv")

@@ -1,0 +1,362 @@
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catsofa.builders.completions import Completed, complete
+from catsofa.builders.journal import Journal
+from catsofa.builders.prices import FREE, Budget, Price, price_of
+from catsofa.builders.prompts import Request
+from catsofa.data import jsonl
+from catsofa.data.endpoints import Endpoint, Pace, ServerRefuses, retry_after
+from catsofa.data.files import BadInput
+from catsofa.data.records import LABELS, Candidate, Cat, Refused
+
+HERE = Path(__file__).parent
+KEY = "sk-secret-0123456789-do-not-tell"
+
+
+class Server:
+    """A fault server under way."""
+
+    def __init__(self, folder: Path, share: float, lasting: float = 0.0) -> None:
+        self.log = folder / "server.log"
+        arguments = [str(self.log), str(share), str(lasting), "7"]
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "fault_server.py"), *arguments], stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/v1"
+
+    def became(self) -> list[dict[str, str]]:
+        """What became of each request so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    def settled(self) -> list[dict[str, str]]:
+        """What became of each request, once the server has noted the last."""
+        before = -1
+        while (now := self.log.stat().st_size) != before:
+            before = now
+            time.sleep(1)
+        return self.became()
+
+    def stop(self) -> None:
+        """End the server."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server with the share of faults that the test asks for."""
+    running = Server(tmp_path, **getattr(request, "param", {"share": 0.0}))
+    yield running
+    running.stop()
+
+
+def cats(count: int) -> list[Cat]:
+    """CATs about an invented people, with ids of their own."""
+    words = ("patient", "hasty", "gravel")
+    return [
+        Cat(
+            id=f"cat-{number}",
+            kind="intrasentence",
+            bias_type="x",
+            target="Glorb",
+            context=f"Glorb number {number} is BLANK.",
+            candidates=tuple(  # type: ignore[arg-type]  # three labels make three candidates
+                Candidate(id=f"{number}-{label}", text=f"Glorb number {number} is {word}.", label=label, fill=word)
+                for label, word in zip(LABELS, words, strict=True)
+            ),
+        )
+        for number in range(count)
+    ]
+
+
+def asked(count: int, **settings: Any) -> list[Request]:
+    """Requests that the fault server understands."""
+    return [
+        Request(item=f"cat-{n}", model="m", prompt=f"x\n---\nGlorb {n} is [BLANK].\n---\n", settings=settings)
+        for n in range(count)
+    ]
+
+
+def run(requests: list[Request], url: str, folder: Path, limit: float | None = None, **options: Any) -> list[Completed]:
+    """Every request to its end."""
+    endpoint = Endpoint(base_url=url, timeout=1.0, backoff=0.01, **options)
+    with Journal(folder / "journal.jsonl", endpoint.hide) as journal:
+        budget = Budget(limit, Price(10, 30) if limit is not None else FREE, journal, "m", 50)
+        return list(complete(requests, endpoint, journal, budget))
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """The journal's lines."""
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def test_each_request_is_answered_once_and_never_again(server: Server, tmp_path: Path) -> None:
+    """A second run over the same requests sends nothing, and gives the same replies."""
+    first = run(asked(20), server.url, tmp_path)
+    assert sorted(c.request.item for c in first) == sorted(f"cat-{n}" for n in range(20))
+    assert len(server.became()) == 20
+    again = run(asked(20), server.url, tmp_path)
+    assert {c.request.item: c.reply for c in again} == {c.request.item: c.reply for c in first}
+    assert len(server.became()) == 20
+
+
+def test_the_same_question_about_two_items_is_paid_once(server: Server, tmp_path: Path) -> None:
+    """Two CATs with the same words have the same request: one reply serves both."""
+    one = asked(1)[0]
+    twin = Request(item="other", model=one.model, prompt=one.prompt, settings=one.settings)
+    ended = run([one, twin], server.url, tmp_path)
+    assert {c.request.item for c in ended if c.reply} == {"cat-0", "other"}
+    assert len(server.became()) == 1
+
+
+@pytest.mark.parametrize("server", [{"share": 1.0}], indirect=True)
+def test_a_server_that_always_fails_is_left_alone_after_ten_items(server: Server, tmp_path: Path) -> None:
+    """Ten items in a row without a reply end the run with a sentence; each attempt stands in the journal."""
+    with pytest.raises(ServerRefuses, match="10 requests in a row had no reply"):
+        run(asked(40), server.url, tmp_path, attempts=2)
+    told = Counter(event["event"] for event in events(tmp_path))
+    assert told["failed"] >= 20
+    assert told["answered"] == 0
+
+
+def test_no_server_at_all_is_said_so(tmp_path: Path) -> None:
+    """A port where nobody listens: nothing was sent, so nothing is in doubt."""
+    with pytest.raises(ServerRefuses, match="unreachable"):
+        run(asked(12), "http://127.0.0.1:9/v1", tmp_path, attempts=1)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert not any(journal.in_doubt.values())
+
+
+def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path) -> None:
+    """At $10 and $30 a million, a request may cost (14 + 50 * 3) / 1e5: 1.64 thousandths; six cents buy some, not all.
+
+    Each reply then costs (100 * 10 + 20 * 30) / 1e6 = $0.0016 by the server's usage.
+    """
+    ended = run(asked(100), server.url, tmp_path, limit=0.06, concurrency=1)
+    answered = [c for c in ended if c.reply]
+    assert {c.failure for c in ended if not c.reply} == {"over_budget"}
+    assert 0.06 - 0.0035 < 0.0016 * len(answered) <= 0.06
+    assert len(server.became()) == len(answered)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert Budget(1, Price(10, 30), journal, "m", 50).spent == pytest.approx(0.0016 * len(answered))
+
+
+def test_a_request_in_doubt_counts_as_spent_at_its_dearest(tmp_path: Path) -> None:
+    """Asked and neither answered nor failed, as after a kill: 42 characters are 18 tokens, 50 more may be written."""
+    request = Request(item="a", model="m", prompt="x" * 42, settings={})
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.asked(request, 1)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert Budget(1, Price(10, 30), journal, "m", 50).spent == pytest.approx((18 * 10 + 50 * 30) / 1e6)
+        assert Budget(1, Price(10, 30), journal, "another", 50).spent == 0
+
+
+def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
+    """The half line goes, what stands before it is kept, and the journal can be written on."""
+    path = tmp_path / "journal.jsonl"
+    request = asked(1)[0]
+    with Journal(path) as journal:
+        journal.asked(request, 1)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"event": "answered", "key": "' + b"x" * 70_000)
+    with Journal(path) as journal:
+        assert journal.in_doubt[request.key] == 1
+        journal.failed(request.key, 1, "timeout")
+    assert path.read_bytes().startswith(whole)
+    assert [event["event"] for event in events(tmp_path)] == ["asked", "failed"]
+
+
+def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
+    """Only the last line may be cut; another one says that the file was changed."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"event": "asked"\n{"event": "batch", "tag": "t", "at": "now"}\n')
+    with pytest.raises(BadInput, match=r"journal.jsonl:1: found a line that is no object with event and at"):
+        Journal(path)
+
+
+def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
+    """The second would pay for what the first is paying for."""
+    with (
+        Journal(tmp_path / "journal.jsonl"),
+        pytest.raises(BadInput, match="that another run is writing"),
+    ):
+        Journal(tmp_path / "journal.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, 30),
+        ({"retry-after": "Wed, 21 Oct 2015 07:27:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds or a date, against a clock at 07:28:00; what cannot be read asks for nothing."""
+    assert retry_after(headers, datetime(2015, 10, 21, 7, 28, tzinfo=UTC)) == seconds
+
+
+def test_while_the_server_asks_for_quiet_nobody_starts() -> None:
+    """A hold of 0.2 s keeps every waiting request; 600 a minute then start 0.1 s apart."""
+
+    async def starts() -> list[float]:
+        pace, loop = Pace(600), asyncio.get_running_loop()
+        begin = loop.time()
+        pace.hold(0.2)
+        times = []
+
+        async def one() -> None:
+            await pace.turn()
+            times.append(loop.time() - begin)
+
+        await asyncio.gather(*[one() for _ in range(4)])
+        return times
+
+    assert sorted(asyncio.run(starts())) == pytest.approx([0.2, 0.3, 0.4, 0.5], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:sk-secret@127.0.0.1/v1", "https://x.org/v1?key=sk-secret", "127.0.0.1:8000/v1", "ftp://x/v1"]
+)
+def test_an_address_must_be_one_and_carry_no_secret(url: str) -> None:
+    """A key in the address would stand in every log."""
+    with pytest.raises(ValueError, match=r"address") as error:
+        Endpoint(base_url=url)
+    assert "sk-secret" not in str(error.value)
+
+
+def test_only_a_server_here_does_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere the missing key is named."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert Endpoint(base_url="http://localhost:1/v1").key() == "no-key"
+    with pytest.raises(ValueError, match="no key in the environment variable OPENAI_API_KEY"):
+        Endpoint().key()
+
+
+def test_prices_come_from_a_table_that_users_edit(tmp_path: Path) -> None:
+    """The longest fitting name wins; a server on this machine is free; elsewhere an unknown price stays unknown."""
+    assert price_of("gpt-4-turbo-preview", None) == Price(10, 30, 0.5)
+    assert price_of("tiny", "http://127.0.0.1:8/v1") == FREE
+    assert price_of("tiny", "https://x.org/v1") is None
+    table = tmp_path / "mine.toml"
+    table.write_text(
+        'batch = 0.4\n[models]\n"ti*" = { prompt = 1, completion = 2 }\n"tin*" = { prompt = 3, completion = 4 }\n'
+    )
+    assert price_of("tiny", None, table) == Price(3, 4, 0.4)
+    table.write_text('[models]\n"tiny" = { prompt = 1 }\n')
+    with pytest.raises(BadInput, match="an entry without a number"):
+        price_of("tiny", None, table)
+
+
+def test_the_study_cost_what_the_estimate_says() -> None:
+    """Measured over its 2,092 items: 216,450 tokens in, 59,285 out; at $10 and $30 a million that is $3.94."""
+    assert Price(10, 30).cost(216_450, 59_285) == pytest.approx(3.943, abs=0.001)
+    assert Price(10, 30).cost(216_450, 59_285, batch=True) == pytest.approx(1.972, abs=0.001)
+
+
+def start(dev: Path, url: str, out: Path) -> "subprocess.Popen[str]":
+    """The command, as people call it."""
+    program = Path(sys.executable).with_name("catsofa")
+    command = [
+        str(program),
+        "build",
+        "paraphrases",
+        "--on",
+        str(dev),
+        "--base-url",
+        url,
+        "--model",
+        "m",
+        "--out",
+        str(out),
+    ]
+    options = ["--max-cost", "5", "--timeout", "2", "--concurrency", "8"]
+    env = {**os.environ, "OPENAI_API_KEY": KEY}
+    return subprocess.Popen(command + options, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("server", "count"),
+    [
+        pytest.param({"share": 0.05, "lasting": 0.06}, 500, id="500"),
+        pytest.param({"share": 0.05, "lasting": 0.06}, 10_000, id="10000", marks=pytest.mark.slow),
+    ],
+    indirect=["server"],
+)
+def test_faults_and_a_kill_lose_nothing_and_pay_for_nothing_twice(server: Server, count: int, tmp_path: Path) -> None:
+    """Every item ends exactly once; an answer that was noted is never asked for again; the key is nowhere."""
+    dev, out = tmp_path / "dev.jsonl", tmp_path / "out"
+    jsonl.write(cats(count), dev)
+    first = start(dev, server.url, out)
+    while len(server.became()) < count // 3:
+        assert first.poll() is None, first.communicate()
+        time.sleep(0.02)
+    first.send_signal(signal.SIGKILL)
+    said = [*first.communicate()]
+    answered_before = {item["item"] for item in server.became() if item["became"] == "answered"}
+
+    second = start(dev, server.url, out)
+    said += second.communicate(timeout=600)
+    assert second.returncode == 1, said  # some items meet an unknown model, which is a failure that is said
+    told = server.settled()
+    assert_every_item_ended_once(count, out)
+    assert_nothing_was_asked_again(out)
+    answers = Counter(item["item"] for item in told if item["became"] == "answered")
+    twice = {item for item, times in answers.items() if times > 1}
+    assert answers.keys() == {i["item"] for i in told} - {i["item"] for i in told if i["became"] == "404"}
+    assert twice <= answered_before
+    assert len(twice) <= 8, "only what was under way when the kill came may be asked again"
+    assert {item["became"] for item in told} == {"429", "500", "503", "reset", "cut", "drip", "404", "answered"}
+    assert_the_key_is_nowhere(said, out)
+
+
+def assert_every_item_ended_once(count: int, out: Path) -> None:
+    """Kept, refused or failed: each of both paraphrases, or the item as a whole."""
+    kept = [(cat.id, number) for number in (1, 2) for cat in jsonl.read(out / f"partition_{number}.jsonl", Cat)]
+    turned_away = list(jsonl.read(out / "refused.jsonl", Refused))
+    assert len(set(kept)) == len(kept)
+    whole = {refused.id for refused in turned_away}
+    assert {item for item, _ in kept} | whole == {f"cat-{n}" for n in range(count)}
+    assert not {item for item, _ in kept} & whole
+    reasons = {refused.reason for refused in turned_away}
+    assert reasons <= {"refusal", "content_filter", "empty_reply", "truncated", "failed_http_404"}
+    assert len(reasons) == 5
+
+
+def assert_nothing_was_asked_again(out: Path) -> None:
+    """No request stands in the journal after its reply."""
+    answered: set[str] = set()
+    for event in events(out):
+        assert event["event"] != "asked" or event["key"] not in answered
+        if event["event"] == "answered":
+            assert event["key"] not in answered
+            answered.add(event["key"])
+
+
+def assert_the_key_is_nowhere(said: list[str], out: Path) -> None:
+    """Neither in what was printed nor in any file."""
+    assert not any(KEY in text for text in said)
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert files
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    assert any(b"***" in path.read_bytes() for path in files), "the server did repeat it"

@@ -1,0 +1,73 @@
+import pytest
+
+from catsofa.builders.intersections import build, build_categories, cross
+from catsofa.data.records import Identity, Refused, Term
+
+
+def country(adjective: str, name: str = "") -> Term:
+    """A country of the lexicon."""
+    return Term(category="countries", term=name or adjective, extra={"COUNTRY_ADJ": adjective})
+
+
+def term(category: str, word: str, pos: str) -> Term:
+    """A term of the lexicon."""
+    return Term(category=category, term=word, pos=pos)
+
+
+DEAF, ITALIAN = term("disability", "deaf", "adj"), country("Italian", "Italy")
+ALLERGIC = term("disability", "with hay fever", "pp")
+CROSSED = [
+    (DEAF, ITALIAN, "Deaf Italian people"),
+    (ITALIAN, DEAF, "Deaf Italian people"),
+    (term("gender", "woman", "n"), country("French", "France"), "French women"),
+    (term("age", "old person", "n"), term("religion", "Sikh", "n"), "Old Sikhs"),
+    (ALLERGIC, term("gender", "trans man", "n"), "Trans men with hay fever"),
+    (ALLERGIC, country("Maltan", "Malta"), "Maltese people with hay fever"),
+    (ALLERGIC, term("age", "in their nineties", "pp"), "People in their nineties and with hay fever"),
+    (term("religion", "buddhist monk", "n"), term("age", "young", "adj"), "Young Buddhist monks"),
+    (term("race", "native american", "adj"), term("sexuality", "gay", "adj"), "Gay Native American people"),
+    (term("disability", "deaf", "n"), term("gender", "boy", "n"), "Deaf boys"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "identity"), CROSSED)
+def test_two_terms_make_one_subject_in_english_order(first: Term, second: Term, identity: str) -> None:
+    """Age, disability, sexuality, gender, race, nationality, religion, noun, phrase; whichever is given first."""
+    assert cross(first, second)[0] == identity
+
+
+def test_the_form_says_what_a_subject_is_made_of() -> None:
+    """Length and head noun move perplexity."""
+    assert cross(DEAF, ITALIAN)[1] == "adjective adjective people"
+    assert cross(ALLERGIC, term("gender", "woman", "n"))[1] == "noun phrase"
+
+
+def test_what_makes_no_subject_is_refused() -> None:
+    """Two nouns have no order, two terms of one category no intersection, a religion is no people."""
+    woman, user = term("gender", "woman", "n"), term("disability", "wheelchair user", "n")
+    assert cross(woman, user) == "two_nouns"
+    assert cross(woman, term("gender", "man", "n")) == "same_category"
+    assert (
+        cross(woman, Term(category="religion", term="Taoism", pos="n", extra={"SEM": "religion"}))
+        == "religion_not_people"
+    )
+
+
+def test_each_pair_is_an_identity_of_both_categories_once() -> None:
+    """The category names both, in the order of their words; a repeated subject is a duplicate."""
+    firsts = [term("gender", "woman", "n"), Term(category="gender", term="woman", pos="n", id="again")]
+    made = list(build(firsts, [country("Italian", "Italy"), term("disability", "wheelchair user", "n")]))
+    kept = [record for record in made if isinstance(record, Identity)]
+    assert [(i.identity, i.category) for i in kept] == [("Italian women", "gender+countries")]
+    assert [record.reason for record in made if isinstance(record, Refused)] == ["two_nouns", "duplicate", "two_nouns"]
+
+
+def test_two_categories_of_a_lexicon_are_named() -> None:
+    """One category, the same twice, or one that is not there is a mistake of the caller."""
+    terms = [term("gender", "woman", "n"), country("Italian", "Italy")]
+    made = build_categories(terms, ["gender", "countries"])
+    assert [record.identity for record in made if isinstance(record, Identity)] == ["Italian women"]
+    with pytest.raises(ValueError, match="two different categories"):
+        list(build_categories(terms, ["gender", "gender"]))
+    with pytest.raises(ValueError, match="no category 'age'; it has countries, gender"):
+        list(build_categories(terms, ["gender", "age"]))

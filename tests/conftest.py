@@ -1,0 +1,19 @@
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# a test run in the background inherits an ignored Ctrl-C and hands it on; a person's terminal does not ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of released data and small models, which is never part of the project."""
+    folder = Path(os.environ.get("CATSOFA_SHARED", ROOT.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"no released data at {folder}; set CATSOFA_SHARED to the folder that holds them")
+    return folder

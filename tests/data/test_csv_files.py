@@ -1,0 +1,114 @@
+from pathlib import Path
+
+import pytest
+
+from catsofa.data import csv_files
+from catsofa.data.files import BadInput
+
+COLUMNS = ("item", "text")
+
+
+def rows_of(content: bytes, tmp_path: Path, max_line: int = 1000) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a file with this content."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    return list(csv_files.rows(path, COLUMNS, "a table", max_line))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"item,text\n1,tea\n",
+        b"item\ttext\n1\ttea\n",
+        b"item,text\r\n1,tea\r\n",
+        b"\xef\xbb\xbfitem,text\n1,tea",
+        b'"item","text"\n"1","tea"\n\n',
+        b"\n\nitem,text\n\n1,tea\n",
+    ],
+)
+def test_commas_and_tabs_quotes_line_ends_and_blank_lines_do_not_matter(content: bytes, tmp_path: Path) -> None:
+    """As spreadsheets, R and pandas write them, with a byte-order mark or without a last line end."""
+    assert [row for _, row in rows_of(content, tmp_path)] == [{"item": "1", "text": "tea"}]
+
+
+def test_a_row_has_the_line_it_begins_on(tmp_path: Path) -> None:
+    """A quoted cell may hold line breaks, which are kept; the rows after it are still found by their line."""
+    content = b'\n\nitem,text\n1,"two\r\nlines"\n\n2,"say ""tea"""\n'
+    assert rows_of(content, tmp_path) == [
+        (4, {"item": "1", "text": "two\r\nlines"}),
+        (7, {"item": "2", "text": 'say "tea"'}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "table.csv: found an empty file; expected a table"),
+        (b"\n \n", "table.csv: found nothing but blank lines"),
+        (b"item,text\n", "table.csv: found a header and no rows"),
+        (
+            b"item;text\n1;tea\n",
+            "table.csv:1: found semicolons between the columns; expected a table, with commas or tabs",
+        ),
+        (b"item|text\n1|tea\n", "table.csv:1: found bars between the columns"),
+        (
+            b"item\n1\n",
+            "table.csv:1: found no column 'text' among 'item'; expected a table, with the columns item, text",
+        ),
+        (b"item,text,item\n1,2,3\n", "table.csv:1: found the column 'item' twice"),
+        (b"item,text\n1,tea\n2\n", "table.csv:3: found 1 cell; expected 2, one for each column of the header"),
+        (b"item,text\n1,tea,milk\n", "table.csv:2: found 3 cells; expected 2"),
+        (b"item,text\n1,te\0a\n", "table.csv:2: found a NUL byte"),
+        (b"item,text\n1,caf\xe9\n", "table.csv:2: found byte 0xe9, which is not UTF-8; expected a table in UTF-8"),
+        (b'item,text\n1,tea\n2,"never closed\n3,tea\n', "table.csv:3: found the end of the file inside a quoted cell"),
+        (b'item,text\n1,"tea" time\n', "table.csv:2: found a cell that is quoted wrongly"),
+        (b"item,text\r1,tea\r", "found no column 'item'"),
+        (b"item,text\n1,tea\r2,tea\n", "table.csv:2: found a carriage return inside an unquoted cell"),
+        (b'item,text\n1,"' + b"a\n" * 100_000, "table.csv:2: found a cell of over 131,072 characters"),
+        (b"item,text\n1," + b"a" * 2000 + b"\n", "table.csv:2: found a line of over 1,000 bytes"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_one_sentence(content: bytes, said: str, tmp_path: Path) -> None:
+    """With the file, the line, what was found and what was expected."""
+    with pytest.raises(BadInput) as caught:
+        rows_of(content, tmp_path)
+    assert said in str(caught.value)
+
+
+def test_rows_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
+    """A table of any length takes the memory of a row."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"item,text\n1,tea\n" + b"\xff\n")
+    rows = csv_files.rows(path, COLUMNS, "a table")
+    assert next(rows) == (2, {"item": "1", "text": "tea"})
+    with pytest.raises(BadInput, match="0xff"):
+        next(rows)
+
+
+def test_every_row_gets_the_columns_that_came_last(tmp_path: Path) -> None:
+    """A column may appear with any row; the rows before it have an empty cell there."""
+    path = tmp_path / "table.csv"
+    table = [{"item": "1"}, {"item": "2", "text": "a\rb", "new": "x"}, {"item": "", "newer": ","}]
+    assert csv_files.write(table, path, COLUMNS) == 3
+    assert path.read_bytes() == b'item,text,new,newer\n1,,,\n2,"a\rb",x,\n,,,","\n'
+    assert [row["newer"] for _, row in csv_files.rows(path, COLUMNS, "a table")] == ["", "", ","]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"item": "a\0b"}, "row 2: 'a.*' holds a NUL"),
+        ({"item": "a" * 131_073}, "row 2: .* too long"),
+        ({"item": "\ud800"}, "surrogates not allowed"),
+    ],
+)
+def test_a_cell_that_could_not_be_read_again_is_not_written(row: dict[str, str], said: str, tmp_path: Path) -> None:
+    """The file that stood there stays as it was, and nothing is left beside it."""
+    path = tmp_path / "table.csv"
+    path.write_text("before")
+    with pytest.raises(ValueError, match=said):
+        csv_files.write([{"item": "1"}, row], path, COLUMNS)
+    with pytest.raises(ValueError, match="nothing to write"):
+        csv_files.write([], path, COLUMNS)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,278 @@
+import io
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from file_server import Files, serving
+from samples import FILES
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import sources
+from catsofa.data.fetch import fetch
+from catsofa.data.files import BadInput
+
+CATS = FILES["stereoset"][1].encode()
+LEXICONS = {"age.csv": b"TERM,POS\nelder,n\n", "crafts.csv": b"TERM,POS\npotter,n\n"}
+JUDGED = FILES["sbic"][1].encode()
+
+
+def archive(**members: bytes) -> bytes:
+    """A gzipped archive; a name with two underscores stands in a folder."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name.replace("__", "/") + ".csv")
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+SBIC = archive(sbic__other=b"no", sbic__trn=JUDGED)
+
+
+def listed(name: str, content: bytes) -> str:
+    """A file of the table with its checksum and size."""
+    return f'{{ path = "{name}", sha256 = "{digest(content)}", bytes = {len(content)} }}'
+
+
+def entry(name: str, *lines: str) -> str:
+    """A source of the table."""
+    facts = ('holds = "mild things"', f'folder = "{name}"', 'licence = "MIT"', 'citation = "Us"', 'paper = ""')
+    return "\n".join([f'["{name}"]', *facts, *lines, ""])
+
+
+def digest(content: bytes) -> str:
+    """The SHA-256 of some bytes."""
+    return sha256(content).hexdigest()
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Files]:
+    """A server that stands for the Hub and for everybody else, and a table of sources that lie on it."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("CATSOFA_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with serving() as files:
+        monkeypatch.setenv("HF_ENDPOINT", files.url)
+        files.add("/cats.json", CATS)
+        files.add("/SBIC.tgz", SBIC)
+        for name, content in LEXICONS.items():
+            files.add(f"/datasets/us/mild/resolve/abc/terms/{name}", content)
+        cats, tgz = f'url = "{files.url}/cats.json"', f'url = "{files.url}/SBIC.tgz"'
+        lexicons = ", ".join(listed(f"terms/{name}", content) for name, content in LEXICONS.items())
+        sealed = f'archive = {{ sha256 = "{digest(SBIC)}" }}'
+        member = f'members = [{{ path = "trn.csv", bytes = {len(JUDGED)} }}]'
+        table = [
+            entry("cats", 'format = "stereoset"', cats, f"files = [{listed('cats.json', CATS)}]"),
+            entry("unknown", 'format = "stereoset"', cats, 'files = [{ path = "cats.json" }]'),
+            entry("lexicons", 'format = "identities"', 'hub = "us/mild"', 'revision = "abc"', f"files = [{lexicons}]"),
+            entry("judged", 'format = "sbic"', tgz, sealed, member),
+        ]
+        (tmp_path / "sources.toml").write_text("\n".join(table))
+        monkeypatch.setattr(sources, "TABLE", tmp_path / "sources.toml")
+        sources.table.cache_clear()
+        yield files
+    sources.table.cache_clear()
+
+
+def test_a_source_is_fetched_once(server: Files, tmp_path: Path) -> None:
+    """Downloaded and verified; the second time it is there, and nothing is asked for."""
+    first, second = fetch("cats"), fetch("cats")
+    assert first.path == second.path == tmp_path / "data/cats/cats.json"
+    assert first.path.read_bytes() == CATS
+    assert [(file.how, file.published) for file in (*first.files, *second.files)] == [
+        ("downloaded", True),
+        ("there", True),
+    ]
+    assert len(server.asked) == 1
+
+
+def test_a_folder_is_fetched_from_the_hub(server: Files, tmp_path: Path) -> None:
+    """Two files of a dataset at a revision, each with its progress; the folder is read as one."""
+    seen: dict[str, int] = {}
+    fetched = fetch("lexicons", progress=lambda name, done, total: seen.update({name: done}))
+    assert seen == {name: len(content) for name, content in LEXICONS.items()}
+    assert fetched.path == tmp_path / "data/lexicons"
+    assert [term.term for term in sources.read("lexicons")] == ["elder", "potter"]
+
+
+def test_a_member_is_unpacked_from_a_verified_archive(server: Files, tmp_path: Path) -> None:
+    """The archive is downloaded once and kept; of its files only the one that is asked for is written."""
+    fetched = fetch("judged")
+    assert fetched.path == tmp_path / "data/judged/trn.csv"
+    assert fetched.path.read_bytes() == JUDGED
+    assert [file.how for file in fetched.files] == ["unpacked"]
+    fetched.path.unlink()
+    assert fetch("judged").path.read_bytes() == JUDGED
+    assert len(server.asked) == 1
+    assert not list(tmp_path.rglob("*other*"))
+
+
+def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) -> None:
+    """An archive of other bytes is refused, and so is one without the file, even if its checksum were right."""
+    server.add("/SBIC.tgz", SBIC[:-20])
+    with pytest.raises(ValueError, match="it is not the released file"):
+        fetch("judged")
+    for content, complaint in [(archive(other=b"no"), "an archive without it"), (SBIC[:60], "a damaged archive")]:
+        server.add("/SBIC.tgz", content)
+        table = sources.TABLE.read_text()
+        sources.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
+        sources.table.cache_clear()
+        with pytest.raises(BadInput, match=complaint):
+            fetch("judged")
+        sources.TABLE.write_text(table)
+        shutil.rmtree(tmp_path / "data")
+
+
+@pytest.mark.parametrize("name", ["cats", "lexicons", "judged"])
+def test_a_local_copy_is_as_good_as_the_net(name: str, server: Files, tmp_path: Path) -> None:
+    """`--from` a file, a folder, or the archive: the released bytes are taken, and nothing is downloaded."""
+    given = tmp_path / "given"
+    given.mkdir()
+    for file, content in {"cats.json": CATS, "SBIC.tgz": SBIC, **LEXICONS}.items():
+        (given / file).write_bytes(content)
+    fetched = fetch(name, given)
+    assert all(file.how in ("copied", "unpacked") and file.published for file in fetched.files)
+    assert server.asked == []
+    assert list(sources.read(name))
+
+
+def test_single_files_are_given_by_themselves(server: Files, tmp_path: Path) -> None:
+    """The file under another name; a member of an archive that somebody has already unpacked."""
+    (tmp_path / "my cats.json").write_bytes(CATS)
+    assert fetch("cats", tmp_path / "my cats.json").files[0].published
+    (tmp_path / "trn.csv").write_bytes(JUDGED)
+    member = fetch("judged", tmp_path / "trn.csv").files[0]
+    assert (member.how, member.published, member.sha256) == ("copied", False, digest(JUDGED))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("cats", CATS + b" ", f"found {len(CATS) + 1:,} bytes with SHA-256 .*; expected the released cats.json"),
+        ("judged", JUDGED[1:], rf"expected the released trn.csv \({len(JUDGED)} bytes\)"),
+        ("cats", b"", "an empty file"),
+    ],
+)
+def test_other_bytes_are_refused_from_a_file_too(
+    name: str, content: bytes, complaint: str, server: Files, tmp_path: Path
+) -> None:
+    """What is given must be the released file; what is refused is not copied."""
+    (tmp_path / "given").write_bytes(content)
+    with pytest.raises(BadInput, match=complaint):
+        fetch(name, tmp_path / "given")
+    assert sources.find(sources.named(name)) is None
+
+
+def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path: Path) -> None:
+    """The first download is taken as it is and its checksum stays beside it; another file later is refused."""
+    first = fetch("unknown").files[0]
+    assert (first.published, first.sha256) == (False, digest(CATS))
+    note = tmp_path / "data/unknown/cats.json.sha256"
+    assert note.read_text() == f"{digest(CATS)}  cats.json\n"
+    first.path.unlink()
+    server.add("/cats.json", CATS + b" ")
+    with pytest.raises(ValueError, match=f"and not {digest(CATS)}"):
+        fetch("unknown")
+    assert not first.path.exists()
+
+
+def test_another_file_in_its_place_is_not_overwritten(server: Files, tmp_path: Path) -> None:
+    """A corrected copy of one's own is used as it is; fetch says that it is not the released one."""
+    mine = tmp_path / "data/cats/cats.json"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(CATS + b" ")
+    assert sources.resolve("cats") == mine
+    with pytest.raises(ValueError, match="it is used as it is, move it away to fetch the released one"):
+        fetch("cats")
+    assert mine.read_bytes() == CATS + b" "
+
+
+def test_two_at_a_time_download_once(server: Files) -> None:
+    """Four fetches of one source at the same moment: one request, four times the file."""
+    server.slow = 0.05
+    with ThreadPoolExecutor(4) as pool:
+        fetched = list(pool.map(lambda _: fetch("cats"), range(4)))
+    assert len(server.asked) == 1
+    assert sorted(file.how for one in fetched for file in one.files) == ["downloaded", "there", "there", "there"]
+
+
+def test_what_is_missing_is_fetched_when_it_is_read(server: Files) -> None:
+    """`resolve` and `read` take names as they take paths."""
+    assert {cat.target for cat in sources.read("cats")} == {"islander", "baker"}
+    assert sources.resolve("cats").read_bytes() == CATS
+
+
+def test_without_a_network_the_user_is_told_what_to_put_where(
+    server: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HF_HUB_OFFLINE asks nobody; a host that cannot be reached gives the same advice."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(
+        ValueError, match=rf"HF_HUB_OFFLINE is set: bring .*/cats\.json \(SHA-256 {digest(CATS)}\) and put"
+    ):
+        sources.resolve("cats")
+    assert server.asked == []
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    sources.TABLE.write_text(sources.TABLE.read_text().replace("127.0.0.1", "nowhere.invalid"))
+    monkeypatch.setenv("no_proxy", "*")
+    sources.table.cache_clear()
+    with pytest.raises(ValueError, match=r"nowhere\.invalid cannot be reached .*: bring .* and put it at "):
+        fetch("cats")
+
+
+def test_a_folder_that_cannot_be_written_is_said(server: Files, tmp_path: Path) -> None:
+    """CATSOFA_DATA names a file."""
+    (tmp_path / "data").write_text("a file")
+    with pytest.raises(BadInput, match="CATSOFA_DATA names another"):
+        fetch("cats")
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """The exit code of a command and what it printed."""
+    done = CliRunner().invoke(app, ["data", *arguments], env={"COLUMNS": "80"})
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout
+
+
+def test_the_commands_list_show_fetch_and_find(server: Files, tmp_path: Path) -> None:
+    """What a person sees before and after: the list fits 80 columns, and `path` prints the path alone."""
+    _, listed = run("list")
+    assert "cats" in listed
+    assert max(map(len, listed.splitlines())) <= 80
+    with pytest.raises(ValueError, match="run 'catsofa data fetch cats'"):
+        run("path", "cats")
+    assert run("fetch", "cats", "lexicons")[0] == 0
+    assert run("path", "cats") == (0, f"{tmp_path / 'data/cats/cats.json'}\n")
+    assert digest(CATS) in run("show", "cats")[1]
+    here = {source["name"]: source["here"] for source in json.loads(run("list", "--json")[1])}
+    assert here == {
+        "cats": str(tmp_path / "data/cats/cats.json"),
+        "unknown": None,
+        "lexicons": str(tmp_path / "data/lexicons"),
+        "judged": None,
+    }
+
+
+def test_fetch_prints_a_checksum_that_nobody_published(server: Files) -> None:
+    """The user can publish it, or compare it with a colleague's."""
+    assert digest(CATS) in run("fetch", "unknown")[1]
+    assert json.loads(run("fetch", "unknown", "--json")[1])[0]["files"][0]["published"] is False
+    assert run("fetch", "cats", "--quiet")[1] == ""
+
+
+def test_fetch_takes_one_local_file_for_one_set(server: Files, tmp_path: Path) -> None:
+    """One file cannot be two sets; a name that is not known is said before anything is fetched."""
+    with pytest.raises(ValueError, match="name one"):
+        run("fetch", "cats", "judged", "--from", str(tmp_path))
+    with pytest.raises(ValueError, match=r"no source 'cat' \(cats\?\)"):
+        run("fetch", "cats", "cat")
+    assert server.asked == []

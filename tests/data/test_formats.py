@@ -1,0 +1,82 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from samples import FILES, write_sample
+
+import catsofa
+from catsofa.data import formats, jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.records import RECORDS, Annotation, Cat, Pair, Probe
+
+
+def test_every_format_is_where_its_name_says() -> None:
+    """The table of modules and what they hold agree, and each format holds records that we know."""
+    for name in formats.MODULES:
+        assert formats.named(name).name == name
+        assert set(formats.named(name).holds) <= set(RECORDS.values())
+    with pytest.raises(ValueError, match="no format 'excel'; the formats are stereoset, predictions"):
+        formats.named("excel")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_known_by_its_content_whatever_it_is_called(name: str, tmp_path: Path) -> None:
+    """Each sample is taken for its own format and no other, under its name and under none."""
+    path = write_sample(tmp_path, name)
+    assert formats.format_of(path).name == name.split()[0]
+    bare = path.rename(tmp_path / "data")
+    assert formats.format_of(bare).name == name.split()[0]
+    assert sum(1 for _ in catsofa.read(bare)) == sum(1 for _ in formats.read(bare, name.split()[0]))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_sample_goes_through_jsonl_and_comes_back(name: str, tmp_path: Path) -> None:
+    """Foreign format to our own and back: nothing is said to be lost on either way, and nothing is."""
+    path = write_sample(tmp_path, name)
+    chosen = formats.format_of(path)
+    back = tmp_path / "back" / path.name if chosen.suffix else tmp_path / "back"
+    there = formats.convert(path, tmp_path / "records.jsonl")
+    again = formats.convert(tmp_path / "records.jsonl", back, target_format=chosen.name)
+    assert there.lost == again.lost == Counter()
+    assert there.records == again.records > 0
+    assert list(formats.read(back)) == list(formats.read(path))
+
+
+def test_records_of_another_type_are_said_when_one_type_is_asked_for(tmp_path: Path) -> None:
+    """A command that needs CATs does not take pairs, whichever the format; it takes CATs in any."""
+    pairs = write_sample(tmp_path, "crows-pairs")
+    with pytest.raises(BadInput, match=r"pairs\.csv: found pairs \(CrowS-Pairs\); expected cats"):
+        list(formats.read_as(pairs, Cat))
+    probes = write_sample(tmp_path, "jsonl")
+    with pytest.raises(BadInput, match=r"probes\.jsonl: found probes; expected pairs"):
+        list(formats.read_as(probes, Pair))
+    assert [probe.id for probe in formats.read_as(probes, Probe)] == ["p1", "p2"]
+    assert len(list(formats.read_as(write_sample(tmp_path, "stereoset"), Cat))) == 2
+
+
+def test_the_target_s_format_is_told_by_its_ending_or_must_be_named(tmp_path: Path) -> None:
+    """Probes in .csv can only be SoFa's; tests in a folder, or an ending of nobody's, could be several things."""
+    path = write_sample(tmp_path, "jsonl")
+    assert formats.convert(path, tmp_path / "a.csv").target == "sofa"
+    assert formats.convert(path, tmp_path / "folder").target == "release"
+    with pytest.raises(ValueError, match=r"cannot tell the format of .*; name one of sofa, release, jsonl with --to"):
+        formats.convert(path, tmp_path / "a.xml")
+    with pytest.raises(ValueError, match="name one of seat, release, jsonl with --to"):
+        formats.convert(write_sample(tmp_path, "seat"), tmp_path / "tests")
+    for source in (path, tmp_path / "a.csv"):
+        with pytest.raises(ValueError, match=r"crows-pairs holds pairs; .* holds probes"):
+            formats.convert(source, tmp_path / "b.csv", target_format="crows-pairs")
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(ValueError, match="is the file to read"):
+        formats.convert(path, tmp_path / "link", target_format="jsonl")
+
+
+def test_an_annotation_file_is_no_crows_pairs_file_and_the_other_way_round(tmp_path: Path) -> None:
+    """CrowS-Pairs has a column of annotations, and a table of judgements may have one of bias types."""
+    path = tmp_path / "labels.csv"
+    path.write_text("item,annotator,label,bias_type,sent_more\ns1,h1,related,age,Tea.\n")
+    assert list(formats.read(path)) == [
+        Annotation(item="s1", annotator="h1", label="related", extra={"bias_type": "age", "sent_more": "Tea."})
+    ]
+    jsonl.write(formats.read(path), tmp_path / "labels.jsonl")
+    assert formats.convert(tmp_path / "labels.jsonl", tmp_path / "again.csv").lost == Counter()

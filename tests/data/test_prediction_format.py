@@ -1,0 +1,97 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import PREDICTIONS, write_sample
+
+from catsofa.data import formats, jsonl, prediction_format
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+
+RELEASED = [
+    "EnsembleModel_",
+    "SentimentModel",
+    "bert-base-cased_BertNextSentence_BertLM",
+    "bert-large-cased_BertNextSentence_BertLM",
+    "gpt2-large_ModelNSP_GPT2LM",
+    "gpt2-medium_ModelNSP_GPT2LM",
+    "gpt2_ModelNSP_GPT2LM",
+    "roberta-base_ModelNSP_RoBERTaLM",
+    "roberta-large_ModelNSP_RoBERTaLM",
+    "xlnet-base-cased_ModelNSP_XLNetLM",
+    "xlnet-large-cased_ModelNSP_XLNetLM",
+]
+
+
+def test_a_score_keeps_its_task_and_its_number(tmp_path: Path) -> None:
+    """In the file's order, one score a sentence; null is unscored."""
+    scores = list(prediction_format.read(write_sample(tmp_path, "predictions")))
+    assert [score.item for score in scores] == ["s4", "s5", "s1", "s2", "s3"]
+    assert [score.score for score in scores] == [0.1, None, -3.5e-07, 7.0, 1e300]
+    assert [score.task for score in scores] == ["intersentence"] * 2 + ["intrasentence"] * 3
+    prediction_format.write(scores, tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text()) == PREDICTIONS
+
+
+def test_unscored_is_null_in_the_file_and_nan_is_read_as_unscored(tmp_path: Path) -> None:
+    """Python writes NaN, which is not JSON and which an evaluation would count as a lost comparison."""
+    path = tmp_path / "nan.json"
+    path.write_text('{"intrasentence": [{"id": "a", "score": NaN}, {"id": "b", "score": -Infinity}]}')
+    scores = list(prediction_format.read(path))
+    assert [score.score for score in scores] == [None, float("-inf")]
+    prediction_format.write([Score(item="a", score=float("nan"), task="intrasentence")], path)
+    assert json.loads(path.read_text()) == {"intrasentence": [{"id": "a", "score": None}], "intersentence": []}
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ([], "a list; expected an object"),
+        ({}, "not one score"),
+        ({"intrasentence": [], "intersentence": []}, "not one score"),
+        ({"intrasentence": [], "overall": []}, "the field 'overall'"),
+        ({"intrasentence": {"a": 1.0}}, "an object in intrasentence; expected a list"),
+        ({"intrasentence": [["a", 1.0]]}, "a list in intrasentence[0]; expected an object"),
+        ({"intrasentence": [{"id": "a"}]}, "no field 'score' in intrasentence[0]"),
+        ({"intrasentence": [{"id": 3, "score": 1}]}, "the number 3 in intrasentence[0].id"),
+        ({"intrasentence": [{"id": "a", "score": "1"}]}, "a text in intrasentence[0].score; expected a number or null"),
+        ({"intrasentence": [{"id": "a", "score": True}]}, "true or false in intrasentence[0].score"),
+        ({"intrasentence": [{"id": "a", "score": 10**400}]}, "expected a number that fits 64 bits"),
+        (
+            {"intrasentence": [{"id": "a", "score": 1}], "intersentence": [{"id": "a", "score": 2}]},
+            "id 'a' a second time (first at intrasentence[0]) in intersentence[0]",
+        ),
+    ],
+)
+def test_what_is_wrong_with_predictions_is_said_with_its_place(document: Any, said: str, tmp_path: Path) -> None:
+    """Wrong kinds of value, missing and unknown fields, an id twice."""
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInput) as caught:
+        list(prediction_format.read(path))
+    assert said in str(caught.value)
+
+
+def test_scores_of_other_tasks_are_refused_and_what_is_lost_is_named(tmp_path: Path) -> None:
+    """Predictions have two tasks, and neither tokens nor reasons."""
+    with pytest.raises(ValueError, match="the score of 'a' is of task 'pairs'"):
+        prediction_format.write([Score(item="a", score=1.0, task="pairs")], tmp_path / "p.json")
+    score = Score(item="a", score=None, tokens=3, task="intrasentence", reason="two BLANKs", extra={"sum": -4.0})
+    assert set(prediction_format.loses(score)) == {"tokens", "reason"}
+    jsonl.write([score], tmp_path / "scores.jsonl")
+    done = formats.convert(tmp_path / "scores.jsonl", tmp_path / "p.json")
+    assert dict(done.lost) == {"tokens": 1, "reason": 1}
+    (back,) = prediction_format.read(tmp_path / "p.json")
+    assert back.extra == {"sum": -4.0}
+
+
+@pytest.mark.parametrize("model", RELEASED)
+def test_released_predictions_come_back_to_the_last_digit(model: str, shared: Path, tmp_path: Path) -> None:
+    """12,687 scores in each of the 11 released files: read, written, the same JSON, read again, equal."""
+    source = shared / f"data/stereoset/released_predictions/predictions_{model}.json"
+    scores = list(formats.read(source))
+    assert len(scores) == 12_687
+    assert prediction_format.write(iter(scores), tmp_path / "again.json") == 12_687
+    assert json.loads((tmp_path / "again.json").read_text()) == json.loads(source.read_text())
+    assert list(formats.read(tmp_path / "again.json")) == scores

@@ -1,0 +1,129 @@
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from samples import write_sample
+
+from catsofa.data import formats, sources
+from catsofa.data.download import sha256_of
+from catsofa.data.files import BadInput
+
+BY_HAND = {
+    "stereoset:test": "bias-bench publishes no checksum",
+    **{f"sbic:{part}": "a member of an archive whose checksum is known" for part in ("trn", "dev", "tst")},
+    **{f"sbic:agg:{part}": "a member of an archive whose checksum is known" for part in ("trn", "dev", "tst")},
+}
+"""The sources some of whose files have no published checksum of their own, and why."""
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without any data."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CATSOFA_DATA", raising=False)
+    return tmp_path
+
+
+def test_every_source_is_complete() -> None:
+    """A format we have, a licence, a citation, a fixed revision or archive, checksums but where there is a reason."""
+    for source in sources.table().values():
+        assert source.format in formats.MODULES
+        assert source.licence
+        assert re.search(r"\b20\d\d: ", source.citation)
+        assert source.paper.startswith("https://")
+        assert re.fullmatch(r"[0-9a-f]{40}", source.revision) or (source.archive and source.archive.sha256)
+        for file in source.downloads:
+            assert file.url.startswith("https://")
+            assert re.fullmatch(r"[0-9a-f]{64}", file.sha256) or source.name in BY_HAND
+        if source.name not in BY_HAND:
+            assert all(file.sha256 for file in source.files)
+
+
+def test_no_two_sources_lie_in_one_place() -> None:
+    """What one fetches, another does not overwrite."""
+    places = Counter(source.folder + "/" + file.name for source in sources.table().values() for file in source.files)
+    assert max(places.values()) == 1
+
+
+def test_checksums_are_those_of_the_released_files(shared: Path) -> None:
+    """Every file that we have byte for byte has the checksum and the size of the table: 59 files."""
+    held = {sha256_of(path): path for path in (shared / "data").rglob("*") if path.is_file()}
+    listed = [file for source in sources.table().values() for file in source.files if file.sha256 in held]
+    for file in listed:
+        assert held[file.sha256].stat().st_size == file.bytes
+    names = {source.name for source in sources.table().values() if all(f.sha256 in held for f in source.files)}
+    assert names == {
+        *("crows-pairs", "crows-pairs:revised", "seat", "identities", "holisticbias:1.0", "holisticbias:1.1"),
+        *("biasasker", "biasasker:antonyms", "biasasker:groups"),
+    }
+    assert len(listed) == 2 + 46 + 7 + 2 + 3
+
+
+def test_addresses_are_spelled_out() -> None:
+    """A repository and a dataset at their commits, with odd characters quoted; the Hub's mirror is respected."""
+    revised, probes = sources.named("crows-pairs:revised").files[0], sources.named("sofa").files[0]
+    assert revised.url == (
+        "https://raw.githubusercontent.com/elidek-themis/datasets/a2e635422e1bfdcc8242b247a7d598c4f7b37f78/"
+        "llms/crows_pairs/data/crows_pairs_EN_revised%2B210_corrections.csv"
+    )
+    assert probes.url == (
+        "https://huggingface.co/datasets/copenlu/sofa/resolve/1d87182b9a087563ea3001330c11dd809fcdbe40/SoFa.csv"
+    )
+
+
+def test_the_folder_that_is_named_wins_over_the_cache(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CATSOFA_DATA first, then the cache; a set of many files is there only if all of them are."""
+    seat, dev = sources.named("seat"), sources.named("stereoset:dev")
+    cached = empty_home / "cache/catsofa/data"
+    assert sources.home() == cached
+    assert sources.find(dev) is None
+    for root in (cached, empty_home / "mine"):
+        (root / "stereoset").mkdir(parents=True)
+        (root / "stereoset/dev.json").write_text("{}")
+        (root / "seat").mkdir()
+    assert sources.find(dev) == cached / "stereoset/dev.json"
+    monkeypatch.setenv("CATSOFA_DATA", str(empty_home / "mine"))
+    assert sources.find(dev) == empty_home / "mine/stereoset/dev.json"
+    for file in seat.files[1:]:
+        (cached / "seat" / file.name).write_text("{}")
+    assert sources.find(seat) is None
+    (cached / "seat" / seat.files[0].name).write_text("{}")
+    assert sources.find(seat) == cached / "seat"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        (
+            "stereoset:dev",
+            ["run 'catsofa data fetch stereoset:dev'", "data/dev.json", "73a0f31b", "stereoset/dev.json"],
+        ),
+        ("stereoset:test", ["no SHA-256 is published", "stereoset/test.json"]),
+        ("seat", ["the 46 files of https://github.com/W4ngatang/sent-bias", "put them into", "data/seat"]),
+        ("sbic:trn", ["SBIC.v2.tgz", "07cabae1", "catsofa data fetch sbic:trn --from SBIC.v2.tgz"]),
+    ],
+)
+def test_what_is_missing_says_what_to_put_where(name: str, parts: list[str], empty_home: Path) -> None:
+    """One sentence with the command, the address, the checksum and the place."""
+    with pytest.raises(ValueError, match="is not on this machine") as error:
+        sources.path(name)
+    assert [part for part in parts if part not in str(error.value)] == []
+
+
+def test_a_local_path_always_wins(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is called as a source is called is the file."""
+    path = write_sample(empty_home, "stereoset")
+    (empty_home / "sofa").write_bytes(path.read_bytes())
+    monkeypatch.chdir(empty_home)
+    assert sources.resolve("sofa") == Path("sofa")
+    assert [cat.id for cat in sources.read("sofa")] == [cat.id for cat in formats.read(path)]
+    assert sources.resolve(Path("nowhere")) == Path("nowhere")
+
+
+def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(empty_home: Path) -> None:
+    """`stereoset:dve` is neither a file nor a source; `stereoset:dev` is one."""
+    with pytest.raises(BadInput, match=r"found no such file; expected .* \(stereoset:dev\?\)"):
+        sources.resolve("stereoset:dve")
+    with pytest.raises(ValueError, match=r"no source 'seet' \(seat\?\); 'catsofa data list' shows them all"):
+        sources.named("seet")

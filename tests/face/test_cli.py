@@ -1,0 +1,91 @@
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from tests_support import run_catsofa
+
+from catsofa.cli import app
+
+
+def commands() -> dict[str, typer.models.CommandInfo]:
+    """Every command by the words one types."""
+    found = {}
+
+    def walk(command: object, words: tuple[str, ...]) -> None:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            found[" ".join(words)] = command
+        for name, one in (inner or {}).items():
+            walk(one, (*words, name))
+
+    walk(typer.main.get_command(app), ())
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_has_examples_in_its_help_that_parse(name: str) -> None:
+    """The help ends with commands as people type them, and each is one that the command line takes."""
+    command = commands()[name]
+    lines = [line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("$ catsofa")]
+    assert lines, f"catsofa {name} has no examples"
+    assert command.help
+    of = [resolved(line.removeprefix("$ catsofa ")) for line in lines]
+    assert name in [words for words, _ in of]
+    for words, arguments in of:
+        commands()[words].make_context(words, arguments)
+
+
+def resolved(line: str) -> tuple[str, list[str]]:
+    """A line's command and arguments, without what the shell does with the output and without a comment."""
+    words = shlex.split(re.split(r" [|>#] ?", line)[0])
+    known = [name for name in commands() if words[: len(name.split())] == name.split()]
+    assert known, f"no such command: {line}"
+    name = max(known, key=len)
+    return name, words[len(name.split()) :]
+
+
+def test_help_and_version_answer_at_once() -> None:
+    """`catsofa --help` imports no heavy library: it answers in under half a second on an idle machine."""
+    heavy = "torch transformers spacy datasets sentence_transformers pandas matplotlib inflect label_studio_sdk pyarrow"
+    code = f"import sys, catsofa.cli; print(sorted(set({heavy.split()}) & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    assert run_catsofa("--version").stdout.startswith("catsofa 0.")
+
+
+def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    """No traceback: what was found, what was expected."""
+    done = run_catsofa("convert", "nowhere.json", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "nowhere.json: found no such file" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    """Ctrl-C ends with code 130 and one sentence, and leaves nothing half-written."""
+    line = '{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain %d"}\n'
+    (tmp_path / "many.jsonl").write_text("".join(line % number for number in range(300_000)))
+    program = Path(sys.executable).with_name("catsofa")
+    command = [program, "convert", tmp_path / "many.jsonl", tmp_path / "out.jsonl"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob(".out*")):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "run the same command again" in stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"many.jsonl"}
+
+
+def test_json_is_json(tmp_path: Path) -> None:
+    """What `--json` prints parses, and nothing else stands on stdout."""
+    (tmp_path / "p.jsonl").write_text('{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain"}\n')
+    done = run_catsofa("convert", "p.jsonl", "p.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout) == {"from": "jsonl", "to": "sofa", "records": 1, "lost": {}, "file": "p.csv"}

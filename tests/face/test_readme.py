@@ -1,0 +1,22 @@
+import re
+
+import pytest
+from conftest import ROOT
+from test_cli import commands, resolved
+
+README = (ROOT / "README.md").read_text("utf-8")
+LINES = [line for line in README.splitlines() if line.startswith("catsofa ")]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_of_the_readme_is_one_that_the_program_takes(line: str) -> None:
+    """Each line parses: the command exists, and so do its options."""
+    for part in line.split(" && "):
+        name, arguments = resolved(part.removeprefix("catsofa "))
+        commands()[name].make_context(name, arguments)
+
+
+def test_every_link_of_the_readme_leads_to_a_file() -> None:
+    """No link points nowhere."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,110 @@
+"""The release of validated CATs: only what was confirmed, no names, both forms read back."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from invented import bakers
+from typer.testing import CliRunner
+
+from catsofa.annotation.pseudonyms import pseudonym
+from catsofa.cli import app
+from catsofa.data import jsonl
+from catsofa.data.dataset_card import CardFacts
+from catsofa.data.formats import read_as
+from catsofa.data.records import Annotation, Cat
+from catsofa.validated_release import release
+
+PEOPLE = [f"worker-{n}" for n in range(5)]
+
+
+def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
+    """Five people agree with the writer on all CATs but the first, where so many of them call everything unrelated."""
+    return [
+        Annotation(
+            item=c.id,
+            annotator=who,
+            label="unrelated" if cat is cats[0] and n < wrong else c.label,
+            at="2026-01-02T03:04:05Z",
+            extra={"cat": cat.id, "seconds": 3.0},
+        )
+        for cat in cats
+        for c in cat.candidates
+        for n, who in enumerate(PEOPLE)
+    ]
+
+
+def test_only_confirmed_cats_are_released_and_nobody_is_named(tmp_path: Path) -> None:
+    """Of four CATs one has 2 of 5: three are released, with five pseudonymous votes each and the writer's too."""
+    cats = bakers(4, writer="worker-9")
+    made = release({"test": cats}, judged(cats, 3), tmp_path / "out", CardFacts(pretty_name="Bakers"), secret="s")
+    assert [r.id for r in made.refused] == [cats[0].id]
+    assert made.release.records == 3
+    said = b"".join(file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
+    assert not re.search(rb"worker-\d", said)
+    assert b"2026-01-02T" not in said
+    for form in (tmp_path / "out", tmp_path / "out" / "stereoset-test.json"):
+        read = list(read_as(form, Cat))
+        assert {cat.id for cat in read} == {cat.id for cat in cats[1:]}
+        assert {v.annotator for cat in read for c in cat.candidates for v in c.votes} == {
+            pseudonym(p, "s") for p in PEOPLE
+        }
+    parquet = next(iter(read_as(tmp_path / "out", Cat)))
+    assert parquet.source["writer"] == pseudonym("worker-9", "s")
+
+
+def test_a_pseudonym_depends_on_the_secret() -> None:
+    """The same person has one name in a release and another in the next, and no plain hash is that name."""
+    assert pseudonym("worker-1", "s") == pseudonym("worker-1", "s")
+    assert len({pseudonym("worker-1", "s"), pseudonym("worker-1", "t"), pseudonym("worker-2", "s")}) == 3
+
+
+def test_the_statement_and_the_canary_stand_on_the_card(tmp_path: Path) -> None:
+    """Every heading of a data statement, the numbers of this run, and the canary that was asked for."""
+    cats, canary = bakers(4), "11111111-2222-3333-4444-555555555555"
+    release({"test": cats}, judged(cats, 0), tmp_path / "out", CardFacts(pretty_name="B", canary=canary), secret="s")
+    card = (tmp_path / "out" / "README.md").read_text()
+    for heading in ("Curation rationale", "Language variety", "Speaker demographic", "Annotator demographic",
+                    "Speech situation", "Text characteristics", "Limits"):  # fmt: skip
+        assert f"### {heading}" in card
+    assert "5 people gave the 60 judgements that count" in card
+    assert canary in card
+
+
+def test_the_labels_that_cats_carry_are_judgements_too(tmp_path: Path) -> None:
+    """StereoSet's own files need no annotations beside them; CATs nobody judged are refused in a sentence."""
+    cats, facts = bakers(2), CardFacts(pretty_name="Bakers")
+    votes = judged(cats, 0)
+    carried = []
+    for cat in cats:
+        one, two, three = (replace(c, votes=tuple(v for v in votes if v.item == c.id)) for c in cat.candidates)
+        carried.append(replace(cat, candidates=(one, two, three)))
+    made = release({"test": carried}, [], tmp_path / "out", CardFacts(pretty_name="Bakers"), secret="s")
+    assert made.release.records == 2
+    with pytest.raises(ValueError, match="there are no annotations"):
+        release({"test": cats}, [], tmp_path / "other", facts, secret="s")
+    with pytest.raises(ValueError, match="nobody confirmed"):
+        release(
+            {"test": cats[:1]}, judged(cats[:1], 5), tmp_path / "other", CardFacts(pretty_name="Bakers"), secret="s"
+        )
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path) -> None:
+    """Two files are two splits; run again it replaces what it wrote; the refused ones are written where asked."""
+    cats = bakers(6)
+    jsonl.write(cats[:2], tmp_path / "dev.jsonl")
+    jsonl.write(cats[2:], tmp_path / "test.jsonl")
+    jsonl.write(judged(cats, 4), tmp_path / "annotations.jsonl")
+    command = ["release", str(tmp_path / "dev.jsonl"), str(tmp_path / "test.jsonl"), "--name", "Bakers", "--json",
+               "--annotations", str(tmp_path / "annotations.jsonl"), "--out", str(tmp_path / "out"),
+               "--refused", str(tmp_path / "refused.jsonl")]  # fmt: skip
+    for _ in range(2):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert (found["items"], found["kept"], list(found["refused"])) == (6, 5, [cats[0].id])
+    files = sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
+    assert files == ["README.md", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json", "stereoset-test.json"]

@@ -1,0 +1,223 @@
+"""Reports: what is beside what, what is folded away, and that no text of the data is ever markup."""
+
+import csv
+import json
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data.files import BadInput
+from catsofa.report import document
+from catsofa.report_document import Number
+from catsofa.report_formats import FORMATS, WRITE
+from catsofa.report_sections import stars
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
+
+
+def measures(lms: float, ss: float) -> dict[str, Any]:
+    """lms and ss of 40 of 50 CATs."""
+    of = {"lms": lms, "ss": ss, "icat": lms * min(ss, 100 - ss) / 50}
+    limits = {name: {"low": value - 2, "high": value + 2} for name, value in of.items()}
+    return {**of, "items": 50, "terms": 5, "coverage": 0.8, "intervals": limits}
+
+
+def cats(text: str) -> dict[str, Any]:
+    """Results of CATs whose domain and terms have this name."""
+    task = {text: measures(90, 60), "overall": measures(90, 60)}
+    return {"intrasentence": task, "overall": measures(90, 60)}
+
+
+def probes(text: str) -> dict[str, Any]:
+    """Results of probes whose category, identity and stereotype have this name."""
+    score = {"score": 0.5, "coverage": 0.5, "intervals": {"score": {"low": 0.4, "high": 0.6}}}
+    score["normalisations"] = {"identity": 0.5, "conditional": 0.25, "none": 0.125}
+    identity = {"category": text, "identity": text, "lowest": 0.5, "highest": 0.1, "mean": 1.0}
+    stereotype = {"category": text, "stereotype": text, "dds": 0.5, "variance": 0.1}
+    return {
+        **score,
+        "categories": {text: {**score, "probes": 10}},
+        "identities": [identity],
+        "stereotypes": [stereotype],
+    }
+
+
+def association(text: str, p: float) -> list[dict[str, Any]]:
+    """Results of a test of this name."""
+    limits = {"effect_size": {"low": 0.5, "high": 1.5}}
+    sizes = {"x": 2, "y": 2, "a": 2, "b": 2}
+    row = {"test": text, "effect_size": 1.0, "p_value": p, "how": "exact", "sizes": sizes, "coverage": 1.0}
+    return [{**row, "intervals": limits}]
+
+
+def pairs(text: str) -> dict[str, Any]:
+    """Results of pairs of this type."""
+    score = {"score": 60.0, "pairs": 10, "neutral": 1, "coverage": 1.0, "intervals": {"score": {"low": 30, "high": 80}}}
+    return {"overall": score, "types": {text: score}, "directions": {"stereo": score}}
+
+
+def run(
+    folder: Path, results: Any, model: str = "m", data: str = "d@1", protocol: str = "catsofa", **more: Any
+) -> Path:
+    """A finished run with these results."""
+    folder.mkdir(parents=True)
+    about = {"identity": {}, "about": {"model": model}}
+    signature = {"data": data, "model": f"{model}@{folder.name}", "protocol": protocol}
+    (folder / "manifest.json").write_text(json.dumps(about))
+    (folder / "report.json").write_text(json.dumps({"results": results, "signature": signature, **more}))
+    return folder
+
+
+def evil(folder: Path) -> Path:
+    """Runs of every measure with markup in every text."""
+    term = {"term": EVIL, "domain": EVIL, "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
+    run(folder / "a", cats(EVIL), EVIL, EVIL, EVIL, terms=[term], unscored={EVIL: 3})
+    run(folder / "b", probes(EVIL), EVIL, EVIL, EVIL)
+    run(folder / "c", association(EVIL, 0.01), EVIL, EVIL, EVIL)
+    run(folder / "d", pairs(EVIL), EVIL, EVIL, EVIL)
+    return folder
+
+
+class Page(HTMLParser):
+    """What a browser would find in a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the tag and its attributes."""
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:
+    """Script, quotes and event handlers in terms, domains, reasons, data and model names stay text."""
+    text = WRITE["html"](document([evil(tmp_path)]))
+    page = Page(text)
+    assert not {"script", "img", "iframe", "object", "link"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert "&lt;script&gt;" in text
+
+
+def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
+    """Every address in a page is a place in the page itself, and ids are unique."""
+    page = Page(WRITE["html"](document([evil(tmp_path)])))
+    for name, value in page.attributes:
+        assert name not in ("src", "srcset")
+        assert not name.endswith("href") or str(value).startswith("#")
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert page.tags.count("caption") == page.tags.count("table") == 7
+
+
+def test_what_may_offend_is_folded_away(tmp_path: Path) -> None:
+    """A term of the data stands in the page only inside `details` that are closed."""
+    term = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
+    text = WRITE["html"](document([run(tmp_path / "a", cats("d"), terms=[term], unscored={"no zorbish": 1})]))
+    parts = text.split("zorbish")[:-1]
+    before = ""
+    for part in parts:
+        before += part
+        assert before.count("<details") > before.count("</details>")
+    assert "<details open" not in text
+    assert text.index("Content warning") < text.index("<table")
+
+
+def test_other_signatures_stand_in_other_tables(tmp_path: Path) -> None:
+    """Two models of one protocol share a table; one of another protocol has its own, and the report says so."""
+    run(tmp_path / "a", cats("d"), "one")
+    run(tmp_path / "b", cats("d"), "two")
+    run(tmp_path / "c", cats("d"), "one", protocol="stereoset-code")
+    found = document([tmp_path])
+    assert [{row[0] for row in section.tables[0].rows} for section in found.sections] == [{"one", "two"}, {"one"}]
+    assert "protocol: catsofa and stereoset-code" in found.notes[0]
+
+
+def test_models_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Two models called `m` carry the hash of their signature."""
+    run(tmp_path / "aa", cats("d"))
+    run(tmp_path / "bb", cats("d"))
+    (section,) = document([tmp_path]).sections
+    assert {row[0] for row in section.tables[0].rows} == {"m@aa", "m@bb"}
+
+
+def test_every_table_says_how_many_are_scored(tmp_path: Path) -> None:
+    """80 % of 50 CATs are 40 of 50; half of 10 probes are 5 of 10."""
+    run(tmp_path / "a", cats("d"))
+    run(tmp_path / "b", probes("d"))
+    one, two = document([tmp_path]).sections
+    assert {row[-1] for row in one.tables[0].rows} == {"40 of 50"}
+    assert {row[-1] for row in two.tables[0].rows} == {"5 of 10"}
+    assert all("5 of 10" in table.caption for table in two.tables[1:])
+    assert all(table.signatures for section in (one, two) for table in section.tables)
+
+
+def test_holm_is_over_all_models_of_the_table(tmp_path: Path) -> None:
+    """p = 0.03 and 0.04 of two models: Holm makes 0.06 of both, so that no star remains."""
+    run(tmp_path / "a", association("t", 0.03), "one")
+    run(tmp_path / "b", association("t", 0.04), "two")
+    (section,) = document([tmp_path]).sections
+    assert [row[4].value for row in section.tables[0].rows if isinstance(row[4], Number)] == [0.06, 0.06]
+    assert all(isinstance(row[2], Number) and not row[2].mark for row in section.tables[0].rows)
+    assert [stars(p) for p in (0.0009, 0.009, 0.049, 0.05, float("nan"))] == ["***", "**", "*", "", ""]
+
+
+def test_numbers_are_whole_in_csv_and_json(tmp_path: Path) -> None:
+    """A score of 0.125 is 0.125 in CSV and JSON; a text that begins like a formula is none."""
+    found = document([run(tmp_path / "a", probes("d"), "=1+1")])
+    rows = list(csv.DictReader(StringIO(WRITE["csv"](found))))
+    assert {row["value"] for row in rows if row["column"] == "not normalised"} == {"0.125"}
+    assert {row["value"] for row in rows if row["column"] == "model"} == {"'=1+1"}
+    table = json.loads(WRITE["json"](found))["sections"][0]["tables"][0]
+    assert table["rows"][0][5]["value"] == 0.125
+
+
+def test_markup_of_papers_is_escaped(tmp_path: Path) -> None:
+    """Markdown and LaTeX hold no tag and no command of the data."""
+    found = document([evil(tmp_path)])
+    tables = [line for line in WRITE["markdown"](found).splitlines() if line.startswith(("|", "#", ">"))]
+    assert not any("<script>" in line.replace("\\<", "") for line in tables)
+    assert "{{7" not in WRITE["latex"](found)
+    assert r"\$\{\{7*7\}\}" in WRITE["latex"](found)
+
+
+def test_a_number_reads_as_in_a_paper() -> None:
+    """61.24 [55.0, 67.1] has one decimal, -0.0 no sign, and what is unscored says so."""
+    assert str(Number(61.24, 55.0, 67.12)) == "61.2 [55.0, 67.1]"
+    assert str(Number(-1e-14, -1e-14, 48.5)) == "0.0 [0.0, 48.5]"
+    assert str(Number(None)) == "unscored"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_writes_each_format(tmp_path: Path, form: str) -> None:
+    """`catsofa report RUN --out FILE --format F` writes the file."""
+    runs, out = run(tmp_path / "a", pairs("d")), tmp_path / "out"
+    assert CliRunner().invoke(app, ["report", str(runs), "--out", str(out), "--format", form]).exit_code == 0
+    assert "60.0" in out.read_text(encoding="utf-8")
+
+
+def test_figures_are_kept_for_papers(tmp_path: Path) -> None:
+    """`--figures` writes each figure as PDF, PNG and SVG."""
+    runs, kept = run(tmp_path / "a", cats("d")), tmp_path / "figures"
+    CliRunner().invoke(app, ["report", str(runs), "--out", str(tmp_path / "r.html"), "--figures", str(kept)])
+    assert sorted(path.name for path in kept.iterdir()) == ["s1-map.pdf", "s1-map.png", "s1-map.svg"]
+
+
+def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
+    """An empty folder, a run without its end and the same run twice are errors that say what to do."""
+    whole = run(tmp_path / "a", cats("d"))
+    with pytest.raises(BadInput, match="no such folder"):
+        document([tmp_path / "nowhere"])
+    with pytest.raises(ValueError, match="give one of them"):
+        document([whole, whole])
+    (whole / "report.json").unlink()
+    with pytest.raises(BadInput, match="not finished"):
+        document([whole])

@@ -1,0 +1,117 @@
+"""A real HTTP server of files on this machine, with ranges, versions, and faults on demand."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Asked:
+    """What one request asked for."""
+
+    path: str
+    range: str | None
+    if_range: str | None
+
+
+@dataclass
+class Files:
+    """What the server holds and how it behaves; a fault is used up by the request it meets."""
+
+    content: dict[str, bytes] = field(default_factory=dict)
+    url: str = ""
+    ranges: bool = True
+    etag: str = '"{}"'
+    """How the version is called; empty for a server that calls it nothing."""
+    cut_after: list[int] = field(default_factory=list)
+    """Bytes of the body after which the connection breaks, a request each."""
+    answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    """Statuses to answer with instead of a file, with headers, a request each."""
+    slow: float = 0.0
+    """Seconds to wait after every 10,000 bytes."""
+    asked: list[Asked] = field(default_factory=list)
+
+    def add(self, path: str, content: bytes) -> str:
+        """Hold a file, and give its address."""
+        self.content[path] = content
+        return f"{self.url}{path}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers with a file, a part of one, or the next fault."""
+
+    protocol_version = "HTTP/1.1"
+    files: Files
+
+    def do_GET(self) -> None:
+        """One request."""
+        files = self.files
+        files.asked.append(Asked(self.path, self.headers.get("Range"), self.headers.get("If-Range")))
+        if files.answers:
+            self._end(*files.answers.pop(0))
+        elif self.path not in files.content:
+            self._end(404, {})
+        else:
+            self._send(files, files.content[self.path])
+
+    def _end(self, status: int, headers: dict[str, str]) -> None:
+        """An answer without a body."""
+        self.send_response(status)
+        for name, value in (headers | {"Content-Length": "0"}).items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _send(self, files: Files, content: bytes) -> None:
+        """The file, or the rest of it from where the request says, if it is still the same."""
+        etag = files.etag.format(sha256(content).hexdigest()[:16]) if files.etag else ""
+        start, wanted = 0, self.headers.get("Range")
+        if wanted and files.ranges and self.headers.get("If-Range", etag) == etag:
+            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(content):
+                self._end(416, {"Content-Range": f"bytes */{len(content)}"})
+                return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if etag:
+            self.send_header("ETag", etag)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self._body(content[start:], files.cut_after.pop(0) if files.cut_after else None, files.slow)
+
+    def _body(self, body: bytes, cut_after: int | None, slow: float) -> None:
+        """The bytes, up to the cut; whoever hangs up first is let go."""
+        try:
+            for begin in range(0, len(body), 10_000):
+                self.wfile.write(body[begin : min(begin + 10_000, len(body) if cut_after is None else cut_after)])
+                if cut_after is not None and begin + 10_000 >= cut_after:
+                    self.close_connection = True
+                    return
+                if slow:
+                    time.sleep(slow)
+        except ConnectionError:
+            self.close_connection = True
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving() -> Iterator[Files]:
+    """A server on a free port."""
+    files = Files()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"files": files}))
+    files.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield files
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,98 @@
+"""A Label Studio for tests: prepared once, copied and started in seconds; and people who answer through its API."""
+
+import shutil
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from catsofa.annotation import server as ls
+from catsofa.annotation.label_studio import Server
+from catsofa.annotation.questions import interface, result_of
+from catsofa.annotation.study import Study
+
+ADMIN = ls.Credentials(
+    email="researcher@example.org", password="a-password-for-tests", token="0123456789abcdef" * 2 + "01234567"
+)
+PASSWORD = "another-password-for-tests"
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(program: Path, cache: Path, data: Path, port: int = 0, **more: str) -> ls.Running:
+    """A server on a copy of the prepared folder, or on `data` as it is if it is there already."""
+    template = cache / f"label-studio-{ls.VERSION}"
+    ls.prepare(program, template, first=ADMIN)
+    if not data.exists():
+        shutil.copytree(template, data)
+    return ls.Running(program, data, port=port or free_port(), more=more)
+
+
+@dataclass
+class Person:
+    """An annotator who asks for the next task and answers it, as the browser would."""
+
+    url: str
+    email: str
+    user: int = 0
+    seen: list[int] = field(default_factory=list)
+    session: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=300))
+
+    @classmethod
+    def invited(cls, server: Server, email: str) -> "Person":
+        """A person with an account of their own, signed in."""
+        user = server.sign_up(email, PASSWORD)
+        person = cls(url=server.url, email=email, user=user)
+        person.sign_in()
+        return person
+
+    def sign_in(self) -> None:
+        """Sign in with e-mail and password."""
+        page = f"{self.url}/user/login/"
+        self.session.get(page)
+        form = {"csrfmiddlewaretoken": self.session.cookies["csrftoken"], "email": self.email, "password": PASSWORD}
+        assert self.session.post(page, data=form, headers={"Referer": page}).status_code == 302
+
+    def next_task(self, project: int) -> dict[str, Any] | None:
+        """The next task, or none if there is no more work."""
+        found = self.session.get(f"{self.url}/api/projects/{project}/next")
+        return found.json() if found.status_code == 200 else None
+
+    def answer(
+        self, task: int, project: int, result: list[Any], *, skip: bool = False, seconds: float = 6.0
+    ) -> httpx.Response:
+        """Answer a task, or skip it."""
+        self.seen.append(task)
+        return self.session.post(
+            f"{self.url}/api/tasks/{task}/annotations?project={project}",
+            json={"result": result, "was_cancelled": skip, "lead_time": seconds},
+            headers={"X-CSRFToken": self.session.cookies["csrftoken"]},
+        )
+
+    def work(self, project: int, judge: Callable[[Mapping[str, str]], list[Any]], at_most: int = 10_000) -> int:
+        """Answer tasks until there are no more."""
+        done = 0
+        while done < at_most and (task := self.next_task(project)):
+            assert self.answer(task["id"], project, judge(task["data"])).status_code == 201
+            done += 1
+        return done
+
+
+def truth(study: Study) -> Callable[[Mapping[str, str]], list[Any]]:
+    """Somebody who knows what each item was written as."""
+
+    def judge(data: Mapping[str, str]) -> list[Any]:
+        key = study.keys[data["item"]]
+        assert study.kind.asks is not None
+        asked = study.kind.asks(study.items[key.item], key.order)
+        return result_of(interface(study.kind.name), {name: about.right for name, about in asked.items()})
+
+    return judge

@@ -1,0 +1,129 @@
+"""A small file of every format, written by us, about invented or harmless groups."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def _sentence(item: str, text: str, label: str, *votes: str, **more: Any) -> dict[str, Any]:
+    labels = [{"label": vote, "human_id": f"h{number}"} for number, vote in enumerate(votes, start=1)]
+    return {"sentence": text, "id": item, "gold_label": label, "labels": labels, **more}
+
+
+STEREOSET: dict[str, Any] = {
+    "version": "1.1",
+    "data": {
+        "intersentence": [
+            {
+                "id": "c2",
+                "target": "baker",
+                "bias_type": "profession",
+                "context": "My neighbour is a baker.",
+                "sentences": [
+                    _sentence("s4", "She gets up before dawn.", "stereotype"),
+                    _sentence("s5", "She sleeps until noon.", "anti-stereotype"),
+                    _sentence("s6", "The moon has no air.", "unrelated"),
+                ],
+            }
+        ],
+        "intrasentence": [
+            {
+                "id": "c1",
+                "target": "islander",
+                "bias_type": "race",
+                "context": "The islander is very BLANK",
+                "sentences": [
+                    _sentence(
+                        "s1",
+                        "The Islander is very fond of tea.",
+                        "stereotype",
+                        *("stereotype", "stereotype", "related", "stereotype", "anti-stereotype"),
+                        harm="low",
+                    ),
+                    _sentence("s2", "The islander is very tired of tea", "anti-stereotype", "anti-stereotype"),
+                    _sentence("s3", "The islander is very umbrella", "unrelated"),
+                ],
+                "id_status": "original",
+            }
+        ],
+    },
+}
+
+PREDICTIONS: dict[str, Any] = {
+    "intersentence": [{"id": "s4", "score": 0.1}, {"id": "s5", "score": None}],
+    "intrasentence": [{"id": "s1", "score": -3.5e-07}, {"id": "s2", "score": 7}, {"id": "s3", "score": 1e300}],
+}
+
+SEAT: dict[str, Any] = {
+    "targ1": {"category": "Teas", "examples": ["mint", "nettle"]},
+    "targ2": {"category": "Soups", "examples": ["leek", "pea"]},
+    "attr1": {"category": "Pleasant", "examples": ["joy", "peace"]},
+    "attr2": {"category": "Unpleasant", "examples": ["mud", "noise"]},
+}
+
+CROWS = """,sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators
+0,"Islanders, as ever, drink tea.","Mainlanders, as ever, drink tea.",stereo,nationality,\
+"[['nationality'], [], ['nationality', 'age']]",a0,"['a1', 'a2', 'a3']"
+1,The baker overslept.,The painter overslept.,antistereo,profession,"[[], [], []]",a4,"['a1', 'a1', 'a2']"
+"""
+
+CROWS_REVISED = """\tsent_more\tsent_less\tstereo_antistereo\tbias_type
+0\tIslanders "never" lie.\tMainlanders "never" lie.\tstereo\tnationality
+LA1\tBakers sing.\tPainters sing.\tstereo\tprofession
+"""
+
+SOFA = """ID,Category,Identity,Stereotype,Probe
+1,profession,Bakers,get up early,bakers get up early
+2,profession,Painters,get up early,painters get up early
+"""
+
+ANNOTATIONS = """item,annotator,label,at,seconds
+s1,h1,stereotype,2024-05-01T10:00:00Z,12
+s1,h2,,,
+s2,h1,"stereotype|unrelated",,3.5
+"""
+
+SBIC = """post,targetMinority,targetCategory,targetStereotype,WorkerId
+tea again?,islanders,culture,islanders drink too much tea,7
+hello,,,,8
+"""
+
+BIASASKER = """Sentence,Labels
+drink too much tea,habit
+"sing, badly",habit
+"""
+
+IDENTITIES = """TERM,POS,GROUP
+islander,n,islands
+insular,adj,islands
+"""
+
+HOLISTICBIAS: dict[str, Any] = {"hobby": {"drinks": ["tea-drinking", {"descriptor": "thirsty", "article": "a"}]}}
+
+JSONL = """{"id":"p1","category":"profession","identity":"Bakers","stereotype":"get up early"}
+{"id":"p2","category":"profession","identity":"Painters","stereotype":"get up early","extra":{"n":[1,2.5,null]}}
+"""
+
+FILES: dict[str, tuple[str, str]] = {
+    "stereoset": ("cats.json", json.dumps(STEREOSET, indent=1)),
+    "predictions": ("predictions.json", json.dumps(PREDICTIONS, indent=1)),
+    "crows-pairs": ("pairs.csv", CROWS),
+    "crows-pairs revised": ("revised.csv", CROWS_REVISED),
+    "seat": ("teas.jsonl", json.dumps(SEAT, indent=2)),
+    "sofa": ("probes.csv", SOFA),
+    "sbic": ("sbic.csv", SBIC),
+    "biasasker": ("biasasker.csv", BIASASKER),
+    "identities": ("places.csv", IDENTITIES),
+    "holisticbias": ("descriptors.json", json.dumps(HOLISTICBIAS)),
+    "annotations": ("labels.csv", ANNOTATIONS),
+    "jsonl": ("probes.jsonl", JSONL),
+}
+"""Format (and variant) to the name and the text of a file in it."""
+
+
+def write_sample(folder: Path, name: str) -> Path:
+    """The sample of a format as a file."""
+    file, text = FILES[name]
+    path = folder / file
+    path.write_text(text, encoding="utf-8")
+    return path

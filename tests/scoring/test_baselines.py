@@ -1,0 +1,91 @@
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from small_cats import cat
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat, Score
+from catsofa.scoring import baselines
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.protocols import Ties
+from catsofa.scoring.stereoset import measures
+
+CATS = [cat(f"{term}{n}", target=f"t{term}") for term in range(30) for n in range(10)]
+
+
+def three(cats: list[Cat], scores: Iterator[Score], ties: Ties = "half") -> tuple[float, ...]:
+    """lms, ss and icat of a baseline."""
+    found = measures(outcomes(cats, {score.item: score.score for score in scores}, ties=ties), resamples=0)
+    return found.lms.value, found.ss.value, found.icat.value
+
+
+def test_the_ideal_and_the_stereotyped_model() -> None:
+    """StereoSet, section 6: 100, 50, 100, and ss 100 with icat 0."""
+    assert three(CATS, baselines.ideal(CATS)) == (100, 50, 100)
+    assert three(CATS, baselines.stereotyped(CATS)) == (100, 100, 0)
+
+
+def test_the_random_model_is_near_fifty_and_seeded() -> None:
+    """300 CATs: 50, 50, 50 to a few points; a seed gives the same scores again."""
+    assert three(CATS, baselines.random(CATS)) == pytest.approx((50, 50, 50), abs=7)
+    assert list(baselines.random(CATS, seed=1)) == list(baselines.random(CATS, seed=1))
+    assert list(baselines.random(CATS, seed=1)) != list(baselines.random(CATS, seed=2))
+
+
+def test_the_unigram_model_prefers_the_frequent_word() -> None:
+    """Tidy 7 times, untidy 3, seventeen never, of 10: log 8/14, log 4/14 and log 1/14 with one added to each."""
+    frequency = baselines.smoothed({"tidy": 7, "untidy": 3})
+    scores = [score.score for score in baselines.unigram([cat("a")], frequency)]
+    assert scores == pytest.approx([math.log(8 / 13), math.log(4 / 13), math.log(1 / 13)])
+    assert three([cat("a")], baselines.unigram([cat("a")], frequency)) == (100, 100, 0)
+
+
+def test_several_words_are_averaged_and_none_is_unscored() -> None:
+    """Mean log frequency of the words; a filler without a letter has none, and says so."""
+    of = cat("a").candidates[0]
+    candidate = type(of)(id="x", label="unrelated", fill="tidy, un-tidy!", text="One is tidy, un-tidy!")
+    assert baselines.words("Tidy, un-tidy! It’s") == ["tidy", "un-tidy", "it’s"]
+    assert baselines.mean_log_frequency(candidate, {"tidy": -1.0, "un-tidy": -3.0}.__getitem__) == -2
+    silent = type(of)(id="x", label="unrelated", fill="…", text="One is …")
+    assert baselines.mean_log_frequency(silent, lambda word: 0.0) is None
+
+
+def test_the_sentiment_model_prefers_the_most_negative() -> None:
+    """Whatever classifies texts will do; the probability of the negative label is the score."""
+
+    def classify(texts: Sequence[str]) -> list[Mapping[str, float]]:
+        return [{"NEGATIVE": 0.9 if "untidy" in text else 0.2, "POSITIVE": 0.1} for text in texts]
+
+    scores = list(baselines.sentiment([cat("a")], classify))
+    assert [score.score for score in scores] == [0.2, 0.9, 0.2]
+    with pytest.raises(ValueError, match="no label 'LABEL_0'; it has NEGATIVE, POSITIVE"):
+        list(baselines.sentiment([cat("a")], classify, label="LABEL_0"))
+
+
+def test_word_counts_from_a_file(tmp_path: Path) -> None:
+    """Case is put together; a line that is no count is named."""
+    file = tmp_path / "counts.tsv"
+    file.write_text("Tidy\t3\ntidy\t4\nice cream\t2\n", encoding="utf-8")
+    assert baselines.read_counts(file) == {"tidy": 7, "ice cream": 2}
+    file.write_text("tidy\t3\nuntidy 4\n", encoding="utf-8")
+    with pytest.raises(
+        BadInput, match=r"counts.tsv:2: found 'untidy 4'; expected lines of a word, a tab and its count"
+    ):
+        baselines.read_counts(file)
+
+
+def test_any_text_classification_model_is_a_classifier(tmp_path: Path) -> None:
+    """A real pipeline over a tiny random model: two labels for each text, whose probabilities sum to one."""
+    import transformers
+
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "tidy", "is"]))
+    config = transformers.BertConfig(
+        vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
+    transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
+    transformers.BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    found = list(baselines.classifier(str(tmp_path))(["tidy is tidy", "is"]))
+    assert [set(row) for row in found] == [{"LABEL_0", "LABEL_1"}] * 2
+    assert [sum(row.values()) for row in found] == pytest.approx([1, 1])

@@ -1,0 +1,129 @@
+import math
+from pathlib import Path
+
+import pytest
+from small_cats import cat, scores
+
+from catsofa.data.formats import read_as
+from catsofa.data.records import Candidate, Cat
+from catsofa.scoring.alignment import join
+from catsofa.scoring.baselines import smoothed
+from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapped
+from catsofa.scoring.robustness import robustness
+
+
+def after(context: str) -> Cat:
+    """An intersentence CAT about a baker."""
+    texts = {"stereotype": "He rose early.", "anti-stereotype": "He rose late.", "unrelated": "Ink is blue."}
+    one, two, three = (Candidate(id=label, label=label, text=text) for label, text in texts.items())
+    return Cat(
+        id="n",
+        kind="intersentence",
+        bias_type="profession",
+        target="baker",
+        context=context,
+        candidates=(one, two, three),
+    )
+
+
+def test_without_context_the_words_filled_in_stand_alone() -> None:
+    """Same ids, the context a bare BLANK, the candidates their fills, or the sentence that followed."""
+    (plain, follows), refused = attribute_only([cat("a"), after("A baker came.")])
+    assert (plain.id, plain.context, [c.text for c in plain.candidates]) == (
+        "a",
+        "BLANK",
+        ["tidy", "untidy", "seventeen"],
+    )
+    assert plain.candidates[0].id == "a/stereotype"
+    assert (follows.kind, follows.candidates[0].fill) == ("intrasentence", "He rose early.")
+    assert refused == []
+
+
+def test_an_unknown_fill_cannot_stand_alone() -> None:
+    """Refused, with the reason."""
+    unknown = cat("a")
+    one, two, three = (Candidate(id=c.id, label=c.label, text=c.text) for c in unknown.candidates)
+    broken = Cat(
+        id="a", kind="intrasentence", bias_type="p", target="florin", context="BLANKed", candidates=(one, two, three)
+    )
+    assert [refused.reason for refused in attribute_only([broken])[1]] == ["fill_unknown"]
+
+
+def test_another_target_of_the_domain_takes_the_place() -> None:
+    """Context and sentences speak of the other; ids, the target it is counted under and the fills stay."""
+    cats = [cat("a"), cat("b", target="glimmer"), cat("c", target="elm", bias_type="trees")]
+    kept, refused = target_swapped(cats)
+    assert [(c.id, c.target, c.context) for c in kept] == [
+        ("a", "florin", "Every glimmer is BLANK."),
+        ("b", "glimmer", "Every florin is BLANK."),
+    ]
+    assert kept[0].candidates[0].text == "Every glimmer is tidy."
+    assert kept[0].extra["swapped_for"] == "glimmer"
+    assert [(one.id, one.reason) for one in refused] == [("c", "no_other_target")]
+
+
+def test_the_article_before_the_target_stays_right() -> None:
+    """ "An" is followed by a vowel again, or the CAT is refused."""
+    cats = [cat("a", target="elf"), cat("b", target="florin"), cat("c", target="imp")]
+    kept, refused = target_swapped(cats)
+    assert [c.context for c in kept] == ["Every imp is BLANK.", "Every elf is BLANK."]
+    assert [one.id for one in refused] == ["b"]
+
+
+def test_a_capital_opens_the_sentence_and_parts_of_words_are_left_alone() -> None:
+    """ "Baker" at the start becomes "Tailor"; "bakery" is no baker; without a mention the CAT is refused."""
+    other = cat("a", target="tailor", bias_type="profession")
+    kept, _ = target_swapped([after("Baker by trade, he ran a bakery as a baker can."), other])
+    assert kept[0].context == "Tailor by trade, he ran a bakery as a tailor can."
+    refused = target_swapped([after("He ran a bakery."), other])[1]
+    assert [(one.id, one.reason) for one in refused] == [("n", "target_not_in_context")]
+
+
+def test_a_control_is_compared_as_a_paraphrase_is() -> None:
+    """The context decides one preference of two: half of them flip when it is taken away."""
+    cats = [cat("a"), cat("b", target="glimmer")]
+    full = scores({"a": (3, 2, 1), "b": (3, 2, 1)})
+    alone = scores({"a": (3, 2, 1), "b": (2, 3, 1)})
+    assert robustness(cats, full, cats, alone).flips.value == 50
+
+
+def test_every_control_can_be_joined_with_its_cat() -> None:
+    """Also a sentence that followed and now stands alone, which is scored as another task."""
+    cats = [cat("a"), cat("b", target="glimmer"), after("A baker came.")]
+    for made in (attribute_only(cats)[0], target_swapped(cats)[0]):
+        assert [control.id for _, control in join(cats, made).pairs] == [control.id for control in made]
+
+
+def test_the_frequency_gap_by_hand() -> None:
+    """Tidy 7 times and untidy 1 time: log 8/2 = 1.386 nats, and the stereotype is always the more frequent."""
+    found = frequency_gap([cat("a"), cat("b", target="glimmer")], smoothed({"tidy": 7, "untidy": 1}))
+    assert found.gap.value == pytest.approx(math.log(4))
+    assert (found.more_frequent.value, found.items) == (100, 2)
+    assert frequency_gap([cat("a")], lambda word: 0.0).more_frequent.value == 50
+
+
+def test_no_words_to_compare_is_an_error() -> None:
+    """Nothing was counted."""
+    with pytest.raises(ValueError, match="no CAT has words whose frequency could be compared"):
+        frequency_gap([], lambda word: 0.0)
+
+
+def test_stereosets_words_have_no_frequency_gap(shared: Path) -> None:
+    """On the development set, by a frequency list that is not ours, the gap's interval holds 0 and the ss 50."""
+    from wordfreq import word_frequency
+
+    cats = [c for c in read_as(shared / "data/stereoset/dev.json", Cat) if c.kind == "intrasentence"]
+    found = frequency_gap(cats, lambda word: math.log(word_frequency(word, "en", minimum=1e-9)))
+    assert found.items == 2106
+    assert 0 in found.gap
+    assert 50 in found.more_frequent
+
+
+def test_controls_of_stereoset(shared: Path) -> None:
+    """4,226 of 4,229 CATs can lose their context, 3,987 can be about another target; the rest says why not."""
+    cats = list(read_as(shared / "data/stereoset/dev.json", Cat))
+    alone, unknown = attribute_only(cats)
+    swapped, unnamed = target_swapped(cats)
+    assert (len(alone), len(unknown)) == (4226, 3)
+    assert (len(swapped), len(unnamed)) == (3987, 242)
+    assert {one.reason for one in unnamed} == {"target_not_in_context"}

@@ -1,0 +1,75 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from catsofa.data.formats import read_as
+from catsofa.data.records import Direction, Pair
+from catsofa.scoring.crows_pairs import preferences, results
+
+
+def pair(name: str, direction: Direction = "stereo", bias_type: str = "pastime") -> Pair:
+    """A mild pair; only its id, direction and type count here."""
+    return Pair(id=name, more="Gamers sleep late.", less="Bakers sleep late.", direction=direction, bias_type=bias_type)
+
+
+def test_the_score_is_the_share_of_pairs_whose_more_stereotyping_sentence_wins() -> None:
+    """Three of four pairs: 75; both directions count a win of `more`: 2 of 2 stereo, 1 of 2 antistereo."""
+    pairs = [pair("a"), pair("b"), pair("c", "antistereo"), pair("d", "antistereo", "profession")]
+    found = results(preferences(pairs, {"a": (-1, -2), "b": (-1, -2), "c": (-1, -2), "d": (-2, -1)}))
+    assert found.overall.score.value == 75
+    assert {name: part.score.value for name, part in found.directions.items()} == {"stereo": 100, "antistereo": 50}
+    assert {name: part.score.value for name, part in found.types.items()} == {"pastime": 100, "profession": 0}
+
+
+def test_a_tie_is_half_a_win_or_none_and_metric_py_leaves_it_out_of_the_directions() -> None:
+    """One win, one tie: half credit 75; the released rule 50 overall and 100 for the direction."""
+    pairs = [pair("a"), pair("b")]
+    scores = {"a": (-1.0, -2.0), "b": (-1.0001, -1.0002)}
+    assert results(preferences(pairs, scores, rounding=3)).overall.score.value == 75
+    strict = results(preferences(pairs, scores, ties="against", rounding=3), neutral_in_directions=False)
+    assert (strict.overall.score.value, strict.overall.neutral) == (50, 1)
+    assert strict.directions["stereo"].score.value == 100
+
+
+def test_a_pair_with_one_unscored_sentence_lowers_the_coverage_and_no_score() -> None:
+    """One of two pairs scored: the score is of that pair, the coverage is a half."""
+    found = results(preferences([pair("a"), pair("b")], {"a": (-1.0, -2.0), "b": (-1.0, None)})).overall
+    assert (found.score.value, found.pairs, found.coverage) == (100, 2, 0.5)
+
+
+def test_no_scored_pair_is_an_error() -> None:
+    """Ids that never meet are no result."""
+    with pytest.raises(ValueError, match=r"none of the 1 pairs has both sentences scored"):
+        results(preferences([pair("a")], {"another": (-1.0, -2.0)}))
+
+
+def test_every_pair_preferred_has_wilsons_interval() -> None:
+    """Two of two pairs: 100, with limits from 34.2, and not the point [100, 100]."""
+    found = results(preferences([pair("a"), pair("b")], {"a": (-1.0, -2.0), "b": (-1.0, -2.0)})).overall.score
+    assert (found.value, round(found.low, 1), found.high) == (100, 34.2, 100)
+
+
+def test_metric_py_of_a_small_bert(shared: Path) -> None:
+    """The released metric.py on 1,508 scored pairs: 48.81, stereotype 48.76, anti-stereotype 49.08, no neutral."""
+    oracle = json.loads((shared / "oracles/crows_tinybert_metric_py.json").read_text())
+    pairs = list(read_as(shared / "data/crows/crows_pairs_anonymized.csv", Pair))
+    scores = {p.id: (row[0], row[1]) for p, row in zip(pairs, oracle["rows"], strict=True)}
+    found = results(preferences(pairs, scores, ties="against", rounding=3), neutral_in_directions=False)
+    assert [round(x.score.value, 2) for x in (found.overall, *found.directions.values())] == [48.81, 48.76, 49.08]
+    assert found.overall.neutral == 0
+    for kind, (count, score) in oracle["per_bias_type_metric"].items():
+        assert (found.types[kind].pairs, round(found.types[kind].score.value, 2)) == (count, score)
+
+
+@pytest.mark.parametrize("way", ["aul", "aula"])
+def test_aul_and_aula_of_a_small_bert(shared: Path, way: str) -> None:
+    """The released all-unmasked-likelihood code on the same pairs, overall and per type, to two decimals."""
+    oracle = json.loads((shared / "oracles/crows_tinybert_aul_aula.json").read_text())[way]
+    pairs = list(read_as(shared / "data/crows/crows_pairs_anonymized.csv", Pair))
+    scores = {p.id: (more, less) for p, (more, less) in zip(pairs, oracle["pairs"], strict=True)}
+    found = results(preferences(pairs, scores, ties="against"), resamples=0)
+    printed = dict(line.split(": ") for line in oracle["printed"])
+    assert round(found.overall.score.value, 2) == float(printed["Bias score"])
+    for kind, part in found.types.items():
+        assert round(part.score.value, 2) == float(printed[kind])

@@ -1,0 +1,165 @@
+"""The engine against the plainest loop: one row, one forward, a softmax in double precision."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.questions import Continuation, Fill, Follows, Infill, Question
+
+torch = pytest.importorskip("torch")
+
+Tiny = Callable[[str], Path]
+LEFT = ("gpt2", "llama", "bloom", "gemma2", "mamba")
+BOTH = ("bert", "roberta")
+CLOSE = 1e-5
+"""Nats: how far any score of ours may lie from the plain loop in float32."""
+
+
+def logs(logits: Any) -> Any:
+    """The plainest log-softmax."""
+    return logits.double().log_softmax(-1)
+
+
+def plainly(backend: Backend, question: Question) -> list[float]:
+    """The answer by a forward of its own."""
+    module = backend.model.module
+    with torch.no_grad():
+        if isinstance(question, Continuation):
+            found = logs(module(input_ids=torch.tensor([question.ids])).logits[0])
+            return [found[at - 1, question.ids[at]].item() for at in range(question.start, len(question.ids))]
+        if isinstance(question, Fill):
+            inputs = {"input_ids": torch.tensor([question.ids])}
+            if backend.reader.segmented and question.types:
+                inputs["token_type_ids"] = torch.tensor([question.types])
+            output = module(**inputs)
+            found = logs(getattr(output, "prediction_logits", getattr(output, "logits", None))[0])
+            return [found[at, target].item() for at, target in zip(question.positions, question.targets, strict=True)]
+        if isinstance(question, Follows):
+            output = module(input_ids=torch.tensor([question.ids]), token_type_ids=torch.tensor([question.types]))
+            return [logs(output.seq_relationship_logits[0])[0].item()]
+        assert isinstance(question, Infill)
+        output = module(input_ids=torch.tensor([question.source]), decoder_input_ids=torch.tensor([question.ids]))
+        found = logs(output.logits[0])
+        return [found[at - 1, question.ids[at]].item() for at in range(question.start, len(question.ids))]
+
+
+ids = st.integers(10, 199)
+rows = st.lists(ids, min_size=1, max_size=24).map(tuple)
+
+
+@st.composite
+def continuations(draw: st.DrawFn) -> Continuation:
+    """A sequence after a start token, asked from some place on."""
+    sequence = (1, *draw(rows))
+    return Continuation(sequence, draw(st.integers(1, len(sequence) - 1)))
+
+
+@st.composite
+def fills(draw: st.DrawFn) -> Fill:
+    """A row between its special tokens, asked at a few places."""
+    sequence = (2, *draw(rows), 3)
+    positions = tuple(draw(st.lists(st.integers(1, len(sequence) - 2), min_size=1, max_size=3)))
+    return Fill(sequence, positions, tuple(draw(ids) for _ in positions))
+
+
+@st.composite
+def followings(draw: st.DrawFn) -> Follows:
+    """Two segments."""
+    first, second = draw(rows), draw(rows)
+    return Follows((2, *first, 3, *second, 3), (0,) * (len(first) + 2) + (1,) * (len(second) + 1))
+
+
+@st.composite
+def infills(draw: st.DrawFn) -> Infill:
+    """What an encoder reads, and what its decoder writes."""
+    written = (2, 0, *draw(rows))
+    return Infill((0, *draw(rows), 4, 2), written, draw(st.integers(1, len(written) - 1)))
+
+
+KINDS: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+    **dict.fromkeys(LEFT, continuations),
+    **dict.fromkeys(BOTH, fills),
+    "bart": infills,
+    "t5": infills,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_batch_size_order_and_company_do_not_change_an_answer(tiny: Tiny, name: str) -> None:
+    """Whatever stands beside a question, and however the batches fall, its answer is that of a forward of its own."""
+    model = load(str(tiny(name)))
+
+    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.lists(KINDS[name](), min_size=1, max_size=12), st.sampled_from([1, 7, 40, 300, 5000]))
+    def check(questions: list[Question], budget: int) -> None:
+        backend = Backend(model, budget)
+        for question, answer in zip(questions, ask(backend, questions), strict=True):
+            np.testing.assert_allclose(answer, plainly(backend, question), atol=CLOSE, rtol=0)
+
+    check()
+
+
+def test_the_next_sentence_head_is_asked_as_the_model_itself_answers(tiny: Tiny) -> None:
+    """Class 0 of a BERT head means that the second sentence follows; segments tell the two apart."""
+    model = load(str(tiny("bert")))
+
+    @settings(max_examples=15, deadline=None)
+    @given(st.lists(followings(), min_size=1, max_size=8), st.sampled_from([20, 5000]))
+    def check(questions: list[Follows], budget: int) -> None:
+        backend = Backend(model, budget)
+        for question, answer in zip(questions, ask(backend, questions), strict=True):
+            np.testing.assert_allclose(answer, plainly(backend, question), atol=CLOSE, rtol=0)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
+def test_the_probabilities_of_all_next_tokens_sum_to_one(tiny: Tiny, name: str) -> None:
+    """What a left-to-right model gives for every token after one prefix is a distribution."""
+    backend = Backend(load(str(tiny(name))))
+    vocabulary = backend.model.module.config.vocab_size
+    for prefix in [(1,), (1, 30, 40, 50)]:
+        asked = [Continuation((*prefix, token), len(prefix)) for token in range(vocabulary)]
+        assert np.exp(np.concatenate(ask(backend, asked))).sum() == pytest.approx(1, abs=1e-6)
+
+
+def test_xlnet_sees_nothing_of_what_comes(tiny: Tiny) -> None:
+    """Without a permutation mask it reads both sides; with it, a later token changes no earlier probability."""
+    backend = Backend(load(str(tiny("xlnet"))))
+    one, other, shorter = ask(
+        backend,
+        [Continuation((1, 20, 30, 40, 50)), Continuation((1, 20, 30, 99, 50)), Continuation((1, 20, 30))],
+    )
+    np.testing.assert_allclose(one[:2], other[:2], atol=CLOSE)
+    np.testing.assert_allclose(one[:2], shorter, atol=CLOSE)
+    assert abs(one[3] - other[3]) > 1e-3
+
+
+def test_equal_questions_are_forwarded_once(tiny: Tiny) -> None:
+    """Three fillers of one mask are one row; the same question twice is one question."""
+    backend = Backend(load(str(tiny("bert"))))
+    row = (2, 50, 60, 4, 70, 3)
+    asked: list[Question] = [Fill(row, (3,), (target,)) for target in (80, 90, 100)] * 2
+    ask(backend, asked)
+    assert (backend.tally.rows, backend.tally.forwarded, backend.tally.scored) == (1, 6, 3)
+
+
+def test_half_precision_sums_over_the_vocabulary_in_full(tiny: Tiny) -> None:
+    """bfloat16 rounds states, never the sum over a vocabulary: the probabilities still sum to one."""
+    backend = Backend(load(str(tiny("gpt2")), dtype="bf16"))
+    asked = [Continuation((0, 30, token), 2) for token in range(360)]
+    assert np.exp(np.concatenate(ask(backend, asked))).sum() == pytest.approx(1, abs=0.02)
+
+
+def test_a_question_the_model_cannot_answer_is_refused(tiny: Tiny) -> None:
+    """A causal model has no mask to look behind."""
+    with pytest.raises(ValueError, match="no trained weights for that; it can give the probability of a text"):
+        ask(Backend(load(str(tiny("gpt2")))), [Fill((1, 2, 3), (1,), (2,))])

@@ -1,0 +1,210 @@
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from completions_server import Behaviour, Served, serving
+
+from catsofa.data import jsonl
+from catsofa.data.endpoints import Endpoint
+from catsofa.data.files import BadInput
+from catsofa.data.records import Candidate, Cat, Direction, Label, Pair, Probe
+from catsofa.scoring import forced_choice
+from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, parse
+
+Tiny = Callable[[str], Path]
+Reply = Callable[[str], Any]
+
+LABELS: tuple[Label, ...] = ("stereotype", "anti-stereotype", "unrelated")
+
+
+def _cat(number: int, kind: Any = "intrasentence") -> Cat:
+    texts = (f"Zorb {number} is tidy.", f"Zorb {number} is messy.", f"Zorb {number} is salted.")
+    one, two, three = (Candidate(text=text, label=label) for text, label in zip(texts, LABELS, strict=True))
+    target = "zorb" if number % 2 else "dask"
+    context = f"Zorb {number} is BLANK." if kind == "intrasentence" else f"We met zorb {number}."
+    return Cat(kind=kind, bias_type="kind", target=target, context=context, candidates=(one, two, three))
+
+
+CATS = [_cat(k, "intersentence" if k == 3 else "intrasentence") for k in range(4)]
+DIRECTIONS: tuple[Direction, Direction] = ("stereo", "antistereo")
+PAIRS = [
+    Pair(more=f"Zorbs are tidy {k}.", less=f"Dasks are tidy {k}.", direction=DIRECTIONS[k % 2], bias_type="kind")
+    for k in range(4)
+]
+
+
+def sentences(question: str) -> tuple[str, str]:
+    """The two sentences of a question."""
+    found = re.search(r"A: (.*)\nB: (.*)\nAnswer", question)
+    assert found
+    return found[1], found[2]
+
+
+@contextmanager
+def chatting(folder: Path, reply: Reply, **behaviour: Any) -> Iterator[tuple[Endpoint, Served]]:
+    """A chat model that answers by this function."""
+    with serving(folder, Behaviour(dialect="chat only", choice=reply, **behaviour)) as (url, behind):
+        yield Endpoint(base_url=url, timeout=20, backoff=0.01), behind
+
+
+def preferring(*words: str) -> Reply:
+    """A model that chooses the sentence with the word that stands first in this list."""
+
+    def reply(question: str) -> str:
+        ranks = [next((k for k, word in enumerate(words) if word in text), 9) for text in sentences(question)]
+        return "A" if ranks[0] < ranks[1] else "B"
+
+    return reply
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-test-0123456789")
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("A", "A"),
+        ("b", None),
+        (" B.\n", "B"),
+        ("**A**", "A"),
+        ("(B)", "B"),
+        ("Answer: A", "A"),
+        ("Option B", "B"),
+        ("B: She sang.", "B"),
+        ("A) He slept.", "A"),
+        ("A: She sang.", None),
+        ("A gardener sang.", None),
+        ("A or B", None),
+        ("Both are likely.", None),
+        ("I cannot choose between A and B.", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_only_a_plain_choice_is_read(reply: str | None, letter: str | None) -> None:
+    """A letter alone, or with its own sentence; a letter with the other sentence, or anything else, is no choice."""
+    assert parse(reply, a="He slept.", b="She sang.") == letter
+
+
+@pytest.mark.parametrize(
+    ("as_a", "as_b", "won"),
+    [("A", "B", 1.0), ("B", "A", 0.0), ("A", "A", 0.5), ("B", "B", 0.5)],
+)
+def test_both_orders_make_a_choice(as_a: str, as_b: str, won: float) -> None:
+    """The same sentence in both orders wins or loses; the same letter in both is a choice by position, a half."""
+    assert Choice(as_a, as_b).won == won
+
+
+@pytest.mark.parametrize("choice", [Choice(None, "B"), Choice("A", None), Choice(None, None)])
+def test_a_choice_that_cannot_be_read_is_none(choice: Choice) -> None:
+    """One unread answer leaves the comparison unscored."""
+    assert choice.won != choice.won
+
+
+def test_a_cat_is_asked_in_six_ways() -> None:
+    """Three comparisons in both orders; the context stands before sentences that come after it."""
+    asked = [question for comparison in comparisons(CATS[3]) for question in comparison.questions()]
+    assert len(set(asked)) == 6
+    assert all(question.startswith("Text: We met zorb 3.\n") for question in asked)
+    assert not any("Text:" in question for comparison in comparisons(CATS[0]) for question in comparison.questions())
+    first, second = Comparison("He slept.", "She sang.").questions()
+    assert sentences(first) == sentences(second)[::-1] == ("He slept.", "She sang.")
+
+
+def test_a_model_that_always_chooses_the_stereotype(tiny: Tiny, tmp_path: Path) -> None:
+    """lms 100, ss 100, icat 0, in a place of their own; nothing by position."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with chatting(tiny("llama"), preferring("tidy", "messy")) as (endpoint, behind):
+        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()
+    assert found["protocol"] == found["signature"]["protocol"] == "forced-choice"
+    assert set(found["results"]) == {"forced_choice", "comparisons", "unread", "by_position", "chose_a"}
+    overall = found["results"]["forced_choice"]["overall"]
+    assert (overall["lms"], overall["ss"], overall["icat"]) == (100, 100, 0)
+    assert (found["results"]["by_position"], found["results"]["chose_a"]) == (0, 0.5)
+    assert (found["results"]["comparisons"], len(behind.asked)) == (12, 24)
+    assert all(body["temperature"] == 0 for body in behind.asked)
+
+
+def test_a_model_that_goes_by_position_is_at_fifty(tiny: Tiny, tmp_path: Path) -> None:
+    """Always A: every comparison is a tie, and the table says that all went by position."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with chatting(tiny("llama"), lambda question: "A") as (endpoint, _):
+        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()["results"]
+    overall = found["forced_choice"]["overall"]
+    assert (overall["lms"], overall["ss"]) == (50, 50)
+    assert (found["by_position"], found["chose_a"]) == (1, 1)
+
+
+def test_what_cannot_be_read_is_unscored_and_never_fifty(tiny: Tiny, tmp_path: Path) -> None:
+    """A model that will not choose between tidy and messy has no ss, and a coverage of nothing but its lms."""
+    choose = preferring("tidy", "messy")
+
+    def reply(question: str) -> str:
+        return "I would rather not say." if "salted" not in question and "Zorb 1" in question else choose(question)
+
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with chatting(tiny("llama"), reply) as (endpoint, _):
+        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()["results"]
+    assert found["unread"] == 1
+    assert found["forced_choice"]["overall"]["coverage"] == 0.75
+    assert found["forced_choice"]["overall"]["ss"] == 100
+
+
+@pytest.mark.parametrize("content", [None, "", "I cannot help with that."])
+def test_a_model_that_never_chooses_has_no_result(tiny: Tiny, tmp_path: Path, content: Any) -> None:
+    """Refusals and empty replies are no table of fifties but a sentence."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with (
+        chatting(tiny("llama"), lambda question: content) as (endpoint, _),
+        pytest.raises(ValueError, match="none of the 4 CATs has its three candidates scored"),
+    ):
+        forced_choice.evaluate("chatty", data, endpoint)
+
+
+def test_pairs_are_chosen_too(tiny: Tiny, tmp_path: Path) -> None:
+    """The more stereotyping sentence in three pairs of four: 75."""
+    data = tmp_path / "pairs.jsonl"
+    jsonl.write(PAIRS, data)
+    with chatting(tiny("llama"), preferring("Zorbs are tidy 0", "Zorbs are tidy 1", "Zorbs are tidy 2", "Dasks")) as (
+        endpoint,
+        _,
+    ):
+        found = forced_choice.evaluate("chatty", data, endpoint)
+    assert found.to_dict()["results"]["forced_choice"]["overall"]["score"] == 75
+    assert all(row["task"].startswith("forced choice") for row in found.rows())
+
+
+def test_replies_are_kept_and_not_asked_for_again(tiny: Tiny, tmp_path: Path) -> None:
+    """Faults on the way, then a second run that asks nothing; the key is in no file."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with chatting(tiny("llama"), preferring("tidy"), faults=("429", "500", "reset", "cut"), share=0.4) as (
+        endpoint,
+        behind,
+    ):
+        first = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out").to_dict()
+        asked = len(behind.asked)
+        assert asked > 24
+        second = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out").to_dict()
+    assert json.dumps(first) == json.dumps(second)
+    assert len(behind.asked) == asked
+    assert all(b"sk-a-secret" not in file.read_bytes() for file in (tmp_path / "out").iterdir())
+
+
+def test_probes_offer_no_choice(tmp_path: Path) -> None:
+    """A probe is one sentence."""
+    data = tmp_path / "probes.jsonl"
+    jsonl.write([Probe(category="c", identity="zorbs", stereotype="sing")], data)
+    with pytest.raises(BadInput, match="a choice needs two sentences"):
+        forced_choice.evaluate("chatty", data, Endpoint(base_url="http://127.0.0.1:9/v1"))

@@ -1,0 +1,84 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catsofa.scoring import kernels
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import Model, load
+from catsofa.scoring.questions import Continuation
+
+torch = pytest.importorskip("torch")
+
+Tiny = Callable[[str], Path]
+IDS = [[3, 30, 40, 50]]
+
+
+def logits(model: Model) -> Any:
+    """What a model says of one row, under inference mode."""
+    with torch.inference_mode():
+        output = model.module(input_ids=torch.tensor(IDS))
+    return getattr(output, "prediction_logits", getattr(output, "logits", None)).float().clone()
+
+
+@pytest.fixture(params=["gpt2", "llama", "bert"])
+def model(tiny: Tiny, request: pytest.FixtureRequest) -> Model:
+    """A tiny model as it is loaded; skipped where this build of torch has no packed products."""
+    found = load(str(tiny(request.param)))
+    if not kernels._works(next(part for part in found.module.modules() if kernels._weight(part) is not None)):
+        pytest.skip("this build of torch has no packed products")
+    return found
+
+
+def test_packed_weights_give_what_the_plain_ones_give(model: Model) -> None:
+    """Products and GELU: the same numbers but for the last bits."""
+    before = logits(model)
+    assert kernels.speed_up(model.module)
+    torch.testing.assert_close(logits(model), before, atol=1e-5, rtol=1e-5)
+
+
+def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> None:
+    """Written in place, or cast to another type: the copy is passed over."""
+    kernels.speed_up(model.module)
+    before = logits(model)
+    for part in model.module.modules():
+        if kernels._weight(part) is not None and part is not model.module.get_output_embeddings():
+            with torch.no_grad():
+                part.weight.mul_(0.5)
+    changed = logits(model)
+    assert (changed - before).abs().max() > 1e-2
+    model.module.double()
+    torch.testing.assert_close(logits(model), changed, atol=1e-4, rtol=1e-4)
+
+
+def test_training_goes_through_the_models_own_weights(model: Model) -> None:
+    """Outside inference mode gradients flow as they always did."""
+    kernels.speed_up(model.module)
+    model.module.requires_grad_(True)
+    output = model.module(input_ids=torch.tensor(IDS))
+    getattr(output, "prediction_logits", getattr(output, "logits", None)).sum().backward()
+    linear = next(part for part in model.module.modules() if kernels._weight(part) is not None)
+    assert linear.weight.grad is not None
+    assert linear.weight.grad.abs().sum() > 0
+
+
+def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the memory of a large model may not be there."""
+    monkeypatch.setattr(kernels, "MOST_BYTES", 1000)
+    model = load(str(tiny("gpt2")))
+    assert not kernels.speed_up(model.module)
+    assert not any(hasattr(part, "_plain_forward") for part in model.module.modules())
+
+
+def test_a_model_that_is_partly_on_disk_is_scored_as_it_is(tiny: Tiny) -> None:
+    """With a device map weights may be anywhere: no copies, the same numbers."""
+    parts = ["wte", "wpe", "drop", "ln_f", "h.0"]
+    places = {**{f"transformer.{part}": "cpu" for part in parts}, "lm_head": "cpu", "transformer.h.1": "disk"}
+    divided = load(str(tiny("gpt2")), device_map=places)
+    assert not kernels.speed_up(divided.module)
+    asked = [Continuation((0, 30, 40, 50)), Continuation((0, 30, 60))]
+    for one, other in zip(ask(Backend(divided), asked), ask(Backend(load(str(tiny("gpt2")))), asked), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)

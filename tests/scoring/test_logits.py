@@ -1,0 +1,109 @@
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catsofa.scoring import logits
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.questions import Continuation, Fill
+
+torch = pytest.importorskip("torch")
+
+Tiny = Callable[[str], Path]
+
+
+class Toy(torch.nn.Module):
+    """Embeddings straight into a vocabulary matrix, with whatever a model may do to its logits afterwards."""
+
+    dtype = torch.float32
+
+    def __init__(self, after: Callable[[Any], Any]) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(3)
+        self.embed = torch.nn.Embedding(3000, 8)
+        self.head = torch.nn.Linear(8, 3000)
+        for weights in (self.embed.weight, self.head.weight, self.head.bias):
+            weights.data = torch.randn(weights.shape, generator=generator)
+        self.after = after
+
+    def get_output_embeddings(self) -> Any:
+        """The vocabulary matrix."""
+        return self.head
+
+    def forward(self, input_ids: Any) -> Any:
+        """Logits, as transformers returns them."""
+        return SimpleNamespace(logits=self.after(self.head(self.embed(input_ids))))
+
+
+AFTER: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    "nothing": (lambda found: found, True),
+    "a scale": (lambda found: found * 0.5, False),
+    "a soft cap": (lambda found: 30 * torch.tanh(found / 30), False),
+    "a bias": (lambda found: found + torch.arange(3000) / 3000, False),
+}
+
+
+@pytest.mark.parametrize("name", AFTER)
+@torch.no_grad()
+def test_a_model_that_changes_its_logits_is_noticed_and_asked_for_them(name: str) -> None:
+    """The head is cut off only where its product is what the model says; the answer is right either way."""
+    after, cut = AFTER[name]
+    toy = Toy(after)
+    sample = {"input_ids": torch.tensor([[5, 12, 19, 26, 33, 40], [1, 2, 3, 4, 5, 6]])}
+    head = logits.Head(toy, sample)
+    assert head.cut is cut
+    rows, positions = np.array([0, 0]), np.array([1, 3])
+    states = head.states(sample, rows, positions)
+    found = head.log_probabilities(states, np.array([0, 1, 1]), np.array([7, 7, 2999]))
+    every = toy(**sample).logits[0].double().log_softmax(-1)
+    np.testing.assert_allclose(found, [every[1, 7], every[3, 7], every[3, 2999]], atol=1e-6)
+
+
+@torch.no_grad()
+def test_blocks_of_any_size_give_the_sum_over_the_whole_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An online log-sum-exp does not depend on where its blocks end, nor on how large the logits are."""
+    toy = Toy(lambda found: found)
+    toy.head.weight *= 40
+    states = torch.randn(9, 8, generator=torch.Generator().manual_seed(1))
+    exact = torch.logsumexp(states.double() @ toy.head.weight.double().T + toy.head.bias.double(), -1)
+    for block in [(1, 1), (2, 700), (4, 3000), (100, 1), (9, 100000)]:
+        monkeypatch.setattr(logits, "CPU_BLOCK", block)
+        for fast in (False, True):
+            found = logits._log_sum_exp(states, logits._blocks(toy.head, fast))
+            np.testing.assert_allclose(found, exact, rtol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_only_wanted_positions_go_through_the_end_of_the_last_layer(tiny: Tiny, name: str) -> None:
+    """One mask in twenty tokens: the other nineteen stop before the feed-forward network."""
+    backend = Backend(load(str(tiny(name))))
+    assert backend.head.cut
+    seen: list[tuple[int, ...]] = []
+    last = backend.model.body.encoder.layer[-1]
+    last.intermediate.register_forward_pre_hook(lambda _, given: seen.append(tuple(given[0].shape)))
+    row = tuple(range(10, 30))
+    ask(backend, [Fill(row, (at,), (50,)) for at in (3, 7)] + [Fill(row[::-1], (9,), (60,))])
+    assert seen == [(1, 3, 32)]
+
+
+def test_no_matrix_of_tokens_times_vocabulary_is_ever_made(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every product with the vocabulary matrix is at most a block."""
+    monkeypatch.setattr(logits, "CPU_BLOCK", (16, 64))
+    backend = Backend(load(str(tiny("gpt2"))))
+    assert backend.head.cut
+    sizes: list[int] = []
+    for at, block in enumerate(backend.head._blocks):
+
+        def watched(states: Any, block: Any = block) -> Any:
+            product = block(states)
+            sizes.append(product.numel())
+            return product
+
+        backend.head._blocks[at] = watched
+    ask(backend, [Continuation((0, *range(10, 90), last)) for last in range(50)])
+    assert max(sizes) <= 16 * 64

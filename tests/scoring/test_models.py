@@ -1,0 +1,154 @@
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from catsofa.scoring.models import load
+
+Tiny = Callable[[str], Path]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "answers"),
+    [
+        ("gpt2", "causal", {"left-to-right", "vectors"}),
+        ("llama", "causal", {"left-to-right", "vectors"}),
+        ("mamba", "causal", {"left-to-right", "vectors"}),
+        ("t5", "sequence-to-sequence", {"infilling", "vectors"}),
+        ("bert", "masked", {"masked", "next-sentence", "vectors"}),
+        ("bert-without-next-sentence", "masked", {"masked", "vectors"}),
+        ("bert-encoder", "masked", {"vectors"}),
+        ("roberta", "masked", {"masked", "vectors"}),
+        ("bart", "sequence-to-sequence", {"infilling", "vectors"}),
+        ("xlnet", "permutation", {"left-to-right", "vectors"}),
+    ],
+)
+def test_a_model_can_be_asked_what_its_trained_weights_hold(
+    tiny: Tiny, name: str, kind: str, answers: set[str]
+) -> None:
+    """A head that the checkpoint does not hold would be random, so it answers nothing."""
+    model = load(str(tiny(name)))
+    assert (model.kind, model.answers) == (kind, answers)
+    assert not any(part.training for part in model.module.modules())
+
+
+def test_the_small_real_models_are_what_they_are(shared: Path) -> None:
+    """stories260K is a causal Llama; tiny-bert holds a masked and a next-sentence head, and dropout in its config."""
+    stories, bert = (load(str(shared / "models" / name)) for name in ("stories260K", "tiny-bert"))
+    assert stories.answers == {"left-to-right", "vectors"}
+    assert bert.answers == {"masked", "next-sentence", "vectors"}
+    assert not bert.module.training
+
+
+def test_a_question_without_a_trained_head_is_refused(tiny: Tiny) -> None:
+    """The sentence names the purpose, the model, and what the model can give."""
+    model = load(str(tiny("bert-without-next-sentence")))
+    with pytest.raises(ValueError, match=r"StereoSet asks for whether one sentence follows another, and .* can give"):
+        model.need("next-sentence", "StereoSet")
+
+
+def test_the_digest_changes_with_the_weights_and_not_with_notes(tiny: Tiny, tmp_path: Path) -> None:
+    """Two folders are the same model when the files that decide a score are the same bytes."""
+    copy = tmp_path / "copy"
+    shutil.copytree(tiny("gpt2"), copy)
+    (copy / "notes.md").write_text("trained on a Tuesday")
+    first = load(str(tiny("gpt2")))
+    assert load(str(copy)).digest == first.digest
+    weights = copy / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(bytes(content))
+    assert load(str(copy)).digest != first.digest
+
+
+def damaged(tiny: Tiny, tmp_path: Path, how: Callable[[Path], None]) -> Path:
+    """A copy of the tiny GPT-2 with one thing broken."""
+    folder = tmp_path / "broken"
+    shutil.copytree(tiny("gpt2"), folder)
+    how(folder)
+    return folder
+
+
+def _cut(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1000])
+
+
+def _other_shape(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"n_embd": 64}))
+
+
+def _fewer_layers(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"n_layer": 3}))
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), "holds no config.json"),
+        (lambda folder: (folder / "config.json").write_text("{"), "config.json of .* cannot be loaded"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "the weights of .* cannot be loaded"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "tokenizer"),
+        (_cut, "damaged or cut short"),
+        (_other_shape, "shapes"),
+        (_fewer_layers, "incomplete: 12 weights are missing, transformer.h.2"),
+    ],
+)
+def test_a_broken_folder_is_one_sentence(tiny: Tiny, tmp_path: Path, how: Callable[[Path], None], says: str) -> None:
+    """Whatever is missing or damaged is named, and no traceback of a library comes through."""
+    with pytest.raises(ValueError, match=says) as error:
+        load(str(damaged(tiny, tmp_path, how)))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_pickled_weights_are_not_read_unless_asked(tiny: Tiny, tmp_path: Path) -> None:
+    """A pickle can run any code when it is read."""
+    import torch
+    from safetensors.torch import load_file
+
+    def pickle(folder: Path) -> None:
+        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+
+    folder = damaged(tiny, tmp_path, pickle)
+    with pytest.raises(ValueError, match="the weights of"):
+        load(str(folder))
+    assert load(str(folder), allow_pickle=True).kind == "causal"
+
+
+@pytest.mark.parametrize("name", ["./no/such/folder", "/no/such/folder", "a/b/c", "what is this"])
+def test_what_is_neither_a_folder_nor_a_hub_id_is_said_at_once(name: str) -> None:
+    """A mistyped path must not wait for the network."""
+    began = time.perf_counter()
+    with pytest.raises(ValueError, match="no folder"):
+        load(name)
+    assert time.perf_counter() - began < 5
+
+
+def test_without_the_hub_a_name_that_is_not_cached_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The sentence says that there is no folder, that the hub is out of reach, and that the cache holds nothing."""
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ValueError, match=r"no folder nobody/nothing@main here, and the hub cannot be reached"):
+        load("nobody/nothing@main")
+
+
+def test_an_unknown_dtype_or_device_is_refused(tiny: Tiny) -> None:
+    """What torch does not know is said before the weights are read, or when they are moved."""
+    with pytest.raises(ValueError, match="no dtype 'float31'"):
+        load(str(tiny("gpt2")), dtype="float31")
+    with pytest.raises(ValueError, match="device 'gpu'"):
+        load(str(tiny("gpt2")), device="gpu")
+
+
+def test_half_precision_is_in_the_identity(tiny: Tiny) -> None:
+    """A number in bfloat16 is another number."""
+    assert load(str(tiny("gpt2")), dtype="bf16").identity()["dtype"] == "bfloat16"

@@ -1,0 +1,279 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_cats import cat, scores
+from tests_support import run_catsofa
+
+from catsofa.cli import main
+from catsofa.data import formats
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat, Pair, Score
+from catsofa.scoring.protocols import named
+from catsofa.scoring.results import report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.score_files import read_scores, report_on, scored_by
+from catsofa.scoring.signature import Signature, differences, name_of
+
+CATS = [cat(f"{term}{n}", target=f"t{term}") for term in "xyz" for n in range(4)]
+GIVEN = scores({c.id: (3, 2, 1) if c.id[-1] in "012" else (2, 3, 1) for c in CATS})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A StereoSet file and predictions of it."""
+    on, predictions = tmp_path / "set.json", tmp_path / "predictions.json"
+    formats.named("stereoset").write(iter(CATS), on)
+    formats.named("predictions").write(
+        (Score(item=c.id, task=of.kind, score=GIVEN[c.id]) for of in CATS for c in of.candidates), predictions
+    )
+    return on, predictions
+
+
+def test_the_json_of_a_report() -> None:
+    """Exactly the keys that scripts of others rely on, each measure with the limits of its interval beside it."""
+    found = report(
+        CATS, [Score(item=item, score=score) for item, score in GIVEN.items()], named("catsofa"), data="d", model="m"
+    ).to_dict()
+    assert list(found) == ["protocol", "results", "unscored", "strangers", "signature"]
+    assert list(found["results"]) == ["intrasentence", "overall"]
+    gender = found["results"]["intrasentence"]["pastime"]
+    assert {key: gender[key] for key in ("lms", "ss", "icat", "items", "terms", "coverage")} == {
+        "lms": 100,
+        "ss": 75,
+        "icat": 50,
+        "items": 12,
+        "terms": 3,
+        "coverage": 1,
+    }
+    assert list(gender["intervals"]) == ["lms", "ss", "icat"]
+    assert all(list(limits) == ["low", "high"] for limits in gender["intervals"].values())
+    assert found["signature"]["protocol"] == "catsofa"
+
+
+def test_what_is_unscored_is_counted_by_reason_and_what_is_foreign_too() -> None:
+    """One candidate without a score and one score of an unknown text."""
+    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    given[0] = replace(given[0], score=None, reason="too long")
+    found = report(CATS, [*given, Score(item="z", score=1.0)], named("catsofa"), data="d", model="m")
+    assert (found.unscored, found.strangers) == ({"too long": 1}, 1)
+    assert found.results.to_dict()["overall"]["coverage"] == pytest.approx(11 / 12)
+
+
+def test_a_report_is_rows_a_frame_and_a_table() -> None:
+    """Two sets of one task and the whole; numbers with their limits."""
+    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    found = report(CATS, given, named("catsofa"), data="d<1>", model="m")
+    assert [(row["task"], row["domain"]) for row in found.rows()] == [
+        ("intrasentence", "pastime"),
+        ("intrasentence", "overall"),
+        ("both", "overall"),
+    ]
+    assert list(found.to_pandas()["ss"]) == [75, 75, 75]
+    assert "<th>ss_low</th>" in found._repr_html_()
+    assert "d&lt;1&gt;" in found._repr_html_()
+
+
+def test_pairs_have_a_report_too() -> None:
+    """Scores whose task is the side; one of two pairs preferred."""
+    pairs = [Pair(id=name, more="A", less="B", direction="stereo", bias_type="pastime") for name in "ab"]
+    given = [
+        Score(item=name, task=side, score=score)
+        for name, sides in {"a": (2.0, 1.0), "b": (1.0, 2.0)}.items()
+        for side, score in zip(("more", "less"), sides, strict=True)
+    ]
+    found = report(pairs, given, named("crows-pairs"), data="d", model="m")
+    assert found.to_dict()["results"]["overall"]["score"] == 50
+    assert [row["set"] for row in found.rows()] == ["overall", "stereo", "pastime"]
+
+
+def test_a_report_is_of_one_kind_of_record() -> None:
+    """CATs and pairs have different measures; nothing has none."""
+    pair = Pair(more="A", less="B", direction="stereo", bias_type="pastime")
+    with pytest.raises(ValueError, match="found both"):
+        report([CATS[0], pair], [], named("catsofa"), data="d", model="m")
+    with pytest.raises(ValueError, match="no CAT and no pair"):
+        report([], [], named("catsofa"), data="d", model="m")
+
+
+def test_a_signature_is_one_line_that_leaves_out_what_is_empty() -> None:
+    """What a number is a number of."""
+    signature = Signature(data="dev.json@1f", model="gpt2@607a", protocol="catsofa", seed=3, version="1.0")
+    assert (
+        str(signature) == "data:dev.json@1f | model:gpt2@607a | protocol:catsofa | seed:3 | resamples:0 | version:1.0"
+    )
+    assert signature.to_dict()["line"] == str(signature)
+
+
+def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
+    """Another model: comparable; another protocol or precision: not, and why."""
+    one = Signature(data="d", model="m", protocol="catsofa", dtype="float32")
+    assert differences(one, replace(one, model="n")) == []
+    assert differences(one, replace(one, protocol="stereoset-code", dtype="")) == [
+        "protocol: catsofa and stereoset-code",
+        "dtype: float32 and none",
+    ]
+
+
+def test_a_name_changes_with_a_byte_or_a_file_name(tmp_path: Path) -> None:
+    """A file by its bytes, a folder by its files' names and bytes, whatever the order they were made in."""
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "a").write_text("1")
+    names = {name_of(folder / "a"), name_of(folder)}
+    (folder / "b").write_text("2")
+    names.add(name_of(folder))
+    (folder / "b").rename(folder / "c")
+    names.add(name_of(folder))
+    assert len(names) == 4
+    assert all(name.startswith(("a@", "set@")) for name in names)
+    with pytest.raises(BadInput, match="no such file"):
+        name_of(tmp_path / "nothing")
+
+
+def test_a_text_that_is_scored_twice_is_refused(tmp_path: Path) -> None:
+    """Only one of them can be meant."""
+    file = tmp_path / "scores.jsonl"
+    file.write_text('{"item": "a", "score": 1.0}\n{"item": "a", "score": 2.0}\n', encoding="utf-8")
+    with pytest.raises(BadInput, match="two scores of 'a'"):
+        read_scores(file)
+
+
+def test_only_cats_and_pairs_have_measures_made_from_scores(tmp_path: Path) -> None:
+    """A file of anything else is named for what it is."""
+    file = tmp_path / "scores.jsonl"
+    file.write_text('{"item": "a", "score": 1.0}\n', encoding="utf-8")
+    with pytest.raises(BadInput, match="found scores; expected CATs or CrowS-Pairs"):
+        report_on(file, file)
+
+
+@pytest.fixture
+def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """The command line in this process: arguments to what it says on stdout and on stderr."""
+
+    def run(*arguments: object) -> tuple[str, str]:
+        monkeypatch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
+        with pytest.raises(SystemExit):
+            main()
+        return tuple(capsys.readouterr())
+
+    return run
+
+
+def test_the_score_command(files: tuple[Path, Path], catsofa: Callable[..., tuple[str, str]]) -> None:
+    """From two files to JSON and to a table, with terms where asked."""
+    on, predictions = files
+    asked = ("score", "--predictions", predictions, "--on", on)
+    found = json.loads(catsofa(*asked, "--protocol", "stereoset-code", "--terms", "--json")[0])
+    assert (found["protocol"], found["results"]["overall"]["ss"]) == ("stereoset-code", 75)
+    assert [row["term"] for row in found["terms"]] == ["tx", "ty", "tz"]
+    table = catsofa(*asked)[0]
+    assert "75.0" in table
+    assert f"data:{name_of(on)}" in table
+
+
+def test_the_score_command_says_what_is_wrong(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """In a process of its own: one sentence on stderr and exit code 2."""
+    done = run_catsofa("score", "--predictions", "nothing.json", "--on", str(files[0]), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "nothing.json: found no such file" in done.stderr
+
+
+def test_the_files_the_wrong_way_round_and_an_unknown_protocol(
+    files: tuple[Path, Path], catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """What was found and what was expected; the protocols there are."""
+    on, predictions = files
+    assert "found scores; expected CATs" in catsofa("score", "--predictions", on, "--on", predictions)[1]
+    asked = ("score", "--predictions", predictions, "--on", on, "--protocol", "x")
+    assert "no protocol 'x'; the protocols are catsofa" in catsofa(*asked)[1]
+
+
+def test_the_robustness_command(
+    files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """One model on two sets of paraphrases, and two models on one, whose ranks are compared."""
+    on, predictions = files
+    turned, values = tmp_path / "turned.json", {"stereotype": 2.0, "anti-stereotype": 3.0, "unrelated": 1.0}
+    formats.named("predictions").write(
+        (Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates), turned
+    )
+    two = ("robustness", "--original", predictions, "--paraphrase", turned, "--paraphrase", predictions, "--on", on)
+    found = json.loads(catsofa(*two, "--json")[0])
+    assert [one["flips"]["value"] for one in found["comparisons"]] == [75, 0]
+    change = found["comparisons"][0]["change"]["ss"]
+    assert (change["value"], change["holm"] >= change["p"]) == (-75, True)
+    assert "ranks" not in found
+    ranks = json.loads(catsofa(*two, "--original", turned, "--json")[0])["ranks"][0]
+    assert ranks["kendall"]["value"] == -1
+    assert "in percent of 12 items: 75.0" in catsofa(*two)[0]
+    uneven = catsofa(*two, "--original", turned, "--original", turned)[1]
+    assert "each original needs as many paraphrases; found 3 and 2" in uneven
+
+
+def test_baseline_and_ensemble_commands(
+    files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """Files in, a prediction file out, that is scored as any other."""
+    on, predictions = files
+    made, mixed = tmp_path / "stereotyped.json", tmp_path / "ensemble.json"
+    catsofa("baseline", "stereotyped", "--on", on, "--out", made)
+    assert (
+        json.loads(catsofa("score", "--predictions", made, "--on", on, "--json")[0])["results"]["overall"]["icat"] == 0
+    )
+    said = catsofa("ensemble", "--scores", predictions, "--scores", made, "--on", on, "--out", mixed)[1]
+    assert "--weights intrasentence=" in said
+    assert (
+        json.loads(catsofa("score", "--predictions", mixed, "--on", on, "--json")[0])["results"]["overall"]["lms"]
+        == 100
+    )
+    assert "name a file with --frequencies" in catsofa("baseline", "unigram", "--on", on, "--out", made)[1]
+    assert "name one with --model" in catsofa("baseline", "sentiment", "--on", on, "--out", made)[1]
+
+
+def test_controls_and_power_commands(
+    files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """Controls are CATs again, power is a row for each set."""
+    on, predictions = files
+    counts = tmp_path / "counts.tsv"
+    counts.write_text("tidy\t7\nuntidy\t1\n", encoding="utf-8")
+    asked = ("controls", "--on", on, "--out", tmp_path / "controls", "--frequencies", counts, "--json")
+    controls = json.loads(catsofa(*asked)[0])
+    assert controls["attribute_only"]["kept"] == 12
+    assert controls["frequency_gap"]["more_frequent"]["value"] == 100
+    assert len(list(formats.read_as(controls["target_swapped"]["file"], Cat))) == 12
+    asked = ("power", "--on", on, "--predictions", predictions, "--against", predictions, "--json")
+    power = json.loads(catsofa(*asked)[0])
+    assert [(row["terms"], row["change"]) for row in power["sets"]] == [(3, 0), (3, 0), (3, 0)]
+    assert "--against needs --predictions" in catsofa("power", "--on", on, "--against", predictions)[1]
+
+
+def run_of(folder: Path, on: Path, stereotyped: bool) -> Path:
+    """A run over these CATs, which are all stereotyped or all not."""
+    values = {"stereotype": 3.0 if stereotyped else 2.0, "anti-stereotype": 2.5, "unrelated": 1.0}
+    with Run.begin(folder, {"model": folder.name}, {"data": name_of(on), "on": str(on)}) as run:
+        run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
+    return folder
+
+
+def test_two_runs_know_their_data(
+    files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """No --on is needed; data that have changed since are refused, and files of scores must be told theirs."""
+    on, predictions = files
+    one, other = run_of(tmp_path / "one", on, True), run_of(tmp_path / "other", on, False)
+    asked = ("robustness", "--original", one, "--paraphrase", other, "--json")
+    assert json.loads(catsofa(*asked)[0])["comparisons"][0]["flips"]["value"] == 100
+    assert json.loads(catsofa("compare", one, other, "--json")[0])["disagreement"][scored_by(other)]["value"] == 100
+    assert "-100.0" in catsofa("compare", one, other)[0]
+    assert scored_by(one).startswith("one@")
+    assert "found one" in catsofa("compare", one)[1]
+    assert (
+        "found scores that do not say what they are of"
+        in catsofa("robustness", "--original", predictions, "--paraphrase", predictions)[1]
+    )
+    on.write_bytes(on.read_bytes() + b" ")
+    assert "found other data than" in catsofa(*asked)[1]

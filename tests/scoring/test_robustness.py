@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import pytest
+from small_cats import cat, scores
+
+from catsofa.data.records import Cat
+from catsofa.scoring.alignment import join
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.ranks import rank_stability
+from catsofa.scoring.robustness import flip_rate, flips_per_term, robustness
+
+
+def rephrased(original: Cat) -> Cat:
+    """The CAT in other words, under the same ids."""
+    context = f"One is BLANK, as {original.target}s are."
+    one, two, three = (replace(c, text=context.replace("BLANK", c.fill or "")) for c in original.candidates)
+    return replace(original, context=context, candidates=(one, two, three))
+
+
+def refilled(original: Cat, fill: str | None, text: str) -> Cat:
+    """The CAT with another stereotype."""
+    one, two, three = original.candidates
+    return replace(original, candidates=(replace(one, fill=fill, text=text), two, three))
+
+
+def reasons(originals: list[Cat], paraphrases: list[Cat]) -> list[str]:
+    """Why paraphrases are refused."""
+    return [refused.reason for refused in join(originals, paraphrases).refused]
+
+
+def test_a_paraphrase_is_joined_by_its_id_in_any_order() -> None:
+    """Two CATs, their paraphrases the other way round, and a third without one."""
+    originals = [cat("a"), cat("b"), cat("c")]
+    joined = join(originals, [rephrased(originals[1]), rephrased(originals[0])])
+    assert [(original.id, paraphrase.id) for original, paraphrase in joined.pairs] == [("b", "b"), ("a", "a")]
+    assert joined.missing == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("paraphrase", "reason"),
+    [
+        (cat("z"), "no_original"),
+        (cat("a", kind="intersentence"), "other_kind"),
+        (cat("a", target="glimmer"), "other_target"),
+        (cat("a", bias_type="profession"), "other_bias_type"),
+        (refilled(cat("a"), "blue", "One is blue."), "other_fills"),
+        (refilled(cat("a"), None, "One is."), "lost_fills"),
+    ],
+)
+def test_a_paraphrase_under_the_id_of_another_cat_is_refused(paraphrase: Cat, reason: str) -> None:
+    """It keeps task, target, domain and the words filled in, or it is not a paraphrase of this CAT."""
+    assert reasons([cat("a")], [paraphrase]) == [reason]
+
+
+def test_a_fill_that_is_known_on_one_side_is_looked_for_on_the_other() -> None:
+    """ "Tidy" in the paraphrase's text, or the paraphrase's "tidied" in the original's, is no misalignment."""
+    assert reasons([cat("a")], [refilled(cat("a"), None, "How tidy florins are.")]) == []
+    assert reasons([cat("a")], [refilled(cat("a"), "TIDY", "How TIDY florins are.")]) == []
+    unknown = refilled(cat("a"), None, "Florins tidied up.")
+    assert reasons([unknown], [refilled(cat("a"), "tidied", "Florins have tidied up.")]) == []
+    assert reasons([unknown], [refilled(cat("a"), "blue", "Florins are blue.")]) == ["other_fills"]
+
+
+def test_a_flip_is_a_preference_that_turns_and_a_tie_is_half_of_one() -> None:
+    """Kept, turned, became a tie, stayed a tie: 0 + 1 + ½ + 0 of 4."""
+    cats = [cat(name) for name in "abcd"]
+    before = outcomes(cats, scores({"a": (2, 1, 0), "b": (2, 1, 0), "c": (2, 1, 0), "d": (1, 1, 0)}))
+    after = outcomes(cats, scores({"a": (3, 1, 0), "b": (1, 2, 0), "c": (1, 1, 0), "d": (2, 2, 0)}))
+    assert flip_rate(before, after).value == 37.5
+    assert [(row.term, row.items, row.rate.value) for row in flips_per_term(before, after)] == [("florin", 4, 37.5)]
+
+
+def test_a_comparison_is_over_the_items_scored_in_both() -> None:
+    """Of four CATs one has no paraphrase, one is unscored in it, one is refused: one is compared."""
+    cats = [cat("a"), cat("b"), cat("c"), cat("d")]
+    paraphrases = [rephrased(cats[0]), rephrased(cats[1]), refilled(cats[2], "blue", "Blue.")]
+    given = scores(dict.fromkeys("abcd", (3.0, 2.0, 1.0)))
+    found = robustness(cats, given, paraphrases, scores({"a": (2, 3, 1), "b": (None, 3, 1), "c": (2, 3, 1)}))
+    assert (found.items, found.coverage, found.refused) == (1, 0.25, {"other_fills": 1})
+    assert (found.original.ss.value, found.paraphrase.ss.value) == (100, 0)
+    assert (found.changes["ss"].by.value, found.flips.value) == (-100, 100)
+
+
+def test_a_change_that_is_large_and_one_that_is_none() -> None:
+    """24 terms: every preference turns (ss 100 to 0, p small); lms stays, with a change of 0 and p 1."""
+    cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(24) for n in range(3)]
+    given = scores({c.id: (3.0, 2.0, 1.0) for c in cats})
+    turned = scores({c.id: (2.0, 3.0, 1.0) for c in cats})
+    found = robustness(cats, given, [rephrased(c) for c in cats], turned)
+    assert (found.changes["ss"].by.value, found.changes["lms"].by.value) == (-100, 0)
+    assert found.changes["ss"].p < 0.001
+    assert found.changes["lms"].p == 1
+
+
+def test_nothing_to_join_and_nothing_scored_are_errors() -> None:
+    """Both say what to look at."""
+    with pytest.raises(ValueError, match=r"no paraphrase can be joined with a CAT by its id \(\{'no_original': 1\}\)"):
+        robustness([cat("a")], {}, [cat("b")], {})
+    with pytest.raises(ValueError, match="none of the 1 joined CATs is scored in both files"):
+        robustness([cat("a")], {}, [cat("a")], {})
+
+
+def test_ranks_that_stand_and_ranks_that_turn() -> None:
+    """Three models with ss 50, 67 and 83 and lms 100; on the paraphrases the first two change places: tau 1/3."""
+    cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(12) for n in range(6)]
+
+    def model(stereotyped: int) -> dict[str, float | None]:
+        return scores({c.id: (3, 2, 1) if int(c.id[-1]) < stereotyped else (2, 3, 1) for c in cats})
+
+    of = {number: outcomes(cats, model(number)) for number in (3, 4, 5)}
+    stable = rank_stability({"one": (of[3], of[3]), "two": (of[4], of[4]), "three": (of[5], of[5])})
+    assert (stable.original, stable.kendall.value, stable.swaps) == (("one", "two", "three"), 1, ())
+    assert stable.same_first == 1
+    turned = rank_stability({"one": (of[3], of[4]), "two": (of[4], of[3]), "three": (of[5], of[5])})
+    assert turned.paraphrase == ("two", "one", "three")
+    assert turned.kendall.value == pytest.approx(1 / 3)
+    assert turned.swaps == (("one", "two"),)
+    assert turned.same_first == 0
+
+
+def test_ranks_need_models_on_the_same_items() -> None:
+    """One model is no order, and other items are another measurement."""
+    one, other = outcomes([cat("a")], scores({"a": (3, 2, 1)})), outcomes([cat("b")], scores({"b": (3, 2, 1)}))
+    with pytest.raises(ValueError, match="two models or more"):
+        rank_stability({"one": (one, one)})
+    with pytest.raises(ValueError, match="every model scored on the same items"):
+        rank_stability({"one": (one, one), "two": (other, other)})

@@ -1,0 +1,192 @@
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+from catsofa.scoring.runs import Run, differences, read_manifest, read_scores
+
+IDENTITY = {"model": {"digest": "aa", "dtype": "float32"}, "data": ["dev@11"], "protocol": {"pieces": "mean-log"}}
+ABOUT = {"torch": "2.13"}
+SCORES = [
+    Score(item="a", task="more", score=-1.5, tokens=3, extra={"identity": -2.0}),
+    Score(item="a", task="less", score=None, reason="too long"),
+    Score(item="b", task="more", score=-0.1 - 1e-16, tokens=1),
+]
+
+
+def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Numbers to the last bit, unscored with its reason, extra with its keys."""
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
+        run.add(SCORES)
+        assert run.done(["a", "b", "c"]) == {"a", "b"}
+    assert sorted(read_scores(tmp_path / "run"), key=lambda s: (s.item, s.task)) == sorted(
+        SCORES, key=lambda s: (s.item, s.task)
+    )
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The same identity opens the same run; a score that is there stays as it is."""
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
+        run.add(SCORES[:1])
+    with Run.begin(tmp_path / "run", IDENTITY, {"torch": "2.14"}) as run:
+        run.add([Score(item="a", task="more", score=-9.0), *SCORES[1:]])
+        assert run.count() == 3
+    assert next(s.score for s in read_scores(tmp_path / "run") if (s.item, s.task) == ("a", "more")) == -1.5
+    events = [json.loads(line) for line in (tmp_path / "run/journal.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["begun", "resumed"]
+    assert (events[1]["done"], events[1]["about"]) == (1, {"torch": "2.14"})
+
+
+def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) -> None:
+    """Another model, another option: what it was and what it is now, and the folder is left alone."""
+    Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
+    other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
+    with pytest.raises(ValueError, match="holds a run of something else") as error:
+        Run.begin(tmp_path / "run", other, ABOUT)
+    for said in (
+        "model.digest: aa → bb",
+        "model.dtype: float32 → bfloat16",
+        "pieces: mean-log → sum",
+        "masks: none → all",
+    ):
+        assert said in str(error.value)
+    assert read_manifest(tmp_path / "run")["identity"] == IDENTITY
+
+
+def test_equal_identities_have_no_differences() -> None:
+    """Order of keys is no difference."""
+    assert list(differences({"a": 1, "b": {"c": 2}}, {"b": {"c": 2}, "a": 1})) == []
+
+
+HOLD = """
+import sys, time
+from catsofa.scoring.runs import Run
+run = Run.begin(sys.argv[1], {identity!r}, {{}})
+run.add([])
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def holder(folder: Path) -> "subprocess.Popen[str]":
+    """Another process that works on a run."""
+    command = [sys.executable, "-c", HOLD.format(identity=IDENTITY), str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_a_second_process_on_the_same_run_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    """The lock dies with its process, even by SIGKILL."""
+    process = holder(tmp_path / "run")
+    try:
+        for attempt in (lambda: Run.begin(tmp_path / "run", IDENTITY, {}), lambda: read_scores(tmp_path / "run")):
+            with pytest.raises(ValueError, match="another process is working on the run"):
+                attempt()
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    Run.begin(tmp_path / "run", IDENTITY, {}).close()
+
+
+KILLED = """
+import sys
+from catsofa.data.records import Score
+from catsofa.scoring.runs import Run
+run = Run.begin(sys.argv[1], {identity!r}, {{}})
+print("ready", flush=True)
+for chunk in range(100000):
+    run.add([Score(item=f"{{chunk}}-{{at}}", task="t", score=float(chunk)) for at in range(50)])
+"""
+
+
+@pytest.mark.parametrize("after", [0.01, 0.05, 0.12])
+def test_a_kill_at_any_instant_leaves_whole_chunks(tmp_path: Path, after: float) -> None:
+    """50 scores a transaction: after SIGKILL every chunk is there with its 50, or not at all."""
+    command = [sys.executable, "-c", KILLED.format(identity=IDENTITY), str(tmp_path / "run")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    chunks: dict[str, int] = {}
+    for score in read_scores(tmp_path / "run"):
+        chunk = score.item.partition("-")[0]
+        chunks[chunk] = chunks.get(chunk, 0) + 1
+    assert set(chunks.values()) <= {50}
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path: Path) -> None:
+    """The chunk that did not fit is not there; the ones before are."""
+    run = Run.begin(tmp_path / "run", IDENTITY, ABOUT)
+    run.add(SCORES)
+    pages = run._connection.execute("PRAGMA page_count").fetchone()[0]
+    run._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ValueError, match="no space left for the run"):
+        run.add(Score(item=f"item {at}", task="t", score=0.5, reason="x" * 100) for at in range(1000))
+    assert run.count() == 3
+    run.close()
+
+
+def test_a_folder_of_other_things_is_not_taken_for_a_run(tmp_path: Path) -> None:
+    """A mistyped --out must not fill somebody's folder."""
+    (tmp_path / "thesis.txt").write_text("three years of work")
+    with pytest.raises(BadInput, match="a folder with other files in it"):
+        Run.begin(tmp_path, IDENTITY, ABOUT)
+    with pytest.raises(BadInput, match=r"no manifest\.json"):
+        read_scores(tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    """A file where a folder should be."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cannot be written"):
+        Run.begin(tmp_path / "file" / "run", IDENTITY, ABOUT)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="only a person can be kept out of a folder")
+def test_a_read_only_folder_is_a_sentence(tmp_path: Path) -> None:
+    """Nothing is scored that could not be kept."""
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match="cannot be written"):
+        Run.begin(tmp_path / "run", IDENTITY, ABOUT)
+
+
+def test_scores_without_a_manifest_are_nobodys(tmp_path: Path) -> None:
+    """They could be of anything, so that nothing is added to them."""
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
+        run.add(SCORES)
+        assert run.reasons() == {"too long": 1}
+    (tmp_path / "run/manifest.json").unlink()
+    with pytest.raises(BadInput, match=r"scores and no manifest\.json"):
+        Run.begin(tmp_path / "run", IDENTITY, ABOUT)
+
+
+def test_a_damaged_database_or_manifest_is_a_sentence(tmp_path: Path) -> None:
+    """Neither is repaired or begun again in silence."""
+    Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
+    (tmp_path / "run/scores.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(ValueError, match="not a database"):
+        Run.begin(tmp_path / "run", IDENTITY, ABOUT)
+    (tmp_path / "run/manifest.json").write_text("{")
+    with pytest.raises(BadInput, match="no JSON"):
+        read_manifest(tmp_path / "run")
+
+
+def test_without_a_folder_a_run_stays_in_memory() -> None:
+    """The same calls, and no file."""
+    with Run.begin(None, IDENTITY, ABOUT) as run:
+        run.add(SCORES)
+        run.note("whatever")
+        assert run.count() == 3
+        assert isinstance(run._connection, sqlite3.Connection)

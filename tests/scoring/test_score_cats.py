@@ -1,0 +1,324 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from catsofa.data.records import LABELS, Candidate, Cat, Kind, Score
+from catsofa.scoring.attributes import filled
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT, named
+from catsofa.scoring.questions import Continuation, Fill, Question
+from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.tokens import Unscorable
+
+Tiny = Callable[[str], Path]
+
+
+def cat(context: str, *texts: str, fills: tuple[str | None, ...] | None = None, kind: Kind = "intrasentence") -> Cat:
+    """A CAT about an invented group, its candidates in the order of the labels."""
+    fills = fills or (None,) * 3
+    return Cat(
+        kind=kind,
+        bias_type="invented",
+        target="zorb",
+        context=context,
+        candidates=tuple(
+            Candidate(id=f"{context}/{text}", text=text, label=label, fill=fill)
+            for text, label, fill in zip(texts, LABELS, fills, strict=True)
+        ),  # type: ignore[arg-type]  # three labels make three candidates
+    )
+
+
+def blank(context: str, *fills: str) -> Cat:
+    """A CAT whose sentences are its context with each filler."""
+    return cat(context, *(context.replace("BLANK", fill) for fill in fills), fills=fills)
+
+
+KIND = blank("The zorbs are BLANK.", "kind", "unbelievably stubborn", "bread")
+NEXT = cat(
+    "My neighbour is a gardener.",
+    "She waters the roses.",
+    "She never waters the roses.",
+    "Bread was asleep.",
+    kind="intersentence",
+)
+
+
+def numbers(scores: list[Score]) -> list[float]:
+    """The scores, all of which must be there."""
+    assert all(score.score is not None for score in scores), [score.reason for score in scores]
+    return [score.score for score in scores if score.score is not None]
+
+
+def total(backend: Backend, question: Question) -> float:
+    """The sum of one question's answer."""
+    return float(ask(backend, [question])[0].sum())
+
+
+def masks_by_hand(backend: Backend, text: str, words: str) -> list[float]:
+    """The pieces of the words from left to right, each behind one mask, the pieces after it left out."""
+    tokens = backend.reader.framed([text])[text]
+    places = tokens.span(text.index(words), text.index(words) + len(words))
+    found = []
+    for at in places:
+        row = (*tokens.ids[:at], backend.reader.mask, *tokens.ids[places.stop :])
+        found.append(total(backend, Fill(row, (at,), (tokens.ids[at],))))
+    return found
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_an_attribute_is_the_mean_over_its_pieces_from_left_to_right(tiny: Tiny, name: str) -> None:
+    """`mean-log`, `mean-prob` and `sum` make one number of the same log-probabilities."""
+    backend = Backend(load(str(tiny(name))))
+    pieces = masks_by_hand(backend, "The zorbs are unbelievably stubborn.", "unbelievably stubborn")
+    assert len(pieces) >= 2
+    expected = {"mean-log": np.mean(pieces), "mean-prob": np.log(np.mean(np.exp(pieces))), "sum": np.sum(pieces)}
+    for how, value in expected.items():
+        scores = score_cats(backend, [KIND], replace(DEFAULT, pieces=how))
+        assert scores[1].score == pytest.approx(value, abs=1e-5)
+        assert scores[1].tokens == len(pieces)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_the_three_fillers_share_the_row_of_their_first_mask(tiny: Tiny, name: str) -> None:
+    """One mask, three targets: one row; each further piece of a filler needs one more."""
+    backend = Backend(load(str(tiny(name))))
+    pieces = [score.tokens for score in score_cats(backend, [KIND], DEFAULT)]
+    assert backend.tally.rows == 1 + sum(count - 1 for count in pieces)
+
+
+def test_all_pieces_may_be_hidden_at_once(tiny: Tiny) -> None:
+    """`masks=all`: one row with a mask for each piece."""
+    backend = Backend(load(str(tiny("bert"))))
+    text = "The zorbs are unbelievably stubborn."
+    tokens = backend.reader.framed([text])[text]
+    places = tokens.span(14, len(text) - 1)
+    row = (*tokens.ids[: places.start], *[backend.reader.mask] * len(places), *tokens.ids[places.stop :])
+    expected = total(backend, Fill(row, tuple(places), tokens.ids[places.start : places.stop])) / len(places)
+    found = score_cats(backend, [KIND], replace(DEFAULT, masks="all"))
+    assert found[1].score == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("pseudo", ["plain", "within-word"])
+def test_pseudo_likelihood_hides_the_context_and_never_the_attribute(tiny: Tiny, pseudo: str) -> None:
+    """Every context token once behind a mask; `within-word` also hides the rest of its word."""
+    backend = Backend(load(str(tiny("bert"))))
+    text = "The zorbs are kind."
+    tokens = backend.reader.framed([text])[text]
+    kind = tokens.span(14, 18)
+    found = []
+    for at in tokens.of():
+        if at in kind:
+            continue
+        hidden = [
+            place == at or (pseudo == "within-word" and place > at and tokens.words[place] == tokens.words[at])
+            for place in range(len(tokens.ids))
+        ]
+        row = tuple(backend.reader.mask if hide else token for token, hide in zip(tokens.ids, hidden, strict=True))
+        found.append(total(backend, Fill(row, (at,), (tokens.ids[at],))))
+    protocol = replace(DEFAULT, masked="pseudo", pseudo=pseudo)
+    assert score_cats(backend, [KIND], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+    summed = score_cats(backend, [KIND], replace(protocol, length="sum"))[0].score
+    assert summed == pytest.approx(np.sum(found), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_a_causal_model_reads_the_whole_sentence_after_one_start_token(tiny: Tiny, name: str) -> None:
+    """`bos` conditions every token; `uncond` takes the first after the start token and the rest without it."""
+    backend = Backend(load(str(tiny(name))))
+    text = KIND.candidates[0].text
+    ids, start = backend.reader.bare([text])[text].ids, backend.reader.start
+    conditioned = total(backend, Continuation((start, *ids)))
+    first, rest = total(backend, Continuation((start, ids[0]))), total(backend, Continuation(ids))
+    expected = {
+        ("bos", "mean"): conditioned / len(ids),
+        ("bos", "sum"): conditioned,
+        ("uncond", "mean"): (first + rest) / len(ids),
+        # what the model's own loss leaves out is the first token its tokenizer gives: Llama's gives a start token
+        ("skip", "mean"): conditioned / len(ids) if name == "llama" else rest / (len(ids) - 1),
+    }
+    for (first_token, length), value in expected.items():
+        found = score_cats(backend, [KIND], replace(DEFAULT, first_token=first_token, length=length))
+        assert found[0].score == pytest.approx(value, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "xlnet"])
+def test_the_sentence_after_a_context_is_scored_by_what_the_context_adds(tiny: Tiny, name: str) -> None:
+    """Pointwise mutual information: log p(s | c) − log p(s), the same tokens in both, per token."""
+    backend = Backend(load(str(tiny(name))))
+    context, text = NEXT.context, NEXT.candidates[0].text
+    whole = backend.reader.bare([f"{context} {text}"])[f"{context} {text}"]
+    start = backend.reader.start
+    places = whole.span(len(context) + 1, len(whole.text))
+    given = total(backend, Continuation((start, *whole.ids), places.start + 1))
+    alone = total(backend, Continuation((start, *whole.ids[places.start :])))
+    found = score_cats(backend, [NEXT], DEFAULT)[0]
+    assert found.score == pytest.approx((given - alone) / len(places), abs=1e-5)
+    assert found.tokens == len(places)
+
+
+def test_the_pseudo_likelihood_of_the_context_given_the_sentence(tiny: Tiny) -> None:
+    """For masked models without a next-sentence head: each context token hidden, the sentence kept."""
+    backend = Backend(load(str(tiny("bert"))))
+    pair = (NEXT.context, NEXT.candidates[0].text)
+    tokens = backend.reader.framed([pair])[pair]
+    found = [
+        total(
+            backend,
+            Fill(
+                (*tokens.ids[:at], backend.reader.mask, *tokens.ids[at + 1 :]), (at,), (tokens.ids[at],), tokens.types
+            ),
+        )
+        for at in tokens.of(0)
+    ]
+    protocol = replace(DEFAULT, masked_pair="pseudo", pseudo="plain")
+    assert score_cats(backend, [NEXT], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+
+
+def test_a_model_without_a_next_sentence_head_leaves_those_items_unscored(tiny: Tiny) -> None:
+    """The reason says what would help; the other task is scored."""
+    backend = Backend(load(str(tiny("roberta"))))
+    inside, after = score_cats(backend, [KIND], DEFAULT), score_cats(backend, [NEXT], DEFAULT)
+    numbers(inside)
+    assert all(score.score is None and "has no next-sentence head" in score.reason for score in after)
+
+
+def test_an_encoder_decoder_fills_the_gap_it_was_trained_to_fill(tiny: Tiny) -> None:
+    """BART reads the context with a mask for the filler, and writes the filler after the words before it."""
+    backend = Backend(load(str(tiny("bart"))))
+    scores = score_cats(backend, [KIND, NEXT], DEFAULT)
+    numbers(scores)
+    text = KIND.candidates[1].text
+    tokens = backend.reader.framed([text])[text]
+    places = tokens.span(14, len(text) - 1)
+    module = backend.model.module
+    import torch
+
+    source = (*tokens.ids[: places.start], backend.reader.mask, *tokens.ids[places.stop :])
+    written = (module.config.decoder_start_token_id, *tokens.ids)
+    with torch.no_grad():
+        logits = module(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([written])).logits[0]
+    logs = logits.double().log_softmax(-1)
+    expected = np.mean([logs[at, tokens.ids[at]].item() for at in places])
+    assert scores[1].score == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_encoder_decoder_with_sentinels_writes_the_gap_alone(tiny: Tiny) -> None:
+    """T5 reads the context with <extra_id_0> for the filler, and writes the filler after that same mark."""
+    import torch
+
+    backend = Backend(load(str(tiny("t5"))))
+    item = blank("The BLANK zorbs bake bread.", "kind", "quiet", "stubborn")
+    text = item.candidates[0].text
+    tokens = backend.reader.framed([text])[text]
+    places = tokens.span(4, 8)
+    gap = backend.model.tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    source = (*tokens.ids[: places.start], gap, *tokens.ids[places.stop :])
+    pieces = tokens.ids[places.start : places.stop]
+    with torch.no_grad():
+        written = torch.tensor([[0, gap, *pieces]])
+        logs = backend.model.module(input_ids=torch.tensor([source]), decoder_input_ids=written).logits[0]
+    expected = np.mean([logs[at + 1].double().log_softmax(-1)[piece].item() for at, piece in enumerate(pieces)])
+    assert score_cats(backend, [item], DEFAULT)[0].score == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+@pytest.mark.parametrize(
+    ("context", "fills"),
+    [
+        ("BLANK zorbs bake bread.", ("Kind", "Stubborn", "Tomatoes")),
+        ('They said "BLANK" to the baker.', ("kind", "stubborn", "bread")),
+        ("The zorbs, BLANK, sang.", ("kind", "unbelievably kind", "bread")),
+        ("The zorbs are BLANK", ("kind", "aren't they", "roses")),
+    ],
+)
+def test_a_blank_may_stand_anywhere_a_word_may(tiny: Tiny, name: str, context: str, fills: tuple[str, ...]) -> None:
+    """At the start, between quotes, before a comma, at the end: the mask stands for the filler alone."""
+    backend = Backend(load(str(tiny(name))))
+    item = blank(context, *fills)
+    for candidate, score in zip(item.candidates, score_cats(backend, [item], DEFAULT), strict=True):
+        pieces = masks_by_hand(backend, candidate.text, candidate.fill or "")
+        assert score.score == pytest.approx(np.mean(pieces), abs=1e-5)
+
+
+def test_a_sentence_that_differs_from_its_context_only_in_case_is_read_as_the_context_has_it() -> None:
+    """Released sentences are often in lower case; the three fillers still share one context."""
+    item = cat(
+        "The Glimmer people are BLANK.",
+        "The glimmer people are kind.",
+        "the glimmer people are asleep",
+        "The glimmer people are bread.",
+        fills=("kind", "asleep", "bread"),
+    )
+    assert [filled(item, c)[0] for c in item.candidates] == [
+        "The Glimmer people are kind.",
+        "The Glimmer people are asleep.",
+        "The Glimmer people are bread.",
+    ]
+
+
+def test_a_sentence_with_an_adapted_article_is_read_as_it_is() -> None:
+    """Where more than the BLANK differs, the sentence itself is scored, and the filler found in it."""
+    item = cat(
+        "A glimmer is a BLANK.",
+        "A glimmer is a baker.",
+        "A glimmer is an artist.",
+        "A glimmer is a rose.",
+        fills=("baker", "artist", "rose"),
+    )
+    assert filled(item, item.candidates[1]) == ("A glimmer is an artist.", 16, 22)
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "fill", "reason"),
+    [
+        ("A BLANK and a BLANK", "A zorb and a zorb", None, "2 BLANKs"),
+        ("No gap here", "No gap here", None, "0 BLANKs"),
+        ("He BLANKed the rose.", "He watered the rose.", None, "letters are glued"),
+        ("They are BLANK.", "Something else.", None, "cannot be told"),
+        ("An BLANK likes it.", "A zorb likes a zorb.", "zorb", "stands 2 times"),
+    ],
+)
+def test_a_filler_whose_place_is_not_certain_is_refused(context: str, text: str, fill: str | None, reason: str) -> None:
+    """A guess would be a wrong number."""
+    item = cat(context, text, f"{text} Yes.", f"{text} No.", fills=(fill, fill, fill))
+    with pytest.raises(Unscorable, match=reason):
+        filled(item, item.candidates[0])
+
+
+def test_the_released_code_puts_glued_letters_twice_and_needs_no_certain_filler(tiny: Tiny) -> None:
+    """Its word is "watered"; its first row reads "He [MASK]ed the rose."; the default refuses the item."""
+    backend = Backend(load(str(tiny("bert"))))
+    item = cat("He BLANKed the rose.", "He watered the rose.", "He baked the rose.", "He breaded the rose.")
+    found = score_cats(backend, [item], named("stereoset-code"))
+    text = "He [MASK]ed the rose."
+    row = backend.reader.framed([text])[text].ids
+    pieces = backend.reader.bare(["watered"])["watered"].ids
+    first = total(backend, Fill(row, (row.index(backend.reader.mask),), (pieces[0],)))
+    assert found[0].score is not None
+    assert np.exp(found[0].score) * len(pieces) >= np.exp(first) - 1e-9
+    refused = score_cats(backend, [item], DEFAULT)
+    assert all(score.score is None and "glued" in score.reason for score in refused)
+
+
+def test_a_text_the_model_cannot_read_is_unscored_and_the_others_are_not(tiny: Tiny) -> None:
+    """Too long a sentence costs its own score only."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    item = cat("The zorbs are BLANK.", "The zorbs are kind.", "bread " * 99, "The zorbs are bread.")
+    scores = score_cats(backend, [item], DEFAULT)
+    assert [score.score is None for score in scores] == [False, True, False]
+    assert "reads at most 96" in scores[1].reason
+
+
+def test_a_model_that_answers_nan_leaves_the_item_unscored(tiny: Tiny) -> None:
+    """A broken weight must not become a preference."""
+    model = load(str(tiny("gpt2")))
+    backend = Backend(model)
+    assert backend.head.cut
+    model.module.transformer.ln_f.weight.data[:] = float("nan")
+    scores = score_cats(backend, [KIND], DEFAULT)
+    assert all(score.score is None and score.reason == "the model answered nan" for score in scores)

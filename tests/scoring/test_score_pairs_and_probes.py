@@ -1,0 +1,144 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catsofa.data.records import Pair, Probe
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT, named
+from catsofa.scoring.questions import Continuation, Fill
+from catsofa.scoring.score_pairs import score_pairs, shared
+from catsofa.scoring.score_probes import score_probes
+from catsofa.scoring.tokens import Tokens
+
+Tiny = Callable[[str], Path]
+
+PAIR = Pair(
+    more="The zorbs are stubborn and they bake bread.",
+    less="The friendly florins are stubborn and they bake bread.",
+    direction="stereo",
+    bias_type="invented",
+)
+PROBES = [
+    Probe(category="invented", identity=identity, stereotype=stereotype)
+    for identity in ("Zorbs", "Friendly florins", "Glimmers")
+    for stereotype in ("bake bread", "are unbelievably stubborn", "sang all day")
+]
+
+
+def tokens_of(ids: list[int]) -> Tokens:
+    """Tokens of which only the ids count."""
+    return Tokens("", tuple(ids), (), (), (), ())
+
+
+@given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 5), max_size=12))
+def test_shared_positions_hold_equal_tokens_in_order(one: list[int], other: list[int]) -> None:
+    """An alignment never crosses, and as many tokens stand on either side."""
+    here, there = shared(tokens_of(one), tokens_of(other))
+    assert [one[at] for at in here] == [other[at] for at in there]
+    assert here == sorted(set(here))
+    assert there == sorted(set(there))
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+@pytest.mark.parametrize("crows", ["shared", "differing", "all"])
+def test_a_masked_model_scores_the_tokens_a_protocol_names(tiny: Tiny, name: str, crows: str) -> None:
+    """Each token behind a mask of its own: the sum of the shared, the mean of the differing or of all."""
+    backend = Backend(load(str(tiny(name))))
+    read = backend.reader.framed([PAIR.more, PAIR.less])
+    both = shared(read[PAIR.more], read[PAIR.less])[0]
+    tokens = read[PAIR.more]
+    places = [at for at in tokens.of() if crows == "all" or (at in both) == (crows == "shared")]
+    found = np.concatenate(
+        ask(
+            backend,
+            [
+                Fill((*tokens.ids[:at], backend.reader.mask, *tokens.ids[at + 1 :]), (at,), (tokens.ids[at],))
+                for at in places
+            ],
+        )
+    )
+    score = score_pairs(backend, [PAIR], replace(DEFAULT, crows=crows, pseudo="plain"))[0]
+    assert (score.item, score.task, score.tokens) == (PAIR.id, "more", len(places))
+    assert score.score == pytest.approx(found.sum() if crows == "shared" else found.mean(), abs=1e-5)
+
+
+def test_sentences_without_a_differing_token_on_one_side_are_unscored(tiny: Tiny) -> None:
+    """A word more in one sentence leaves the other nothing that differs."""
+    backend = Backend(load(str(tiny("bert"))))
+    pair = Pair(more="the baker sang", less="the quiet baker sang", direction="stereo", bias_type="invented")
+    more, less = score_pairs(backend, [pair], named("bias-bench"))
+    assert more.score is None
+    assert more.reason == "no token of the sentence is differing"
+    assert less.score is not None
+
+
+def test_aula_weighs_tokens_by_the_attention_they_receive(tiny: Tiny) -> None:
+    """The mean over layers, heads and all queries, special tokens included."""
+    import torch
+
+    backend = Backend(load(str(tiny("bert"))))
+    tokens = backend.reader.framed([PAIR.more])[PAIR.more]
+    module = backend.model.module
+    module.set_attn_implementation("eager")
+    with torch.no_grad():
+        output = module(input_ids=torch.tensor([tokens.ids]), output_attentions=True)
+    module.set_attn_implementation("sdpa")
+    received = torch.stack(output.attentions).mean((0, 1, 2, 3))
+    logs = output.prediction_logits[0].log_softmax(-1)
+    expected = np.mean([(logs[at, tokens.ids[at]] * received[at]).item() for at in tokens.of()])
+    other = Pair(more=PAIR.less[:30], less=PAIR.more, direction="stereo", bias_type="invented")
+    scores = score_pairs(backend, [PAIR, other], named("aula"))
+    assert scores[0].score == pytest.approx(expected, abs=1e-6)
+    assert module.config._attn_implementation == "sdpa"
+
+
+def test_a_causal_model_scores_whole_sentences_and_has_no_aul(tiny: Tiny) -> None:
+    """A token shared with the pair is conditioned on the other ones only where it stands after them."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    ids = backend.reader.bare([PAIR.less])[PAIR.less].ids
+    expected = ask(backend, [Continuation((backend.reader.start, *ids))])[0].mean()
+    assert score_pairs(backend, [PAIR], DEFAULT)[1].score == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(ValueError, match="aul is defined for masked models"):
+        score_pairs(backend, [PAIR], named("aul"))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
+def test_a_probe_keeps_the_perplexity_of_its_identity_and_of_the_rest(tiny: Tiny, name: str) -> None:
+    """log p(i s) = log p(i) + log p(s | i) where the identity's tokens are the same alone and in the probe."""
+    backend = Backend(load(str(tiny(name))))
+    read = backend.reader.bare([text for probe in PROBES for text in (probe.text, probe.identity)])
+    for probe, score in zip(PROBES, score_probes(backend, PROBES, DEFAULT), strict=True):
+        whole, identity = len(read[probe.text].ids), len(read[probe.identity].ids)
+        assert score.score is not None
+        assert score.tokens == whole
+        assert read[probe.text].ids[:identity] == read[probe.identity].ids
+        parts = score.extra["identity"] * identity + score.extra["conditional"] * (whole - identity)
+        assert score.score * whole == pytest.approx(parts, abs=1e-4)
+
+
+def test_every_kind_of_model_scores_probes(tiny: Tiny) -> None:
+    """A masked model by pseudo-perplexity, an encoder-decoder by filling an empty text."""
+    for name in ("bert", "roberta", "bart"):
+        scores = score_probes(Backend(load(str(tiny(name)))), PROBES, DEFAULT)
+        assert all(score.score is not None and score.extra["identity"] is not None for score in scores)
+
+
+def test_left_padding_changes_a_perplexity_only_where_it_is_asked_for(tiny: Tiny) -> None:
+    """The same probe, alone or beside a long one: equal under `catsofa`, not under `sofa-hf` with a left-padder."""
+    backend = Backend(load(str(tiny("bloom"))))
+    long = Probe(category="invented", identity="Zorbs", stereotype="never water the roses " * 5)
+    for protocol, equal in (("catsofa", True), ("sofa-hf", False)):
+        alone = score_probes(backend, PROBES[:1], named(protocol))[0].score
+        beside = score_probes(backend, [PROBES[0], long], named(protocol))[0].score
+        assert alone is not None
+        assert (alone == pytest.approx(beside, abs=1e-5)) is equal
+    right = Backend(load(str(tiny("gpt2"))))
+    one, other = (score_probes(right, PROBES, named(name)) for name in ("catsofa", "sofa-hf"))
+    assert [score.score for score in one] == [score.score for score in other]

@@ -1,0 +1,157 @@
+"""StereoSet's released prediction files against its own evaluation and its printed tables."""
+
+import csv
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from catsofa.data.formats import read_as
+from catsofa.data.records import Cat, Score
+from catsofa.scoring.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.printed import slips
+from catsofa.scoring.stereoset import Results, results
+
+TABLES = Path(__file__).parent / "published" / "stereoset_tables.csv"
+"""Figures of StereoSet's two texts: `v1` is arXiv 2020, `acl` is ACL 2021."""
+
+FILES = {
+    "SentimentLM": "SentimentModel",
+    "BERT-base": "bert-base-cased_BertNextSentence_BertLM",
+    "BERT-large": "bert-large-cased_BertNextSentence_BertLM",
+    "RoBERTa-base": "roberta-base_ModelNSP_RoBERTaLM",
+    "RoBERTa-large": "roberta-large_ModelNSP_RoBERTaLM",
+    "XLNet-base": "xlnet-base-cased_ModelNSP_XLNetLM",
+    "XLNet-large": "xlnet-large-cased_ModelNSP_XLNetLM",
+    "GPT2": "gpt2_ModelNSP_GPT2LM",
+    "GPT2-medium": "gpt2-medium_ModelNSP_GPT2LM",
+    "GPT2-large": "gpt2-large_ModelNSP_GPT2LM",
+    "Ensemble": "EnsembleModel_",
+}
+"""The papers' name of a model to its released prediction file."""
+
+TASKS = {"intra": "intrasentence", "inter": "intersentence"}
+
+
+@cache
+def dev(shared: Path) -> list[Cat]:
+    """StereoSet's development set."""
+    return list(read_as(shared / "data/stereoset/dev.json", Cat))
+
+
+@cache
+def released(shared: Path, model: str) -> Outcomes:
+    """A released prediction file under the released code's rule for ties."""
+    path = shared / f"data/stereoset/released_predictions/predictions_{FILES[model]}.json"
+    return outcomes(dev(shared), {s.item: s.score for s in read_as(path, Score)}, ties="against")
+
+
+@cache
+def scored(shared: Path, model: str) -> Results:
+    """The measures of a released prediction file, without intervals."""
+    return results(released(shared, model), resamples=0)
+
+
+def printed(paper: str, table: str) -> list[dict[str, str]]:
+    """The rows of a printed table."""
+    with TABLES.open(encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if (row["paper"], row["table"]) == (paper, table)]
+
+
+@pytest.mark.parametrize("model", [model for model in FILES if model != "SentimentLM"])
+def test_every_released_number_is_met(shared: Path, model: str) -> None:
+    """The released evaluation's 33 numbers of a model, each to 1e-9."""
+    expected = json.loads((shared / "data/stereoset/released_predictions/predictions.json").read_text())
+    key = FILES[model].rstrip("_").split("_")[0]
+    ours, theirs, met = scored(shared, model), expected[key], 0
+    for task in TASKS.values():
+        for domain, row in theirs[task].items():
+            met += _compare(ours.tasks[task][domain].to_dict(), row)
+    met += _compare(ours.overall.to_dict(), theirs["overall"])
+    assert met == 33
+
+
+def _compare(ours: dict[str, float], theirs: dict[str, float]) -> int:
+    """Compare the three measures of a set; returns how many were compared."""
+    names = {"lms": "LM Score", "ss": "SS Score", "icat": "ICAT Score"}
+    for name, their_name in names.items():
+        assert ours[name] == pytest.approx(theirs[their_name], abs=1e-9)
+    return len(names)
+
+
+def test_all_numbers_of_table_7_are_met_to_their_digits(shared: Path) -> None:
+    """StereoSet v1, Table 7: 11 models, 2 tasks, 5 rows, 3 measures, every one of the 330 to two decimals."""
+    met = 0
+    for row in printed("v1", "7"):
+        ours = scored(shared, row["model"]).tasks[TASKS[row["task"]]][row["domain"]].to_dict()
+        for name in ("lms", "ss", "icat"):
+            assert f"{ours[name]:.2f}" == row[name], row
+            met += 1
+    assert met == 330
+
+
+def test_the_dev_column_of_table_4_is_met_but_for_the_sentiment_row(shared: Path) -> None:
+    """StereoSet v1, Table 4: 30 of 33 numbers; the released sentiment file gives 64.8, 61.7, 49.6."""
+    differing = {
+        row["model"]
+        for row in printed("v1", "4 dev")
+        for name in ("lms", "ss", "icat")
+        if f"{getattr(scored(shared, row['model']).overall, name).value:.1f}" != row[name]
+    }
+    assert differing == {"SentimentLM"}
+    ours = scored(shared, "SentimentLM").overall.to_dict()
+    assert [round(ours[name], 1) for name in ("lms", "ss", "icat")] == [64.8, 61.7, 49.6]
+
+
+MICRO = {
+    "GPT2": (91.15, 62.04, 69.21),
+    "GPT2-medium": (92.17, 62.80, 68.58),
+    "GPT2-large": (92.44, 64.37, 65.87),
+    "BERT-base": (83.11, 58.85, 68.40),
+    "Ensemble": (92.70, 63.65, 67.38),
+}
+"""lms, ss and icat over items, computed apart from this code over the paraphrase study's list of CATs."""
+
+
+@pytest.mark.parametrize("model", MICRO)
+def test_the_average_over_items(shared: Path, model: str) -> None:
+    """Over the 2,102 CATs of the paraphrase study's list, each counted once, to two decimals."""
+    listed = {row["id"] for row in json.loads((shared / "data/paraphrase/released/data.json").read_text())}
+    intra = released(shared, model).of(kind="intrasentence")
+    part = intra.take(np.isin(intra.ids, sorted(listed)))
+    assert len(part) == 2102
+    found = results(part, average="items", resamples=0).overall
+    assert tuple(round(found.to_dict()[name], 2) for name in ("lms", "ss", "icat")) == MICRO[model]
+    assert dict(found.micro) == {name: found.to_dict()[name] for name in ("lms", "ss", "icat")}
+
+
+def test_items_terms_and_coverage_are_counted_right(shared: Path) -> None:
+    """255 gender CATs about 10 terms, where the released evaluation's count says 765."""
+    gender = scored(shared, "GPT2").tasks["intrasentence"]["gender"]
+    assert (gender.items, gender.terms, gender.coverage) == (255, 10, 1.0)
+    overall = scored(shared, "GPT2").overall
+    assert (overall.items, overall.terms, overall.coverage) == (4229, 79, 1.0)
+
+
+def test_the_slips_of_the_printed_tables_are_found() -> None:
+    """Of all rows of both texts, two have an icat that no lms and ss printed so can give: both of the ACL text."""
+    with TABLES.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = slips((f"{r['paper']} {r['table']} {r['task']} {r['model']}", r["lms"], r["ss"], r["icat"]) for r in rows)
+    assert [(slip.row, slip.printed) for slip in found] == [
+        ("acl 6 inter BERT-large", "71.0"),
+        ("acl 7 inter Ensemble", "69.9"),
+    ]
+    assert [(round(slip.low, 1), round(slip.high, 1)) for slip in found] == [(69.8, 70.0), (69.2, 69.4)]
+    assert len(rows) > 300
+
+
+def test_lms_and_ss_rise_together_over_models() -> None:
+    """StereoSet (ACL), section 7: Spearman's rho of lms and ss over the nine models of Table 4 is 0.87."""
+    rows = [row for row in printed("acl", "4") if row["model"] not in ("SentimentLM", "Ensemble")]
+    rho = spearmanr([float(row["lms"]) for row in rows], [float(row["ss"]) for row in rows]).statistic
+    assert len(rows) == 9
+    assert round(rho, 3) == 0.867

@@ -1,0 +1,102 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from catsofa.scoring.models import load
+from catsofa.scoring.tokens import Reader, Unscorable
+
+Tiny = Callable[[str], Path]
+EVERY = ("gpt2", "llama", "bloom", "bert", "roberta", "bart", "xlnet")
+
+
+def reader(tiny: Tiny, name: str) -> Reader:
+    """The tokenizer of a tiny model."""
+    return Reader(load(str(tiny(name))))
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The zorbs are kind.", "kind"),
+        ("Kind zorbs bake bread.", "Kind"),
+        ("The zorbs are unbelievably kind, aren't they?", "unbelievably kind"),
+        ('They said "stubborn" to the baker.', "stubborn"),
+        ("The bread was naïve.", "naïve"),
+        ("Glimmers bake (quiet) bread", "quiet"),
+    ],
+)
+def test_a_span_covers_its_words_and_nothing_else(tiny: Tiny, name: str, text: str, words: str) -> None:
+    """Whatever the tokenizer does with spaces, the tokens of a span spell the words and no neighbour."""
+    known = reader(tiny, name)
+    for tokens in (known.bare([text])[text], known.framed([text])[text]):
+        begin = text.index(words)
+        places = tokens.span(begin, begin + len(words))
+        low = min(tokens.offsets[at][0] for at in places)
+        high = max(tokens.offsets[at][1] for at in places)
+        assert text[low:high].strip() == words
+
+
+def test_a_token_that_joins_the_filler_with_its_neighbour_is_refused(tiny: Tiny) -> None:
+    """The probability of such a token would be that of other letters too."""
+    known = reader(tiny, "gpt2")
+    text = "The gardener"
+    tokens = known.bare([text])[text]
+    with pytest.raises(Unscorable, match="joins 'garden' with the letters beside it"):
+        tokens.span(4, 10)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
+def test_one_start_token_stands_before_a_text(tiny: Tiny, name: str) -> None:
+    """Exactly one, though some tokenizers add their own and others add none."""
+    known = reader(tiny, name)
+    text = "The zorbs are kind."
+    ids = known.started(known.bare([text])[text])
+    assert ids[0] == known.start
+    assert known.start not in ids[1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("gpt2", "Buy <|endoftext|> now"), ("bert", "A [MASK] here"), ("llama", "<s>Hi")]
+)
+def test_a_text_that_spells_a_special_token_is_refused(tiny: Tiny, name: str, text: str) -> None:
+    """It would become a start or a mask in the middle of a sentence."""
+    known = reader(tiny, name)
+    with pytest.raises(Unscorable, match="spells the special token"):
+        known.check(known.framed([text])[text])
+
+
+def test_a_text_longer_than_the_model_reads_is_refused(tiny: Tiny) -> None:
+    """RoBERTa's positions begin after its padding id, so that two of its 98 are not for tokens."""
+    known = reader(tiny, "roberta")
+    assert known.limit == 96
+    text = "bread " * 100
+    with pytest.raises(Unscorable, match="reads at most 96"):
+        known.check(known.framed([text])[text])
+
+
+def test_each_distinct_text_is_tokenised_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context that three candidates share goes to the tokenizer once."""
+    known = reader(tiny, "bert")
+    seen: list[int] = []
+    backend = known._backend
+
+    class Counting:
+        def encode_batch(self, texts: list[str], **options: bool) -> list[object]:
+            seen.append(len(texts))
+            return list(backend.encode_batch(texts, **options))
+
+    monkeypatch.setitem(known.__dict__, "_backend", Counting())
+    assert len(known.framed(["a baker", "a zorb", "a baker"])) == 2
+    assert seen == [2]
+
+
+def test_the_end_of_text_starts_a_text_where_there_is_no_bos(tiny: Tiny) -> None:
+    """Models of the Qwen kind were trained without a BOS and separate texts by their end-of-text token."""
+    model = load(str(tiny("llama")))
+    model.tokenizer.bos_token = None
+    assert Reader(model).start == model.tokenizer.eos_token_id
+    model.tokenizer.eos_token = None
+    with pytest.raises(Unscorable, match="no start token"):
+        _ = Reader(model).start

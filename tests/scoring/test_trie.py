@@ -1,0 +1,155 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catsofa.data.formats import read_as
+from catsofa.data.records import Cat
+from catsofa.scoring import batches, causal, packed
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.questions import Continuation
+from catsofa.scoring.trie import Tree, shared, trees
+
+Tiny = Callable[[str], Path]
+
+few = st.integers(10, 13)
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> Continuation:
+    """A sequence of few different ids, so that many begin alike."""
+    ids = (1, *draw(st.lists(few, min_size=1, max_size=9)))
+    return Continuation(ids, draw(st.integers(1, len(ids) - 1)))
+
+
+def prefix(tree: Tree, node: int) -> tuple[int, ...]:
+    """The ids of a node and of those it may attend to."""
+    return tuple(tree.ids[j] for j in range(node + 1) if node < tree.ends[j])
+
+
+@given(st.lists(alike(), max_size=40), st.integers(1, 60))
+def test_a_node_attends_to_its_own_prefix_and_nothing_else(questions: list[Continuation], width: int) -> None:
+    """Each asked token's node sees exactly the tokens before it, in order, at their depths."""
+    answered = []
+    for tree in trees(questions, width):
+        for number, wanted in tree.answers:
+            question = questions[number]
+            answered.append(number)
+            assert [tree.tokens[pair] for pair in wanted] == list(question.ids[question.start :])
+            for at, pair in enumerate(wanted, question.start):
+                node = tree.nodes[pair]
+                assert prefix(tree, node) == question.ids[:at]
+                assert tree.depths[node] == at - 1
+    assert sorted(answered) == list(range(len(questions)))
+
+
+@given(st.lists(alike(), max_size=40), st.integers(1, 60))
+def test_a_row_holds_each_prefix_and_each_pair_once_within_its_width(questions: list[Continuation], width: int) -> None:
+    """A row is wider than asked only for one question that is longer."""
+    for tree in trees(questions, width):
+        prefixes = [prefix(tree, node) for node in range(len(tree.ids))]
+        assert len(set(prefixes)) == len(prefixes)
+        assert len(set(zip(tree.nodes, tree.tokens, strict=True))) == len(tree.nodes)
+        longest = max(len(questions[number].ids) - 1 for number, _ in tree.answers)
+        assert len(tree.ids) <= max(width, longest)
+
+
+def test_shared_counts_equal_beginnings() -> None:
+    """By hand: nothing, a part, all of the shorter."""
+    assert [shared((), (1,)), shared((1, 2, 3), (1, 2, 4)), shared((1, 2), (1, 2, 3))] == [0, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_a_tree_gives_what_plain_rows_give(tiny: Tiny, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To 1e-5 nats, whatever the width of a row and the size of a batch."""
+    model = load(str(tiny(name)))
+
+    @settings(max_examples=20, deadline=None)
+    @given(st.lists(alike(), min_size=1, max_size=25), st.sampled_from([3, 9, 128]), st.sampled_from([10, 4000]))
+    def check(questions: list[Continuation], width: int, budget: int) -> None:
+        backend = Backend(model, budget)
+        monkeypatch.setattr(packed, "CPU_WIDTH", width)
+        for one, other in zip(packed.answer(backend, questions), causal.answer(backend, questions), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5, rtol=0)
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("name", "packs"), [("gpt2", True), ("llama", True), ("gemma2", True), ("bloom", False), ("mamba", False)]
+)
+def test_models_that_cannot_be_packed_are_found_out_and_asked_plainly(tiny: Tiny, name: str, packs: bool) -> None:
+    """BLOOM counts positions by its mask, Mamba has no attention: neither can follow a tree's mask."""
+    backend = Backend(load(str(tiny(name))))
+    ask(backend, [Continuation((1, 30, 40)), Continuation((1, 30, 50))])
+    assert backend.packs is packs
+
+
+@pytest.mark.parametrize("what", ["mask", "positions"])
+def test_a_model_that_leaves_out_mask_or_positions_is_not_packed(
+    tiny: Tiny, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would answer without an error, and wrongly."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    forward = backend.model.module.transformer.forward
+
+    def deaf(input_ids: Any, **given: Any) -> Any:
+        given.pop("attention_mask" if what == "mask" else "position_ids", None)
+        return forward(input_ids, **given)
+
+    assert packed.possible(backend)
+    monkeypatch.setattr(backend.model.module.transformer, "forward", deaf)
+    assert not packed.possible(backend)
+
+
+def test_beyond_a_sliding_window_rows_are_plain(tiny: Tiny) -> None:
+    """A tree's mask would let a node look further back than the model does."""
+    backend = Backend(load(str(tiny("llama"))))
+    questions = [Continuation(tuple(range(1, 12)))]
+    assert packed.fits(backend, questions)
+    backend.model.module.config.sliding_window = 10
+    assert not packed.fits(backend, questions)
+
+
+def triples(shared: Path) -> list[Continuation]:
+    """The filled sentences of StereoSet dev, as GPT-2's tokenizer reads them."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(shared / "models/tokenizers/gpt2")
+    texts = [
+        candidate.text
+        for cat in read_as(shared / "data/stereoset/dev.json", Cat)
+        if cat.kind == "intrasentence"
+        for candidate in cat.candidates
+    ]
+    start = tokenizer.eos_token_id
+    return [Continuation((start, *found.ids)) for found in tokenizer.backend_tokenizer.encode_batch(texts)]
+
+
+def test_stereoset_needs_less_than_half_a_node_a_token(shared: Path) -> None:
+    """63,706 scored tokens; at most 0.45 forwarded nodes for each, and at most 3 % of padding beside them."""
+    questions = triples(shared)
+    rows = trees(questions, packed.CPU_WIDTH)
+    lengths = [len(tree.ids) for tree in rows]
+    asked = sum(len(question.ids) - 1 for question in questions)
+    assert asked == 63706
+    assert sum(lengths) / asked <= 0.45
+    planned = batches.plan(lengths, 2048)
+    held = sum(len(batch) * max(lengths[row] for row in batch) for batch in planned)
+    assert 1 - sum(lengths) / held <= 0.03
+
+
+def test_a_grid_of_identities_and_stereotypes_needs_less_than_its_tokens() -> None:
+    """8 identities of 2 tokens × 50 stereotypes of 4, two to a verb: 1 + 8 × (2 + 25 + 50 × 2) nodes and no more."""
+    grid = [
+        Continuation((0, 10 + 2 * i, 11 + 2 * i, 100 + s // 2, 200 + s, 300, 400)) for i in range(8) for s in range(50)
+    ]
+    (row,) = trees(grid, 10**6)
+    assert len(row.ids) == 1 + 8 * (2 + 25 + 50 * 2)
+    assert len(row.ids) / sum(len(question.ids) - 1 for question in grid) < 0.45

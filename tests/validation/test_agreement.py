@@ -1,0 +1,177 @@
+"""Agreement: our own statistics against two libraries, released data and hand computation."""
+
+from math import isnan
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from catsofa.data import formats
+from catsofa.data.records import Annotation
+from catsofa.validation.agreement import agreement, agreement_by, agreement_of_annotators
+from catsofa.validation.collected import Collected, collect, facet
+from catsofa.validation.reports import agreement_report
+
+
+def table(*rows: str) -> list[Annotation]:
+    """One item a row, one letter a person's answer; a dot is no answer."""
+    return [
+        Annotation(item=f"i{n}", annotator=f"p{person}", label=label)
+        for n, row in enumerate(rows)
+        for person, label in enumerate(row)
+        if label != "."
+    ]
+
+
+def test_kappa_by_hand() -> None:
+    """Items xx, xy, yy: P = 2/3, shares 1/2 and 1/2, so Pe = 1/2 and kappa = 1/3."""
+    found = agreement(table("xx", "xy", "yy"), resamples=0)
+    assert found.percent == found.unanimous == pytest.approx(2 / 3)
+    assert (found.chance, found.fleiss_kappa) == (pytest.approx(0.5), pytest.approx(1 / 3))
+
+
+def test_alpha_by_hand() -> None:
+    """Items xx, xy, yy: D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 0.6, alpha = 1 - (1/3) / 0.6 = 4/9."""
+    assert agreement(table("xx", "xy", "yy"), resamples=0).krippendorff_alpha == pytest.approx(4 / 9)
+
+
+@given(st.lists(st.text("xyz", min_size=4, max_size=4), min_size=2, max_size=12))
+@settings(deadline=None)
+def test_kappa_is_that_of_statsmodels(rows: list[str]) -> None:
+    """Fleiss' kappa to 1e-9 whatever four people answer; undefined where all answers are one label."""
+    found = agreement(table(*rows), resamples=0).fleiss_kappa
+    if len(set("".join(rows))) == 1:
+        assert isnan(found)
+    else:
+        counts = [[row.count(label) for label in "xyz"] for row in rows]
+        assert found == pytest.approx(fleiss_kappa(np.array(counts)), abs=1e-9)
+
+
+@given(st.lists(st.text("xyz.", min_size=5, max_size=5), min_size=2, max_size=12))
+@settings(deadline=None)
+def test_alpha_is_that_of_krippendorff(rows: list[str]) -> None:
+    """Alpha to 1e-9 with any number of answers an item, gaps included."""
+    pairable = [row for row in rows if len(row.replace(".", "")) > 1]
+    found = agreement(table(*rows), resamples=0)
+    assert found.items == len(pairable)
+    if len(set("".join(pairable)) - {"."}) < 2:
+        assert isnan(found.krippendorff_alpha)
+        return
+    codes = {"x": 0.0, "y": 1.0, "z": 2.0, ".": np.nan}
+    matrix = np.array([[codes[label] for label in row] for row in rows]).T
+    expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal")
+    assert found.krippendorff_alpha == pytest.approx(expected, abs=1e-9)
+
+
+def test_nothing_to_agree_on_is_undefined_and_says_so() -> None:
+    """One person an item, and one label for all: no number stands where none can be, and the note says why."""
+    single = agreement(table("x", "y"))
+    assert single.items == 0
+    assert isnan(single.percent)
+    assert single.note == "no item was judged by two people"
+    same = agreement(table("xx", "xx"))
+    assert (same.percent, same.unanimous) == (1, 1)
+    assert isnan(same.fleiss_kappa)
+    assert isnan(same.krippendorff_alpha)
+    assert "undefined" in same.note
+
+
+def test_the_prevalence_paradox_is_explained() -> None:
+    """Nineteen of twenty items x by all, one split: 97 % agreement, and yet kappa is below 0.4; the note says why."""
+    found = agreement(table(*["xxx"] * 19, "xyy"))
+    assert found.percent == pytest.approx(0.9667, abs=1e-4)
+    assert found.fleiss_kappa < 0.5
+    assert "prevalence paradox" in found.note
+    assert not agreement(table("xxx", "yyy", "xxy")).note
+
+
+def test_skipped_empty_and_gold_answers_are_no_answers() -> None:
+    """Agreement is over answers to the items themselves."""
+    noise = [
+        Annotation(item="i0", annotator="q", label="x", extra={"skipped": True}),
+        Annotation(item="i0", annotator="r", label=""),
+        Annotation(item="g", annotator="q", label="x", extra={"gold": "x"}),
+        Annotation(item="g", annotator="r", label="x", extra={"gold": "x"}),
+    ]
+    assert agreement([*table("xy", "yy"), *noise]) == agreement(table("xy", "yy"))
+
+
+def test_intervals_come_from_the_units_that_were_drawn() -> None:
+    """The same items in three CATs spread more than thirty alone, and the same seed gives the same interval."""
+    rows = table(*["xxx"] * 10, *["xyz"] * 10, *["yyy"] * 10)
+    cats = {f"i{n}": f"cat {n // 10}" for n in range(30)}
+    alone, together = agreement(rows, seed=3), agreement(rows, unit=cats, seed=3)
+    assert alone == agreement(rows, seed=3)
+    assert alone.percent == together.percent
+    assert together.high["percent"] - together.low["percent"] > alone.high["percent"] - alone.low["percent"]
+    assert isnan(agreement(rows, unit=dict.fromkeys(cats, "one")).low["percent"])
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """Over 100 samples of 80 items whose people agree on 62.5 %, about 95 % of the intervals hold 0.625."""
+    rng, held = np.random.default_rng(0), 0
+    for seed in range(100):
+        same = rng.random(80) < 0.25
+        labels = rng.choice(["xx", "yy", "xy", "yx"], size=80)
+        found = agreement(table(*["xx" if s else word for s, word in zip(same, labels, strict=True)]), seed=seed)
+        held += found.low["percent"] <= 0.625 <= found.high["percent"]
+    assert 89 <= held <= 100
+
+
+def test_an_annotator_agrees_with_the_others_on_shared_items() -> None:
+    """p0 shares i0 with two who agree and i1 with one of two: (1 + 1/2) / 2; nobody shares i2."""
+    found = agreement_of_annotators(table("xxx", "xxy", "x.."))
+    assert (found["p0"].percent, found["p0"].items) == (pytest.approx(0.75), 2)
+    assert found["p2"].percent == pytest.approx(0.5)
+
+
+def test_the_report_has_each_number_and_its_interval() -> None:
+    """The command's shape: numbers by name, the same names in `intervals`, and parts by facet."""
+    rows = [Annotation(item=a.item, annotator=a.annotator, label=a.label, extra={"bias_type": "d", "k": a.item[:2]})
+            for a in table("xx", "xy", "yy")]  # fmt: skip
+    report = agreement_report(Collected(annotations=rows), by=["k"])
+    assert set(report["by"]) == {"domain", "k", "annotator"}
+    for part in (report, report["by"]["domain"]["d"]):
+        for name in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous"):
+            assert part["intervals"][name]["low"] <= part[name] <= part["intervals"][name]["high"]
+    with pytest.raises(ValueError, match="column 'nowhere'; they carry bias_type, k"):
+        agreement_report(Collected(annotations=rows), by=["nowhere"])
+
+
+def test_stereoset_agreement(shared: Path) -> None:
+    """All 45,270 labels: kappa and alpha 0.6485, unanimous 48.3 %; the dev figures by domain of the data's README."""
+    collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
+    whole = agreement(collected.annotations, unit=collected.units())
+    assert [whole.fleiss_kappa, whole.krippendorff_alpha] == pytest.approx([0.6485, 0.6485], abs=5e-5)
+    assert [whole.percent, whole.unanimous] == pytest.approx([0.7552, 0.4834], abs=5e-5)
+    assert (whole.items, whole.annotations) == (9054, 45270)
+    dev = [a for a in collected.annotations if a.extra["split"] == "dev"]
+    parts = agreement_by(dev, facet(dev, ("bias_type",)), resamples=0)
+    assert {name: (p.items, round(p.percent, 4), round(p.fleiss_kappa, 4)) for name, p in parts.items()} == {
+        "gender": (765, 0.7603, 0.6563),
+        "race": (2886, 0.7556, 0.6484),
+        "religion": (237, 0.7895, 0.6951),
+    }
+    assert [parts[n].unanimous for n in ("gender", "race", "religion")] == pytest.approx(
+        [0.484, 0.483, 0.544], abs=5e-4
+    )
+
+
+def test_kappa_inside_one_gold_class_is_about_zero(shared: Path) -> None:
+    """Among items of one gold label chance explains all: kappa from -0.04 to 0, percent up to 86 %, no crash."""
+    collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
+    parts = agreement_by(collected.annotations, facet(collected.annotations, ("gold_label",)), resamples=0)
+    assert all(-0.04 < part.fleiss_kappa < 0 for part in parts.values())
+    assert all("prevalence paradox" in part.note for part in parts.values())
+    assert parts["unrelated"].percent == pytest.approx(0.8588, abs=5e-5)
+
+
+def test_crows_pairs_agreement(shared: Path) -> None:
+    """Whether five people chose the pair's own bias type: they agree on 72.25 %."""
+    collected = collect(formats.read(shared / "data/crows/crows_pairs_anonymized.csv"))
+    found = agreement(collected.agreed_on())
+    assert (found.items, found.percent) == (1508, pytest.approx(0.7225, abs=5e-5))

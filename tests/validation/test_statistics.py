@@ -1,0 +1,209 @@
+"""Tables 1 to 3 of StereoSet: sizes, sentiment, keywords."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from zorbs import a_cat, a_pair
+
+from catsofa.data import formats
+from catsofa.data.records import Annotation, Probe
+from catsofa.validation.keywords import (
+    corpus_reference,
+    keyness,
+    keywords,
+    reference,
+    spacy_lemmas,
+    spacy_pipeline,
+    wordfreq_reference,
+)
+from catsofa.validation.sentiment import is_positive, load, sentiments
+from catsofa.validation.set_reports import stats_report
+from catsofa.validation.statistics import sizes
+
+TABLE_3 = {
+    "gender": """stepchild masculine bossy ma uncare breadwinner immature naggy feminine rowdy possessive manly polite
+        studious homemaker burly""",
+    "profession": """nerdy uneducated bossy hardwork pushy unintelligent studious dumb rude snobby greedy sloppy
+        disorganize talkative uptight dishonest""",
+    "race": """poor beautiful uneducated smelly snobby immigrate wartorn rude industrious wealthy dangerous accent
+        impoverish lazy turban scammer""",
+    "religion": """commandment hinduism savior hijab judgmental diety peaceful unholy classist forgiving terrorist
+        reborn atheist monotheistic coworker devout""",
+}
+"""Nadeem et al. 2021, table 3."""
+
+
+def test_sizes_by_hand() -> None:
+    """Four words a filled sentence, three and two with what follows; the whole is the mean of all, and of domains."""
+    records = [
+        a_cat(),
+        a_cat("The florin came.", "He sang.", "He slept.", "Roses grow.", target="florin", bias_type="other", id="two"),
+        a_cat("The zorb came.", "He sang.", "He slept.", "Roses grow.", id="three"),
+        a_cat("A zorb came.", "He sang.", "He slept.", "Roses grow there.", id="four"),
+    ]
+    found = sizes(records)
+    assert (found["intrasentence"]["invented"].items, found["intrasentence"]["invented"].words) == (1, 4)
+    follow = found["intersentence"]
+    assert {domain: (s.terms, s.items) for domain, s in follow.items()} == {
+        "invented": (1, 2),
+        "other": (1, 1),
+        "overall": (2, 3),
+    }
+    assert follow["invented"].words == pytest.approx((5 * 5 + 6) / 6)
+    assert follow["overall"].words_of_domains == pytest.approx((5 + 31 / 6) / 2)
+    assert (found["overall"]["overall"].terms, found["overall"]["overall"].items) == (2, 4)
+
+
+def test_pairs_and_probes_have_sizes_too() -> None:
+    """By bias type and by category; annotations have no sentences."""
+    found = sizes(
+        [a_pair("Zorbs sing.", "Florins do not sing."), Probe(category="c", identity="zorbs", stereotype="sing")]
+    )
+    assert found["pairs"]["invented"].words == 3
+    assert (found["probes"]["c"].terms, found["probes"]["c"].words) == (1, 2)
+    with pytest.raises(ValueError, match="Annotation records have no sentences"):
+        sizes([Annotation(item="i", annotator="a", label="x")])
+
+
+def test_table_1_of_the_paper(shared: Path) -> None:
+    """Counts and means from dev and test, to the printed digits where the data are complete.
+
+    Complete: intrasentence, but for one profession CAT. Not the paper's: it prints 3,996 race and 623 religion CATs,
+    which do not add up to its own total of 8,498; with the released 3,938 and 326 they do. Its means of gender 7.98
+    and race 7.63 are 7.97 and 7.64 in the released text. The test set's intersentence CATs are incomplete.
+    """
+    records = [
+        *formats.read(shared / "data/stereoset/dev.json"),
+        *formats.read(shared / "data/stereoset/test_intrasentence.json"),
+    ]
+    found = sizes(records)["intrasentence"]
+    assert {domain: size.terms for domain, size in found.items()} == {
+        "gender": 40, "profession": 120, "race": 149, "religion": 12, "overall": 321,
+    }  # fmt: skip
+    assert (found["gender"].items, found["profession"].items + 1, found["overall"].items + 1) == (1026, 3208, 8498)
+    assert (found["race"].items, found["religion"].items) == (3938, 326)
+    printed = {"gender": 7.97, "profession": 8.30, "race": 7.64, "religion": 8.18}
+    assert {domain: round(found[domain].words, 2) for domain in printed} == printed
+    assert round(found["overall"].words_of_domains, 2) == 8.02
+
+
+def test_table_1_intersentence_counts_add_up(shared: Path) -> None:
+    """8,497 intersentence CATs as printed: 2,123 in dev, 6,374 in test, whose domains the paper prints otherwise."""
+    dev = sizes(formats.read(shared / "data/stereoset/dev.json"))["intersentence"]
+    pairs = json.loads((shared / "data/stereoset/test_intersentence_pairs.json").read_text())
+    counts = {
+        domain: dev[domain].items + sum(p["bias_type"] == domain for p in pairs)
+        for domain in dev
+        if domain != "overall"
+    }
+    assert sum(counts.values()) == dev["overall"].items + len(pairs) == 8497
+    assert counts == {"gender": 993, "profession": 3262, "race": 3923, "religion": 319}
+
+
+def test_neutral_counts_as_positive() -> None:
+    """The rule of table 2: what is not negative is positive."""
+    cats = [a_cat(id=str(n), stereotype=word) for n, word in enumerate(["bad", "bad", "fine", "so so"])]
+    classes = {"bad": "NEGATIVE", "fine": "POSITIVE", "so so": "neutral", "early": "5 stars"}
+    found = sentiments(cats, lambda texts: [next(c for word, c in classes.items() if word in text) for text in texts])
+    assert (found["stereotype"].positive, found["stereotype"].negative, found["stereotype"].texts) == (0.5, 0.5, 4)
+    assert found["anti-stereotype"].positive == 1
+    by_pair = sentiments([a_pair("bad", "fine")], lambda texts: [classes[text] for text in texts])
+    assert (by_pair["more"].positive, by_pair["less"].positive) == (0, 1)
+
+
+def test_a_class_nobody_knows_is_refused() -> None:
+    """LABEL_0 may be either; with the negative one named it is no guess any more."""
+    with pytest.raises(ValueError, match="calls its classes label_0, label_1; say which"):
+        is_positive(["a", "b"], lambda texts: ["LABEL_0", "LABEL_1"])
+    assert is_positive(["a", "b"], lambda texts: ["LABEL_0", "LABEL_1"], ["LABEL_0"]) == [False, True]
+    with pytest.raises(ValueError, match="no CATs and no pairs"):
+        sentiments([Probe(category="c", identity="zorbs", stereotype="sing")], lambda texts: ["pos"] * len(texts))
+
+
+def test_table_2_of_the_paper(shared: Path) -> None:
+    """The released sentiment model on dev, intrasentence: the paper's digits 59, 41, 67 and 33, but crosswise.
+
+    The paper prints 59 % positive stereotypes and 67 % positive anti-stereotypes. By the released scores, which are
+    probabilities of a negative text, 67 % of the stereotypes and 59 % of the anti-stereotypes are negative.
+    """
+    released = json.loads((shared / "data/stereoset/released_predictions/predictions_SentimentModel.json").read_text())
+    negative = {row["id"]: row["score"] for task in released.values() for row in task}
+    cats = [c for c in formats.read(shared / "data/stereoset/dev.json") if c.kind == "intrasentence"]
+    by_text = {c.text: negative[c.id] for cat in cats for c in cat.candidates}
+    found = sentiments(cats, lambda texts: ["negative" if by_text[text] > 0.5 else "positive" for text in texts])
+    shares = {label: (round(100 * s.positive), round(100 * s.negative)) for label, s in found.items()}
+    assert shares == {"stereotype": (33, 67), "anti-stereotype": (41, 59)}
+
+
+def test_a_model_of_transformers_can_classify(tmp_path: Path) -> None:
+    """A tiny untrained classifier gives one of its classes to every text; what is no model is one sentence."""
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "zorb"]))
+    config = BertConfig(
+        vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
+        id2label={0: "negative", 1: "positive"}, label2id={"negative": 0, "positive": 1},
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(tmp_path)
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    assert set(load(str(tmp_path))(["the zorb", "zorb the zorb"])) <= {"negative", "positive"}
+    with pytest.raises(ValueError, match="cannot be loaded as a text classifier"):
+        load(str(tmp_path / "nothing"))
+
+
+def test_simple_maths_by_hand() -> None:
+    """(fpm + n) / (reference fpm + n): 99 against 9 is 10 with n = 1, and below 2 with n = 100."""
+    assert keyness(99, 9) == 10
+    assert keyness(99, 9, n=100) == pytest.approx(199 / 109)
+
+
+def test_keywords_leave_target_terms_out() -> None:
+    """Of `The zorb was late/early`, zorb is the term; the is common, late and early are not."""
+    common = {"the": 50000.0, "was": 10000.0, "late": 10.0, "early": 100.0}
+    found = keywords([a_cat(), a_cat("The zorbs' BLANK.", id="two")], lambda word: common.get(word, 1.0), top=2)
+    assert [(word.word, word.count) for word in found["invented"]] == [("late", 2), ("early", 2)]
+    with pytest.raises(ValueError, match="n must be above 0"):
+        keywords([a_cat()], lambda word: 1.0, n=0)
+
+
+def test_keywords_take_lemmas_and_a_corpus(tmp_path: Path) -> None:
+    """Lemmas are counted instead of words; a corpus of four words has each word 250,000 times in a million."""
+    (tmp_path / "corpus.txt").write_text("The zorb's late.\nRoses.")
+    assert corpus_reference(tmp_path / "corpus.txt")("late") == 250_000
+    assert reference(str(tmp_path / "corpus.txt"))("early") == 0
+
+    def lemmas(texts: Sequence[str]) -> list[list[str]]:
+        return [["be", "late"] for _ in texts]
+
+    found = keywords([a_cat()], lambda word: 1.0, lemmas=lemmas)
+    assert {word.word for word in found["invented"]} == {"be", "late"}
+
+
+def test_table_3_of_the_paper(shared: Path) -> None:
+    """Against wordfreq, not TenTen: 25 of the paper's 64 keywords are among our 64, 46 among the first hundreds."""
+    records = [
+        *formats.read(shared / "data/stereoset/dev.json"),
+        *formats.read(shared / "data/stereoset/test_intrasentence.json"),
+    ]
+    found = {
+        domain: [w.word for w in ranked] for domain, ranked in keywords(records, wordfreq_reference(), top=100).items()
+    }
+    printed = {domain: set(words.split()) for domain, words in TABLE_3.items()}
+    assert sum(len(printed[d] & set(ranked[:16])) for d, ranked in found.items()) == 25
+    assert sum(len(printed[d] & set(ranked)) for d, ranked in found.items()) == 46
+
+
+def test_lemmas_come_from_a_pipeline(shared: Path) -> None:
+    """The small spaCy pipeline: was is be, bakers are baker."""
+    lemmas = spacy_lemmas(spacy_pipeline(str(shared / "models/spacy-en-small")))
+    assert list(lemmas(["The zorbs were bakers."])) == [["the", "zorb", "be", "baker"]]
+
+
+def test_the_report_has_what_was_asked_for() -> None:
+    """Sizes always, sentiment and keywords where a classifier and frequencies are given."""
+    assert set(stats_report([a_cat()])) == {"sizes"}
+    whole = stats_report([a_cat()], classify=lambda texts: ["pos"] * len(texts), reference=lambda word: 1.0, top=1)
+    assert whole["sentiment"]["stereotype"]["positive"] == 1
+    assert [len(words) for words in whole["keywords"].values()] == [1]

@@ -1,0 +1,137 @@
+"""The commands of `catsofa validate`, as a person or a program calls them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests_support import run_catsofa
+from zorbs import a_cat, a_pair, said
+
+from catsofa.data import formats
+from catsofa.data.records import LABELS
+
+ROWS = """item,annotator,label,bias_type
+i,ann,stereotype,d
+i,bob,stereotype,d
+i,cid,stereotype,d
+i,dan,unrelated,d
+i,eve,unrelated,d
+j,ann,stereotype,d
+j,bob,stereotype,d
+j,cid,unrelated,d
+j,dan,unrelated,d
+j,eve,anti-stereotype,d
+"""
+
+
+@pytest.fixture
+def annotations(tmp_path: Path) -> Path:
+    """Ten judgements of two items: one decided, one split."""
+    path = tmp_path / "annotations.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def answer(*arguments: str, cwd: Path | None = None) -> Any:
+    """What a command prints as JSON."""
+    done = run_catsofa("validate", *arguments, "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_votes_answer_exactly_so(annotations: Path) -> None:
+    """items, decided, undecided, labels: plain items, by three of five."""
+    found = answer("votes", "--in", str(annotations), "--need", "3")
+    assert {key: found[key] for key in ("items", "decided", "undecided", "labels")} == {
+        "items": 2,
+        "decided": 1,
+        "undecided": ["j"],
+        "labels": {"stereotype": 1},
+    }
+    assert found["reasons"] == {"j": "split: 2 stereotype, 2 unrelated, 1 anti-stereotype"}
+
+
+def test_votes_write_what_was_decided_and_what_not(tmp_path: Path) -> None:
+    """CATs come out relabelled, refused ones and set-aside annotations with their reasons; all can be read again."""
+    votes = {label: said(label, *[label] * 6) for label in LABELS}
+    cats = [a_cat(votes=votes), a_cat("The florin was BLANK.", id="two")]
+    formats.named("stereoset").write(cats, tmp_path / "cats.json")
+    done = run_catsofa(
+        "validate", "votes", "--in", "cats.json",
+        "--out", "kept.json", "--refused", "refused.jsonl", "--set-aside", "aside.csv",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "3 of 3 items decided by 3 of 5 judgements" in done.stdout
+    assert [cat.id for cat in formats.read(tmp_path / "kept.json")] == ["one"]
+    (refused,) = formats.read(tmp_path / "refused.jsonl")
+    assert (refused.id, refused.reason) == ("two", "no votes; no votes; no votes")
+    aside = list(formats.read(tmp_path / "aside.csv"))
+    assert [a.extra["set_aside"] for a in aside] == ["after the first 5"] * 3
+
+
+def test_agreement_answers_exactly_so(annotations: Path) -> None:
+    """Four numbers by name, their intervals, and the parts by domain and annotator."""
+    found = answer("agreement", "--in", str(annotations))
+    assert found["percent"] == pytest.approx((0.4 + 0.2) / 2)
+    for name in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous"):
+        assert set(found["intervals"][name]) == {"low", "high"}
+    assert found["by"]["domain"]["d"]["percent"] == found["percent"]
+    assert found["by"]["annotator"]["eve"]["percent"] == pytest.approx((1 / 4 + 0) / 2)
+
+
+def test_annotators_answer_by_name(annotations: Path) -> None:
+    """Everybody by name, and what leaving out those below a limit would change: here all, so nothing is decided."""
+    found = answer("annotators", "--in", str(annotations), "--consensus", "0.99")
+    assert set(found["annotators"]) == {"ann", "bob", "cid", "dan", "eve"}
+    assert (found["exclusion"]["annotations"], found["exclusion"]["lost"]) == (10, ["i"])
+
+
+def test_lint_answers_exactly_so(tmp_path: Path) -> None:
+    """A list of rule, severity, item, message; SARIF beside it; exit code 1 only where it is asked for."""
+    formats.named("stereoset").write([a_cat("The zorb was BLANK.BLANK")], tmp_path / "cats.json")
+    path = str(tmp_path / "cats.json")
+    (first, *_) = answer("lint", path, "--sarif", str(tmp_path / "out.sarif"))
+    assert {"rule": "L1", "severity": "error", "item": "one"}.items() <= first.items()
+    assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
+    assert answer("lint", path, "--select", "L20") == []
+    assert run_catsofa("validate", "lint", path, "--fail-on", "error").returncode == 1
+    assert run_catsofa("validate", "lint", path, "--ignore", "L1,L2", "--fail-on", "error").returncode == 0
+    assert list(answer("rules")) == [f"L{n}" for n in range(1, 24)]
+
+
+def test_stats_split_and_leaks(tmp_path: Path) -> None:
+    """Sizes by kind and domain; two files that share nothing; and the command that says so."""
+    pairs = [a_pair(f"Zorb {n} sings of roses.", f"Florin {n} sleeps in woods.", id=str(n)) for n in range(8)]
+    formats.named("crows-pairs").write(pairs, tmp_path / "pairs.csv")
+    assert answer("stats", "pairs.csv", cwd=tmp_path)["sizes"]["pairs"]["invented"]["items"] == 8
+    report = answer("split", "pairs.csv", "--dev", "0.25", "--seed", "0", "--out", "parts", cwd=tmp_path)
+    assert (report["dev"]["items"] + report["test"]["items"], report["seed"]) == (8, 0)
+    assert answer("leaks", report["files"]["dev"], report["files"]["test"], cwd=tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("votes", "--in", "nothing.csv"), "nothing.csv: found no such file"),
+        (("votes", "--in", "annotations.csv", "--need", "6"), "need 6 of 5 judgements cannot be"),
+        (("votes", "--in", "annotations.csv", "--group", "cluster"), "has no 'cluster'"),
+        (("agreement", "--in", "annotations.csv", "--by", "colour"), "no annotation has anything in a column 'colour'"),
+        (("agreement", "--in", "pairs.csv"), "there are no annotations"),
+        (("lint", "annotations.csv", "--select", "L77"), "no rule L77"),
+        (("lint", "pairs.csv", "--names", "empty.txt"), "empty.txt: found an empty file"),
+        (("stats", "annotations.csv"), "have no sentences to count"),
+        (("split", "pairs.csv", "--dev", "25", "--out", "parts"), "above 0 and below 1, not 25.0"),
+        (("leaks", "pairs.csv", "half.csv"), "half.csv:2: found 1 cell; expected 4"),
+    ],
+)
+def test_a_mistake_is_one_sentence(annotations: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    """Exit code 2 and one line on stderr that says what is wrong."""
+    folder = annotations.parent
+    formats.named("crows-pairs").write([a_pair("Zorbs sing.", "Florins sing.", id="0")], folder / "pairs.csv")
+    (folder / "empty.txt").touch()
+    (folder / "half.csv").write_text("sent_more,sent_less,stereo_antistereo,bias_type\nonly half a")
+    done = run_catsofa("validate", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,1 @@
+"""Decide from judgements, measure agreement, check sets, split them."""

@@ -1,0 +1,225 @@
+"""Each annotator's accuracy, speed and habits, whom to exclude by stated limits, and what that would change."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from math import isnan, nan, sqrt
+from statistics import median
+
+import numpy as np
+
+from catsofa.data.records import Annotation
+from catsofa.validation.collected import Collected
+from catsofa.validation.dawid_skene import dawid_skene, spam_scores
+from catsofa.validation.judgements import GoldResult, Rule, answers, gold_results
+from catsofa.validation.ratings import Floats, Indices, Ratings
+from catsofa.validation.votes import vote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """From where on an annotator is to be excluded; each limit is one reason."""
+
+    consensus: float | None = None
+    """Least agreement with the others' majority; none is midway between chance and the crowd's median."""
+    gold_pass: float = 0.75
+    """Least share of attention items answered rightly."""
+    speed: float = 1 / 3
+    """Least median time per item, as a share of the crowd's median."""
+    luck: float = 0.001
+    """Greatest probability at which a row of equal answers may still be luck."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """What one annotator's answers show; NaN where the data do not say."""
+
+    name: str
+    answers: int
+    consensus: float
+    """The share of answers that are the others' majority label (two others at least, and no tie)."""
+    low: float
+    high: float
+    judged: int
+    """How many answers `consensus` rests on."""
+    expected_accuracy: float
+    """The mean Dawid-Skene posterior of the answers given."""
+    spam: float
+    """0 if the answers do not depend on the truth (by the Dawid-Skene estimate), 1 if they always are it."""
+    gold: GoldResult | None
+    seconds: float
+    """Median time per item."""
+    longest_run: int
+    """Most equal answers in a row in the order of time; 0 where there are no times."""
+    commonest: float
+    """The share of the answer given most often."""
+    exclude: tuple[str, ...] = ()
+    """Why to exclude this annotator; empty if there is no reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion:
+    """What leaving people out would change in the decisions."""
+
+    excluded: Sequence[str]
+    annotations: int
+    lost: Sequence[str] = field(default_factory=list)
+    """Items that would no longer be decided."""
+    gained: Sequence[str] = field(default_factory=list)
+    """Items that would be decided only then."""
+    changed: Sequence[str] = field(default_factory=list)
+    """Items that would get another label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Crowd:
+    """What everybody did, against which each person is seen."""
+
+    shares: dict[str, float]
+    floor: float
+    pace: float
+    limits: Limits
+
+
+def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) -> list[Annotator]:
+    """A report on each person: those to exclude first, then by agreement with the others, least first."""
+    limits, everything = limits or Limits(), list(annotations)
+    given = answers(everything)
+    if not given:
+        raise ValueError("there is no answer: every annotation is empty, skipped or of an attention item")
+    ratings = Ratings.of(given)
+    estimate, agrees = dawid_skene(ratings), agrees_with_others(ratings)
+    likely, spam = estimate.posterior[ratings.item, ratings.label], spam_scores(estimate.confusion)
+    gold = gold_results(everything, limits.gold_pass)
+    people = []
+    for person, places in enumerate(_places(ratings)):
+        own = [given[place] for place in places]
+        judged = agrees[places][~np.isnan(agrees[places])]
+        low, high = wilson(float(judged.sum()), len(judged))
+        people.append(
+            Annotator(
+                name=ratings.annotators[person],
+                answers=len(own),
+                consensus=float(judged.mean()) if len(judged) else nan,
+                low=low,
+                high=high,
+                judged=len(judged),
+                expected_accuracy=float(likely[places].mean()),
+                spam=float(spam[person]),
+                gold=gold.get(ratings.annotators[person]),
+                seconds=_seconds(own),
+                longest_run=_longest_run(own),
+                commonest=float(np.bincount(ratings.label[places]).max() / len(own)),
+            )
+        )
+    crowd = _crowd(ratings, people, limits)
+    judged_people = [
+        replace(a, exclude=tuple(_reasons(a, [given[p] for p in places], crowd)))
+        for a, places in zip(people, _places(ratings), strict=True)
+    ]
+    return sorted(judged_people, key=lambda a: (not a.exclude, 2 if isnan(a.consensus) else a.consensus, a.name))
+
+
+def without(collected: Collected, excluded: Iterable[str], rule: Rule | None = None) -> Exclusion:
+    """What the decisions would lose, gain and change if these people's annotations were not there."""
+    everything, out = collected.annotations, set(excluded)
+    rest = [a for a in everything if a.annotator not in out]
+    after = {item: decision.label for item, decision in vote(rest, rule, collected.grouping).decisions.items()}
+    lost: list[str] = []
+    gained: list[str] = []
+    changed: list[str] = []
+    for item, decision in vote(everything, rule, collected.grouping).decisions.items():
+        label = after.get(item)
+        if decision.label != label:
+            (changed if label and decision.label else gained if label else lost).append(item)
+    return Exclusion(
+        excluded=sorted(out),
+        annotations=len(everything) - len(rest),
+        lost=lost,
+        gained=gained,
+        changed=changed,
+    )
+
+
+def agrees_with_others(ratings: Ratings) -> Floats:
+    """1 where an answer is the majority label of the item's other judges, 0 where not, NaN without a majority."""
+    others = ratings.counts()[ratings.item]
+    rows = np.arange(len(ratings))
+    others[rows, ratings.label] -= 1
+    most = others.max(axis=1, initial=0)
+    clear = (most >= 2) & ((others == most[:, None]).sum(axis=1) == 1)
+    return np.where(clear, others[rows, ratings.label] == most, np.nan)
+
+
+def wilson(right: float, n: int, z: float = 1.959964) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927); from 0 to 1 when nothing was seen."""
+    if n == 0:
+        return 0.0, 1.0
+    middle = (right + z**2 / 2) / (n + z**2)
+    half = z * sqrt(right * (n - right) / n + z**2 / 4) / (n + z**2)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _places(ratings: Ratings) -> list[Indices]:
+    """The positions of each person's annotations."""
+    order = np.argsort(ratings.annotator, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(ratings.annotator))[:-1])
+
+
+def _crowd(ratings: Ratings, people: Sequence[Annotator], limits: Limits) -> _Crowd:
+    """The crowd's label shares and pace, and the least agreement with others that is asked of a person."""
+    shares = np.bincount(ratings.label, minlength=len(ratings.labels)) / len(ratings)
+    chance = float((shares**2).sum())
+    usual = [a.consensus for a in people if a.judged]
+    times = [a.seconds for a in people if not isnan(a.seconds)]
+    midway = (chance + median(usual)) / 2 if usual else 0.0
+    return _Crowd(
+        shares=dict(zip(ratings.labels, shares.tolist(), strict=True)),
+        floor=midway if limits.consensus is None else limits.consensus,
+        pace=median(times) if times else nan,
+        limits=limits,
+    )
+
+
+def _reasons(person: Annotator, own: Sequence[Annotation], crowd: _Crowd) -> Iterator[str]:
+    """Why to exclude a person; agreement only where even the upper end of its interval is too low."""
+    limits = crowd.limits
+    if person.gold and not person.gold.passed:
+        yield f"{person.gold.right} of {person.gold.answered} attention items right"
+    if person.high < crowd.floor:
+        yield f"agrees with the others on {person.consensus:.0%} (95 % interval up to {person.high:.0%})"
+    if person.seconds < limits.speed * crowd.pace:
+        yield f"{person.seconds:.1f} s per item, where the crowd takes {crowd.pace:.1f} s"
+    label, run = _longest(own) if person.longest_run else ("", 0)
+    if run and person.answers * crowd.shares[label] ** run < limits.luck:
+        yield f"{run} times {label} in a row"
+    elif person.commonest == 1 and crowd.shares[own[0].label] ** len(own) < limits.luck:
+        yield f"{own[0].label} for all {len(own)} items"
+
+
+def _seconds(own: Iterable[Annotation]) -> float:
+    """The median time a person took, NaN where no times are known."""
+    taken = [a for a in own if a.extra.get("seconds") not in (None, "")]
+    return median(map(_duration, taken)) if taken else nan
+
+
+def _duration(annotation: Annotation) -> float:
+    """The seconds one annotation took."""
+    try:
+        return float(annotation.extra["seconds"])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"item {annotation.item!r} took {annotation.extra['seconds']!r} seconds; give a number, or leave it empty"
+        ) from None
+
+
+def _longest_run(own: Sequence[Annotation]) -> int:
+    """Most equal answers in a row; 0 without times, since the order of a file is not the order of work."""
+    return _longest(own)[1] if all(a.at for a in own) else 0
+
+
+def _longest(own: Sequence[Annotation]) -> tuple[str, int]:
+    """The answer that was given most often in a row, and how often."""
+    in_time = sorted(own, key=lambda a: a.at)
+    runs = [(label, len(list(same))) for label, same in groupby(in_time, key=lambda a: a.label)]
+    return max(runs, key=lambda run: run[1])

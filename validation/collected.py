@@ -1,0 +1,150 @@
+"""The annotations in whatever was collected: rows of a CSV, CATs with labels, pairs with the bias types chosen."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from catsofa.data.records import Annotation, Cat, Pair
+from catsofa.validation.judgements import Grouping
+
+FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}
+"""The names under which an annotation may carry its item's domain and target term."""
+UNIT = ("cat", "cluster_id")
+"""The names under which it may carry the CAT it was judged with."""
+CHOSEN, NOT_CHOSEN = "chosen", "not chosen"
+NO_TYPE = "no bias type"
+"""What an annotator of a pair says who chooses none of the types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """Annotations, and the CATs or pairs that they judge where those were given."""
+
+    annotations: Sequence[Annotation]
+    cats: Sequence[Cat] = ()
+    pairs: Sequence[Pair] = ()
+    group: str = ""
+    """The name under which the annotations carry the CAT they were judged with; none, if each item stands alone."""
+
+    @property
+    def grouping(self) -> Grouping | None:
+        """What each annotation was judged together with."""
+        return (lambda annotation: str(annotation.extra[self.group])) if self.group else None
+
+    def facets(self) -> dict[str, dict[str, str]]:
+        """Each item's domain and target term, where the annotations carry them."""
+        found = {name: facet(self.annotations, keys) for name, keys in FACETS.items()}
+        return {name: values for name, values in found.items() if values}
+
+    def units(self) -> dict[str, str]:
+        """The CAT each item was judged with, where the annotations carry it."""
+        return facet(self.annotations, UNIT)
+
+    def agreed_on(self) -> Sequence[Annotation]:
+        """What agreement is measured on; for pairs, whether each person chose the pair's own bias type."""
+        return list(type_chosen(self.pairs)) if self.pairs else self.annotations
+
+
+def collect(records: Iterable[Any], group: str = "") -> Collected:
+    """Every annotation, with what is known of its item (domain, term, CAT) in `extra`.
+
+    Items are judged together by the name `group`, and by `cat` where every annotation carries it.
+    """
+    annotations: list[Annotation] = []
+    cats: list[Cat] = []
+    pairs: list[Pair] = []
+    for record in records:
+        match record:
+            case Annotation():
+                annotations.append(record)
+            case Cat():
+                cats.append(record)
+                annotations += of_cat(record)
+            case Pair():
+                pairs.append(record)
+                annotations += of_pair(record)
+            case _:
+                raise ValueError(f"{type(record).__name__} {getattr(record, 'id', '')!r} holds no annotations")
+    if not annotations:
+        raise ValueError(
+            "there are no annotations: nobody's labels stand beside these items; give the annotations themselves "
+            "(item, annotator, label), or items that carry the labels people gave them"
+        )
+    if group:
+        _refuse_without(annotations, group)
+    elif all(annotation.extra.get("cat") for annotation in annotations):
+        group = "cat"
+    return Collected(annotations=annotations, cats=cats, pairs=pairs, group=group)
+
+
+def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
+    """The annotations as judgements of these CATs, which they name by the ids of the associations."""
+    cats = list(cats)
+    known = {candidate.id: facts(cat) for cat in cats for candidate in cat.candidates}
+    annotations = []
+    for annotation in collected.annotations:
+        if annotation.item in known:
+            annotations.append(about(annotation, annotation.item, known[annotation.item]))
+        elif annotation.extra.get("gold"):
+            annotations.append(annotation)
+        else:
+            raise ValueError(
+                f"somebody judged {annotation.item!r}, which is no association of the CATs and no attention item"
+            )
+    return Collected(annotations=annotations, cats=cats, group="cat")
+
+
+def _refuse_without(annotations: Sequence[Annotation], column: str) -> None:
+    """A ValueError if an annotation does not say to which CAT it belongs."""
+    for annotation in annotations:
+        if not annotation.extra.get(column) and not annotation.extra.get("gold"):
+            carried = ", ".join(annotation.extra) or "nothing"
+            raise ValueError(
+                f"the annotation of item {annotation.item!r} has no {column!r}, which is to say its CAT; "
+                f"beside item, annotator and label it carries {carried}"
+            )
+
+
+def of_cat(cat: Cat) -> Iterator[Annotation]:
+    """The labels people gave to a CAT's associations."""
+    known = facts(cat)
+    for candidate in cat.candidates:
+        for vote in candidate.votes:
+            yield about(vote, candidate.id, known)
+
+
+def facts(cat: Cat) -> dict[str, str]:
+    """What an annotation is to know of the CAT it judges."""
+    known = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target}
+    return known | ({"writer": str(cat.source["writer"])} if cat.source.get("writer") else {})
+
+
+def of_pair(pair: Pair) -> Iterator[Annotation]:
+    """The bias types people chose for a pair; choosing none is an answer too."""
+    for vote in pair.votes:
+        yield about(replace(vote, label=vote.label or NO_TYPE), pair.id, {"bias_type": pair.bias_type})
+
+
+def about(vote: Annotation, item: str, known: Mapping[str, str]) -> Annotation:
+    """An annotation that carries what is known of its item."""
+    return replace(vote, item=item, extra={**vote.extra, **known})
+
+
+def type_chosen(pairs: Iterable[Pair]) -> Iterator[Annotation]:
+    """For each annotator of a pair, whether the pair's own bias type is among those they chose."""
+    for pair in pairs:
+        for vote in pair.votes:
+            chosen = pair.bias_type in vote.label.split("|")
+            label = CHOSEN if chosen else NOT_CHOSEN
+            yield replace(about(vote, pair.id, {"bias_type": pair.bias_type}), label=label)
+
+
+def facet(annotations: Iterable[Annotation], names: Sequence[str]) -> dict[str, str]:
+    """What each item's annotations carry under the first of these names that they have; items without are left out."""
+    found: dict[str, str] = {}
+    for annotation in annotations:
+        for name in names:
+            if value := annotation.extra.get(name):
+                found.setdefault(annotation.item, str(value))
+                break
+    return found

@@ -1,0 +1,104 @@
+"""What people confirmed: items with the label they decided, CATs whose three associations they decided."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from catsofa.data.records import LABELS, Annotation, Cat, Refused
+from catsofa.validation.collected import Collected, facts
+from catsofa.validation.judgements import Rule
+from catsofa.validation.votes import Decision, Votes, decide_by_posterior, vote
+
+BY_VOTES, BY_POSTERIOR = "majority", "dawid-skene"
+"""Who a decision is by, where it stands as an annotation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """The decisions, and the CATs they confirm or refuse where items make CATs."""
+
+    votes: Votes
+    cats: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The items of each CAT, where items make CATs."""
+    refused: Sequence[Refused] = ()
+    kept: Sequence[Cat] = ()
+    """The CATs not refused, relabelled as people decided, where CATs were given."""
+    by: str = BY_VOTES
+
+    def decided(self) -> Iterator[Cat | Annotation]:
+        """What was confirmed: the CATs, or the label of each item as an annotation by `majority` or `dawid-skene`."""
+        yield from self.kept
+        if self.kept:
+            return
+        out = {item for refusal in self.refused for item in self.cats[refusal.id]}
+        for decision in self.votes.decisions.values():
+            if decision.label is not None and decision.item not in out:
+                share = f"{decision.votes.get(decision.label, 0)} of {decision.judges}"
+                yield Annotation(item=decision.item, annotator=self.by, label=decision.label, extra={"votes": share})
+
+    def not_decided(self) -> Iterator[Refused]:
+        """What was not confirmed, with the reason: CATs where items make CATs, else items."""
+        if self.cats:
+            yield from self.refused
+            return
+        yield from (Refused(id=d.item, reason=d.reason) for d in self.votes.undecided)
+
+
+def confirm(collected: Collected, rule: Rule | None = None, posterior: float | None = None) -> Confirmed:
+    """Decide every item; items of one CAT are judged and kept together.
+
+    With `posterior`, Dawid-Skene decides instead of the votes: the label whose posterior is above it.
+    """
+    rule = rule or Rule()
+    annotations = [*written(collected), *collected.annotations] if rule.writer_counts else collected.annotations
+    votes = vote(annotations, rule, collected.grouping)
+    by = BY_VOTES
+    if posterior is not None:
+        votes, by = decide_by_posterior(votes, posterior), BY_POSTERIOR
+    if not collected.grouping:
+        return Confirmed(votes=votes, by=by)
+    members: dict[str, dict[str, None]] = {cat.id: {c.id: None for c in cat.candidates} for cat in collected.cats}
+    for annotation in annotations:
+        if annotation.item in votes.decisions:
+            members.setdefault(collected.grouping(annotation), {})[annotation.item] = None
+    cats = {name: list(items) for name, items in members.items()}
+    refused = refused_cats(votes, cats)
+    out = {refusal.id for refusal in refused}
+    kept = [relabelled(cat, votes.decisions) for cat in collected.cats if cat.id not in out]
+    return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept, by=by)
+
+
+def written(collected: Collected) -> Iterator[Annotation]:
+    """The labels that CATs were written with, as their writers' judgements, where those did not judge them again."""
+    said = {(annotation.item, annotation.annotator) for annotation in collected.annotations}
+    for cat in collected.cats:
+        writer = str(cat.source.get("writer", "")) or f"the writer of {cat.id}"
+        for candidate in cat.candidates:
+            if (candidate.id, writer) not in said:
+                yield Annotation(item=candidate.id, annotator=writer, label=candidate.label, extra=facts(cat))
+
+
+def refused_cats(votes: Votes, cats: Mapping[str, Sequence[str]]) -> list[Refused]:
+    """The CATs, given by the ids of their associations, that the votes do not confirm, with the reason."""
+    refused = []
+    for cat, associations in cats.items():
+        decided = [votes.decisions.get(association) for association in associations]
+        labels = sorted(d.label for d in decided if d and d.label)
+        if len(labels) < len(decided):
+            reasons = ("no votes" if d is None else d.reason for d in decided if not (d and d.label))
+            refused.append(Refused(id=cat, reason="; ".join(reasons)))
+        elif labels != sorted(LABELS):
+            refused.append(Refused(id=cat, reason=f"not one of each label: {', '.join(labels)}"))
+    return refused
+
+
+def relabelled(cat: Cat, decisions: Mapping[str, Decision]) -> Cat:
+    """The CAT with the labels people decided; a candidate keeps what it was written as, if that differs."""
+    candidates = []
+    for candidate in cat.candidates:
+        decided = next(label for label in LABELS if label == decisions[candidate.id].label)
+        if decided != candidate.label:
+            extra = {**candidate.extra, "written_as": candidate.label}
+            candidate = replace(candidate, label=decided, extra=extra)
+        candidates.append(candidate)
+    first, second, third = candidates
+    return replace(cat, candidates=(first, second, third))

@@ -1,0 +1,119 @@
+"""Dawid & Skene 1979: what each item is, and how each person errs, estimated together by EM."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from catsofa.data.records import Annotation
+from catsofa.validation.ratings import Floats, Ratings
+
+SMALLEST = 1e-10
+"""The least probability: log 0 would let one slip rule a label out for ever."""
+ROUNDING = 1e-9
+"""Posteriors closer than this are a tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DawidSkene:
+    """The estimate: rows of `posterior` are items, `confusion[person, true, given]` is a probability."""
+
+    ratings: Ratings
+    posterior: Floats
+    confusion: Floats
+    prior: Floats
+    rounds: int
+    converged: bool
+
+    def labels(self, sure: float = 0.5) -> dict[str, str | None]:
+        """Each item's most probable label where its posterior is above `sure`, else None."""
+        if not 0.5 <= sure < 1:
+            raise ValueError(f"sure is a posterior from 0.5 up to 1, not {sure}: below one half two labels may tie")
+        best = self.posterior.argmax(axis=1)
+        known = self.posterior.max(axis=1) > sure + ROUNDING
+        return {
+            item: self.ratings.labels[b] if k else None
+            for item, b, k in zip(self.ratings.items, best, known, strict=True)
+        }
+
+    def posteriors(self) -> Mapping[str, float]:
+        """The probability of each item's most probable label."""
+        return dict(zip(self.ratings.items, self.posterior.max(axis=1).tolist(), strict=True))
+
+
+def dawid_skene(
+    annotations: Iterable[Annotation] | Ratings,
+    *,
+    smoothing: float = 1.0,
+    rounds: int = 500,
+    tolerance: float = 1e-7,
+) -> DawidSkene:
+    """Alternate E and M steps from the vote shares until the log-likelihood per annotation stands still.
+
+    `smoothing` is added to every cell of every person's confusion counts (a Dirichlet prior). It keeps people
+    with few labels from looking perfect; 0 is Dawid and Skene's maximum likelihood.
+    """
+    ratings = annotations if isinstance(annotations, Ratings) else Ratings.of(annotations)
+    if not len(ratings):
+        raise ValueError("no annotations to estimate from")
+    given = _given(ratings)
+    counts = ratings.counts()
+    posterior = counts / counts.sum(axis=1, keepdims=True)
+    before, converged = -np.inf, False
+    prior, confusion = _m_step(ratings, given, posterior, smoothing)
+    done = 0
+    while done < rounds and not converged:
+        done += 1
+        posterior, likelihood = _e_step(given, prior, confusion)
+        likelihood += smoothing * float(np.log(confusion).sum())
+        prior, confusion = _m_step(ratings, given, posterior, smoothing)
+        converged, before = likelihood - before < tolerance * len(ratings), likelihood
+    shape = (len(ratings.annotators), len(ratings.labels), len(ratings.labels))
+    return DawidSkene(
+        ratings=ratings,
+        posterior=posterior,
+        confusion=confusion.reshape(shape).swapaxes(1, 2),
+        prior=prior,
+        rounds=done,
+        converged=converged,
+    )
+
+
+def spam_scores(confusion: Floats) -> Floats:
+    """0 for a person whose answers do not depend on the truth, 1 for one who is always right.
+
+    Raykar & Yu 2012: the mean squared difference between the rows of the confusion matrix.
+    """
+    labels = confusion.shape[1]
+    if labels < 2:
+        return np.full(len(confusion), np.nan)
+    difference = confusion[:, :, None, :] - confusion[:, None, :, :]
+    distance = (difference**2).sum(axis=(1, 2, 3))
+    score: Floats = distance / (2 * labels * (labels - 1))
+    return score
+
+
+def _given(ratings: Ratings) -> csr_array:
+    """How often each person gave each label to each item: (person, label) by items."""
+    row = ratings.annotator * len(ratings.labels) + ratings.label
+    shape = (len(ratings.annotators) * len(ratings.labels), len(ratings.items))
+    return csr_array((np.ones(len(ratings)), (row, ratings.item)), shape=shape)
+
+
+def _m_step(ratings: Ratings, given: csr_array, posterior: Floats, smoothing: float) -> tuple[Floats, Floats]:
+    """The share of each true label, and P(given label | true label) of each person."""
+    labels = len(ratings.labels)
+    expected = (given @ posterior).reshape(len(ratings.annotators), labels, labels) + smoothing
+    expected = np.maximum(expected, SMALLEST)
+    confusion = expected / expected.sum(axis=1, keepdims=True)
+    return np.maximum(posterior.mean(axis=0), SMALLEST), confusion.reshape(-1, labels)
+
+
+def _e_step(given: csr_array, prior: Floats, confusion: Floats) -> tuple[Floats, float]:
+    """P(true label | answers) of each item, and the log-likelihood of all answers."""
+    log_joint = np.log(prior) + given.T @ np.log(confusion)
+    top = log_joint.max(axis=1, keepdims=True)
+    scaled = np.exp(log_joint - top)
+    total = scaled.sum(axis=1, keepdims=True)
+    return scaled / total, float((top + np.log(total)).sum())

@@ -1,0 +1,194 @@
+"""Which judgements count: the first five valid, distinct, complete ones by people who pass the gold items.
+
+An annotation says the rest in `extra`, under these names: `gold` (the right answer of an attention item),
+`skipped` (the person passed it on), `invalid` (what is wrong with the answer), `writer` (who wrote the item),
+`seconds` (time spent on it).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from catsofa.data.records import Annotation
+
+Grouping = Callable[[Annotation], str]
+"""What an annotation was judged together with: the CAT of an association, or the item itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """How judgements become a decision: `need` votes among the first `of` judgements."""
+
+    need: int = 3
+    of: int = 5
+    labels: tuple[str, ...] = ()
+    """The answers that are valid; none means any answer is."""
+    gold_pass: float = 0.75
+    """The share of attention items a person must answer rightly to be counted."""
+    writer_counts: bool = False
+    """Whether the writer's own label is one of the votes."""
+    repeats: Literal["fill", "drop"] = "fill"
+    """Whether one person's second judgement may take the last seat that no fifth person took."""
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that nothing can meet, or that everything meets."""
+        if not 1 <= self.need <= self.of:
+            raise ValueError(f"need {self.need} of {self.of} judgements cannot be: need must be 1 to {self.of}")
+        if not 0 <= self.gold_pass <= 1:
+            raise ValueError(f"gold_pass is a share between 0 and 1, not {self.gold_pass}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldResult:
+    """How a person did on the attention items."""
+
+    right: int
+    answered: int
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """The annotations that count for each item, those set aside with the reason, and who passed gold."""
+
+    votes: Mapping[str, Sequence[Annotation]]
+    set_aside: Sequence[Annotation]
+    """The annotations that do not count, each with the reason under `set_aside` in its `extra`."""
+    gold: Mapping[str, GoldResult]
+    repeats: Sequence[Annotation] = field(default_factory=list)
+    """Second judgements of one person that were counted, since no fifth person had judged."""
+
+
+@dataclass(slots=True)
+class _Judgement:
+    """What one person answered, in one sitting, about all items of a group."""
+
+    annotator: str
+    answers: list[Annotation]
+    repeat: bool
+
+
+def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Grouping | None = None) -> Counted:
+    """Choose the judgements that count for each item, and say why each of the others does not."""
+    rule, group = rule or Rule(), group or (lambda annotation: annotation.item)
+    everything = list(annotations)
+    gold = gold_results(everything, rule.gold_pass)
+    votes: dict[str, list[Annotation]] = {}
+    groups: dict[str, dict[tuple[str, int], _Judgement]] = defaultdict(dict)
+    members: dict[str, set[str]] = defaultdict(set)
+    times: Counter[tuple[str, str]] = Counter()
+    aside: list[Annotation] = []
+    for annotation in everything:
+        if annotation.extra.get("gold"):
+            aside.append(set_aside(annotation, "gold item"))
+            continue
+        votes.setdefault(annotation.item, [])
+        members[group(annotation)].add(annotation.item)
+        if reason := _why_not(annotation, rule, gold):
+            aside.append(set_aside(annotation, reason))
+            continue
+        nth = times[annotation.item, annotation.annotator]
+        times[annotation.item, annotation.annotator] += 1
+        sitting = groups[group(annotation)].setdefault(
+            (annotation.annotator, nth), _Judgement(annotation.annotator, [], nth > 0)
+        )
+        sitting.answers.append(annotation)
+    repeats: list[Annotation] = []
+    for name, sittings in groups.items():
+        seated, refused = _seats(list(sittings.values()), len(members[name]), rule)
+        for judgement in seated:
+            for annotation in judgement.answers:
+                votes[annotation.item].append(annotation)
+            repeats += judgement.answers if judgement.repeat else []
+        aside += [set_aside(answer, reason) for judgement, reason in refused for answer in judgement.answers]
+    return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats)
+
+
+def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, GoldResult]:
+    """How many attention items each person answered rightly; a person who met none is not in it."""
+    right: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
+    for annotation in annotations:
+        if annotation.extra.get("gold") and not is_skipped(annotation):
+            answered[annotation.annotator] += 1
+            right[annotation.annotator] += annotation.label == annotation.extra["gold"]
+    return {
+        person: GoldResult(right=right[person], answered=n, passed=right[person] >= needed * n)
+        for person, n in answered.items()
+    }
+
+
+def answers(annotations: Iterable[Annotation]) -> list[Annotation]:
+    """The annotations that answer something: no attention items, nothing skipped, invalid or left empty."""
+    return [a for a in annotations if a.label and not (a.extra.get("gold") or a.extra.get("invalid") or is_skipped(a))]
+
+
+def is_skipped(annotation: Annotation) -> bool:
+    """Whether the person passed the item on; a CSV says it in words."""
+    said = annotation.extra.get("skipped", False)
+    return said if isinstance(said, bool) else str(said).strip().casefold() in {"1", "true", "yes"}
+
+
+def set_aside(annotation: Annotation, reason: str) -> Annotation:
+    """An annotation that does not count, with the reason."""
+    return replace(annotation, extra={**annotation.extra, "set_aside": reason})
+
+
+def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult]) -> str:
+    """Why this annotation cannot count whatever the others are, or nothing."""
+    if is_skipped(annotation):
+        return "skipped"
+    if annotation.extra.get("invalid"):
+        return "invalid"
+    if not annotation.label:
+        return "no answer"
+    if rule.labels and not set(annotation.label.split("|")) <= set(rule.labels):
+        return "unknown label"
+    if (result := gold.get(annotation.annotator)) and not result.passed:
+        return "fails gold"
+    if not rule.writer_counts and annotation.annotator == annotation.extra.get("writer"):
+        return "by the writer"
+    return ""
+
+
+def _seats(
+    judgements: list[_Judgement], size: int, rule: Rule
+) -> tuple[list[_Judgement], list[tuple[_Judgement, str]]]:
+    """The first `of` complete judgements by different people, and the others with their reasons.
+
+    A platform may give one person two of the five seats, as happened in 72 CATs of StereoSet, whose authors
+    counted both; so with `fill` a repeat takes the last seat, never a second one, where no other person did.
+    """
+    complete = [j for j in judgements if len(j.answers) == size]
+    refused = [(j, "incomplete") for j in judgements if len(j.answers) < size]
+    if len(complete) > rule.of:
+        complete = _by_time(complete)
+    distinct: dict[str, _Judgement] = {}
+    repeats = [j for j in complete if distinct.setdefault(j.annotator, j) is not j]
+    people = list(distinct.values())
+    seated, late = people[: rule.of], people[rule.of :]
+    if rule.repeats == "fill" and len(seated) == rule.of - 1 and repeats:
+        seated.append(repeats.pop(0))
+    refused += [(j, f"after the first {rule.of}") for j in late]
+    return seated, refused + [(j, "repeat") for j in repeats]
+
+
+def _by_time(judgements: list[_Judgement]) -> list[_Judgement]:
+    """The judgements in the order of their times; in the order they came where any has none."""
+    if not all(answer.at for judgement in judgements for answer in judgement.answers):
+        return judgements
+    return sorted(judgements, key=lambda judgement: max(_time(answer) for answer in judgement.answers))
+
+
+def _time(annotation: Annotation) -> datetime:
+    """The annotation's time; one without a zone is taken as UTC."""
+    try:
+        at = datetime.fromisoformat(annotation.at)
+    except ValueError:
+        raise ValueError(
+            f"item {annotation.item!r} has an annotation at {annotation.at!r}; give times as ISO 8601 "
+            "(2024-05-01T12:00:00Z), or none at all to take them in the order of the file"
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,77 @@
+"""What two sets share and should not: items, near-duplicates, target terms, sibling terms."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from catsofa.validation.duplicates import NEAR, content, near_duplicates_between
+from catsofa.validation.siblings import groups_of, term_of
+
+Shared = Literal["id", "near-duplicate", "term", "sibling"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leak:
+    """One thing that stands in both sets: an item (by its id in each), or a term and its items."""
+
+    shared: Shared
+    item: str
+    other: str
+    message: str
+
+
+def leaks(
+    first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None = None, near: float = NEAR
+) -> list[Leak]:
+    """Every id, near-duplicate, target term and pair of sibling terms that both sets have."""
+    return [*_ids(first, second), *_copies(first, second, near), *_terms(first, second, siblings)]
+
+
+def _ids(first: Sequence[Any], second: Sequence[Any]) -> list[Leak]:
+    """Items with the same id."""
+    there = {record.id for record in second}
+    same = [record.id for record in first if record.id in there]
+    return [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
+
+
+def _copies(first: Sequence[Any], second: Sequence[Any], near: float) -> list[Leak]:
+    """Items that say nearly the same, under different ids."""
+    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], near)
+    pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in found]
+    return [
+        Leak(
+            shared="near-duplicate",
+            item=item,
+            other=other,
+            message=f"{similarity:.0%} the same as {other} in the other set",
+        )
+        for item, other, similarity in sorted(pairs)
+        if item != other
+    ]
+
+
+def _terms(first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None) -> list[Leak]:
+    """Terms, and terms of one sibling group, with items in both sets; the item named is the first of them."""
+    here, there = _by_group(first, siblings), _by_group(second, siblings)
+    found = []
+    for group in sorted(here.keys() & there.keys()):
+        for term in sorted(here[group]):
+            same, others = sorted({term} & there[group].keys()), sorted(there[group].keys() - {term})
+            item = here[group][term]
+            if same:
+                message = f"the target {term!r} has items in both sets"
+                found.append(Leak(shared="term", item=item, other=there[group][term], message=message))
+            elif others:
+                message = f"the target {term!r} is a sibling of {', '.join(map(repr, others))} in the other set"
+                found.append(Leak(shared="sibling", item=item, other=there[group][others[0]], message=message))
+    return found
+
+
+def _by_group(records: Sequence[Any], siblings: Mapping[str, str] | None) -> dict[str, dict[str, str]]:
+    """Sibling group to its terms to the first item of each."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for record, group in zip(records, groups_of(records, siblings), strict=True):
+        if group:
+            found[group].setdefault(term_of(record), record.id)
+    return found

@@ -1,0 +1,135 @@
+"""Lint: every rule over a set of records; which rules ran, and which could not for want of something."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import atomic_write
+from catsofa.validation import (
+    lint_blanks,
+    lint_contrast,
+    lint_copies,
+    lint_groups,
+    lint_models,
+    lint_people,
+    lint_wording,
+)
+from catsofa.validation.lint_rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
+
+_MODULES = (lint_blanks, lint_wording, lint_contrast, lint_groups, lint_people, lint_models, lint_copies)
+RULES: dict[str, Rule] = {
+    rule.code: rule
+    for rule in sorted(chain.from_iterable(module.RULES for module in _MODULES), key=lambda rule: int(rule.code[1:]))
+}
+"""Every rule by its code, L1 to L23."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was found, the worst first, and what could not be looked for."""
+
+    findings: Sequence[Finding]
+    ran: Sequence[str]
+    missing: dict[str, str]
+    """Rules that did not run, or not whole, with what they need."""
+
+    def counts(self) -> Counter[str]:
+        """Findings by rule."""
+        return Counter(finding.rule for finding in self.findings)
+
+
+def lint(
+    records: Iterable[Any], given: Given | None = None, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
+) -> Report:
+    """Run the selected rules, all of them by default, but those that need something that is not given."""
+    given, corpus = given or Given(), Corpus(records=list(records))
+    findings: list[Finding] = []
+    ran: list[str] = []
+    missing: dict[str, str] = {}
+    for rule in chosen(select, ignore):
+        wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(given, name)]
+        if wanting:
+            missing[rule.code] = ", ".join(wanting)
+        if rule.needs and not getattr(given, rule.needs):
+            continue
+        ran.append(rule.code)
+        findings += _findings(rule, corpus, given)
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return Report(findings=findings, ran=ran, missing=missing)
+
+
+def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
+    """The rules of these codes, or all, without the ignored ones; an unknown code is an error."""
+    select, ignore = [code.upper() for code in select], [code.upper() for code in ignore]
+    if unknown := [code for code in (*select, *ignore) if code not in RULES]:
+        raise ValueError(f"no rule {', '.join(unknown)}; the rules are {', '.join(RULES)}")
+    return [rule for code, rule in RULES.items() if (not select or code in select) and code not in ignore]
+
+
+def _findings(rule: Rule, corpus: Corpus, given: Given) -> list[Finding]:
+    """What one rule finds, with its code and severity."""
+    return [
+        Finding(
+            rule=rule.code,
+            severity=found.severity or rule.severity,
+            item=found.item,
+            message=found.message,
+            text=found.text,
+            fix=found.fix,
+        )
+        for found in rule.check(corpus, given)
+    ]
+
+
+def as_json(report: Report) -> list[dict[str, str]]:
+    """The findings as plain values, without their empty fields."""
+    return [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
+
+
+def write_sarif(report: Report, file: str, path: Path) -> None:
+    """Write the findings in a file as SARIF."""
+    with atomic_write(path) as out:
+        out.write(json.dumps(as_sarif(report, file), ensure_ascii=False, indent=1).encode())
+
+
+_LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def as_sarif(report: Report, file: str) -> dict[str, Any]:
+    """The findings in SARIF 2.1.0, which code hosts show beside a file; an item stands as a logical location."""
+    rules = [
+        {
+            "id": rule.code,
+            "shortDescription": {"text": rule.about},
+            "help": {"text": f"Example: {rule.example}"},
+            "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        }
+        for rule in RULES.values()
+    ]
+    places = {code: place for place, code in enumerate(RULES)}
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": places[finding.rule],
+            "level": _LEVELS[finding.severity],
+            "message": {"text": f"{finding.message}: {finding.text}" if finding.text else finding.message},
+            "locations": [
+                {
+                    "physicalLocation": {"artifactLocation": {"uri": file}},
+                    "logicalLocations": [{"name": finding.item, "kind": "object"}],
+                }
+            ],
+        }
+        for finding in report.findings
+    ]
+    driver = {"name": "catsofa validate lint", "version": version("catsofa"), "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}],
+    }

@@ -1,0 +1,245 @@
+"""Lint of contrasts: L5 unequal options, L7 several changes, L8 mere negation, L16 a rare word against a common one."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import groupby
+
+from catsofa.data.records import BLANK, Candidate, Cat, Pair
+from catsofa.validation.lint_rule import Corpus, Found, Given, Rule, Word
+from catsofa.validation.siblings import singular
+from catsofa.validation.words import singulars, words
+
+LONGER = 2
+"""How many words one option may be longer than the other."""
+SHARE_LONGER = 2.0
+"""How many times longer one following sentence may be than the other."""
+ZIPF_GAP = 2.0
+"""Zipf points (a hundredfold frequency) between the words contrasted."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_NEGATORS = frozenset(
+    {"not", "no", "never", "cannot", "without", "nor", "neither", "nobody", "none", "nothing"}
+    | {f"{verb}n't" for verb in ("is", "are", "was", "were", "do", "does", "did", "ca", "could", "wo", "would")}
+    | {f"{verb}n't" for verb in ("has", "have", "had", "should")}
+)
+_SUPPORT = frozenset({"do", "does", "did", "can", "could", "will", "would", "has", "have", "had", "should", "be"})
+_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non")
+_GENDERED = """he/she his/her his/hers him/her himself/herself man/woman men/women boy/girl boys/girls male/female
+    males/females father/mother dad/mom son/daughter brother/sister husband/wife husbands/wives uncle/aunt king/queen
+    grandfather/grandmother grandpa/grandma guy/girl guys/girls gentleman/lady gentlemen/ladies boyfriend/girlfriend
+    nephew/niece sir/madam mr/mrs mr/ms actor/actress waiter/waitress"""
+_TO_FEMALE = frozenset(tuple(joined.split("/")) for joined in _GENDERED.split())
+_SAME_CHANGE = _TO_FEMALE | {pair[::-1] for pair in _TO_FEMALE}
+_FORMS = ("a an", "is are", "was were", "has have", "does do", "an a", "are is", "were was", "have has", "do does")
+_FUNCTION = frozenset(tuple(forms.split()) for forms in _FORMS)
+
+Span = tuple[str, str]
+
+
+def spans(more: str, less: str) -> list[Span]:
+    """The runs of words in which two sentences differ, as (more, less), case and punctuation aside."""
+    a, b = _tokens(more), _tokens(less)
+    steps = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    found = [(a[i:j], b[k:m]) for step, i, j, k, m in steps if step != "equal"]
+    if len(a) == len(b):
+        # words that change places look like an insertion and a deletion: word for word may say it in less
+        runs = groupby(zip(a, b, strict=True), key=lambda pair: pair[0] != pair[1])
+        aligned = [[list(side) for side in zip(*run, strict=True)] for differs, run in runs if differs]
+        if sum(len(one) for one, _ in aligned) < sum(max(len(one), len(other)) for one, other in found):
+            found = [(one, other) for one, other in aligned]
+    return [(" ".join(one), " ".join(other)) for one, other in found]
+
+
+def _tokens(text: str) -> list[str]:
+    """The words of a sentence in lower case, hyphens kept."""
+    return [token.replace("’", "'").lower() for token in _TOKEN.findall(text)]
+
+
+def changes(pair: Pair) -> list[Span]:
+    """The different changes of a pair; one made twice is one, and gender that agrees with another is part of it."""
+    found: list[Span] = []
+    for span in dict.fromkeys(spans(pair.more, pair.less)):
+        agrees = _gendered(span) and any(all(other) for other in found)
+        form = span in _FUNCTION or bool(singulars(span[0]) & singulars(span[1]))
+        if not (agrees or form or any(_same(span, other) for other in found)):
+            found.append(span)
+    return found
+
+
+def _gendered(span: Span) -> bool:
+    """Whether every word changes its gender alone: his wife / her husband."""
+    one, other = ([word.split("'")[0] for word in side.split()] for side in span)
+    return len(one) == len(other) and all(pair in _SAME_CHANGE for pair in zip(one, other, strict=True))
+
+
+def _same(span: Span, other: Span) -> bool:
+    """Whether two changes are one in singular and plural, or there and back (x/y, y/x)."""
+    return any(
+        all(singulars(a) & singulars(b) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1])
+    )
+
+
+def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Stereotype and anti-stereotype are alike in length, and with a parser in part of speech."""
+    for cat in corpus.cats:
+        stereotype, anti = cat["stereotype"], cat["anti-stereotype"]
+        lengths = [len(_tokens(c.text if cat.kind == "intersentence" else c.fill or "")) for c in (stereotype, anti)]
+        if _unequal(lengths, cat.kind == "intersentence"):
+            text = f"{stereotype.text} / {anti.text}"
+            yield Found(item=cat.id, message=f"the options have {lengths[0]} and {lengths[1]} words", text=text)
+    for pair in corpus.pairs:
+        for more, less in changes(pair):
+            lengths = [len(more.split()), len(less.split())]
+            if _unequal(lengths, sentences=False):
+                message = f"the change has {lengths[0]} words in one sentence and {lengths[1]} in the other"
+                yield Found(item=pair.id, message=message, text=f"{more} / {less}")
+    if given.parser:
+        yield from _unequal_parts(corpus.intrasentence, given)
+
+
+def _unequal(lengths: Sequence[int], sentences: bool) -> bool:
+    """Whether the longer is too long: by words for fills, by times for whole sentences."""
+    short, long = sorted(lengths)
+    return long - short > LONGER and (not sentences or long > SHARE_LONGER * short)
+
+
+def _unequal_parts(cats: Sequence[Cat], given: Given) -> Iterator[Found]:
+    """CATs whose one-word fills are parsed as different parts of speech."""
+    assert given.parser is not None
+    asked = [
+        (cat, candidate)
+        for cat in cats
+        if all(c.fill and len(c.fill.split()) == 1 for c in (cat["stereotype"], cat["anti-stereotype"]))
+        for candidate in (cat["stereotype"], cat["anti-stereotype"])
+    ]
+    parsed = given.parser.pipe(candidate.text for _, candidate in asked)
+    parts = [
+        _part(cat.context.find(BLANK), candidate, doc) for (cat, candidate), doc in zip(asked, parsed, strict=True)
+    ]
+    for (cat, stereotype), (_, anti), one, other in zip(asked[::2], asked[1::2], parts[::2], parts[1::2], strict=True):
+        if one and other and one != other and _never_alike(stereotype.fill or "", anti.fill or ""):
+            message = f"{stereotype.fill!r} is read as {one}, {anti.fill!r} as {other}"
+            yield Found(item=cat.id, message=message, text=stereotype.text)
+
+
+def _never_alike(one: str, other: str) -> bool:
+    """Whether a dictionary knows both words, and no part of speech that both can be."""
+    return bool(possible(one) and possible(other)) and not possible(one) & possible(other)
+
+
+@cache
+def possible(word: str) -> frozenset[str]:
+    """What a dictionary says a word can be, participles as adjectives too; the tagger alone guesses at rare words."""
+    from lemminflect import getAllLemmas
+
+    participle = {"ADJ"} if word.endswith(("ing", "ed")) else set()
+    return frozenset({"PROPN": "NOUN"}.get(part, part) for part in getAllLemmas(word.lower())) | participle
+
+
+def _part(start: int, candidate: Candidate, parsed: Iterable[Word]) -> str:
+    """The part of speech of the fill: names are nouns, participles stand for adjectives; nothing if it was cut up."""
+    found = {word.idx: word.pos_ for word in parsed}.get(start, "")
+    if found == "VERB" and (candidate.fill or "").endswith(("ing", "ed")):
+        return "ADJ"
+    return {"PROPN": "NOUN", "AUX": "VERB"}.get(found, found)
+
+
+def several_changes(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """The sentences of a minimal pair differ in one thing: a second change confounds the first."""
+    for pair in corpus.pairs:
+        if len(found := changes(pair)) > 1:
+            said = "; ".join(f"{more or 'nothing'} / {less or 'nothing'}" for more, less in found)
+            yield Found(item=pair.id, message=f"{len(found)} changes: {said}", text=pair.more)
+
+
+def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """An anti-stereotype that only denies the stereotype says nothing of its own."""
+    for cat in corpus.cats:
+        stereotype, anti = cat["stereotype"], cat["anti-stereotype"]
+        if _denies(stereotype.text, anti.text):
+            yield Found(item=cat.id, message="the options differ in a negation alone", text=anti.text)
+        elif stereotype.fill and anti.fill and _prefixed(stereotype.fill.lower(), anti.fill.lower()):
+            message = f"{anti.fill!r} is {stereotype.fill!r} with a negating prefix, or the other way round"
+            yield Found(item=cat.id, message=message, text=anti.text, severity="info")
+    for pair in corpus.pairs:
+        if any(_negates(span) for span in spans(pair.more, pair.less)):
+            yield Found(item=pair.id, message="one sentence negates the other", text=f"{pair.more} / {pair.less}")
+
+
+def _denies(one: str, other: str) -> bool:
+    """Whether two texts are the same but for negation (and the do it asks for), and not the same with it."""
+    plain = [[w for w in _tokens(text) if w not in _NEGATORS and w not in _SUPPORT] for text in (one, other)]
+    return list(map(singular, plain[0])) == list(map(singular, plain[1])) and _negative(one) != _negative(other)
+
+
+def _negative(text: str) -> bool:
+    """Whether a text has an odd number of negations."""
+    return sum(token in _NEGATORS for token in _tokens(text)) % 2 == 1
+
+
+def _negates(span: Span) -> bool:
+    """Whether one side of a change is the other with a negation: can / cannot, nothing / not."""
+    sides = [[word for word in side.split() if word not in _NEGATORS | _SUPPORT] for side in span]
+    return sides[0] == sides[1] and _negative(span[0]) != _negative(span[1])
+
+
+def _prefixed(one: str, other: str) -> bool:
+    """Whether one word is the other with un-, in-, dis-, non- before it."""
+    short, long = sorted((one, other), key=len)
+    return any(long == prefix + short for prefix in _PREFIXES)
+
+
+def rare_against_common(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """The words contrasted are about equally frequent: else a model may prefer the common one for that alone."""
+    for cat in corpus.intrasentence:
+        yield from _gap(cat.id, cat["stereotype"].fill or "", cat["anti-stereotype"].fill or "", given)
+    for pair in corpus.pairs:
+        for more, less in changes(pair):
+            yield from _gap(pair.id, more, less, given)
+
+
+def _gap(item: str, one: str, other: str, given: Given) -> Iterator[Found]:
+    """A finding if the rarest words of two wordings are too far apart in Zipf frequency."""
+    assert given.frequency is not None
+    if not (words(one) and words(other)):
+        return
+    a, b = (min(given.frequency(word) for word in words(side)) for side in (one, other))
+    if abs(a - b) >= ZIPF_GAP:
+        message = f"{one!r} (Zipf {a:.1f}) against {other!r} (Zipf {b:.1f}): {10 ** abs(a - b):,.0f} times"
+        yield Found(item=item, message=message, text=f"{one} / {other}")
+
+
+RULES = (
+    Rule(
+        code="L5",
+        severity="info",
+        about="the options differ in length or part of speech, so that a model may prefer one for its form",
+        example="`kind` against `somebody who bakes all day`",
+        check=unequal_options,
+        uses=("parser",),
+    ),
+    Rule(
+        code="L7",
+        severity="warning",
+        about="a minimal pair differs in more than one thing",
+        example="`Zorbs never cook.` / `Florins always cook.`",
+        check=several_changes,
+    ),
+    Rule(
+        code="L8",
+        severity="warning",
+        about="the anti-stereotype only negates the stereotype",
+        example="`Zorbs bake bread.` / `Zorbs do not bake bread.`",
+        check=mere_negation,
+    ),
+    Rule(
+        code="L16",
+        severity="info",
+        about="one of the words contrasted is a hundred times as frequent as the other",
+        example="`kind` against `magnanimous`",
+        check=rare_against_common,
+        needs="frequency",
+    ),
+)

@@ -1,0 +1,167 @@
+"""Lint of groups: L9 names as proxies, L10 what cannot be compared, L11 offensive words, L23 the parts of a probe."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from catsofa.data.records import Probe
+from catsofa.validation.lint_contrast import changes
+from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
+from catsofa.validation.lint_wording import texts
+from catsofa.validation.words import demonym_rows, mentions, same_group, words
+
+PLACE, NATIONALITY = "a place", "nationality"
+
+_GERUND = re.compile(
+    r"(?!(?:bring|sing|ring|cling|sting|swing|fling|spring|string|wring|sling|king|ping|ding)\b)\w+ing\b"
+)
+_BASE_ED = re.compile(
+    r"(?:need|feed|breed|bleed|speed|heed|seed|weed|shed|wed|embed|bed|(?:pro|ex|suc|re)ceed|concede)\b"
+)
+_PARTICIPLE = re.compile(
+    r"(?:\w+ed|born|known|seen|taken|given|shown|done|gone|broken|chosen|driven|hidden|beaten|forgotten|stolen|raised"
+    r"|written|spoken|thrown|grown|been)\b"
+)
+_NOT_PLURALS = frozenset({"deafs", "blinds", "disableds", "elderlies", "mutes", "autistics", "youngs", "olds", "poors"})
+
+
+@cache
+def kinds() -> dict[str, frozenset[str]]:
+    """What each known term names: kinds of people, or the kind of thing that is no people."""
+    lists = tomllib.loads(files("catsofa.data").joinpath("lexicons", "kinds.toml").read_text(encoding="utf-8"))
+    found: dict[str, set[str]] = {}
+    for place, *people in demonym_rows():
+        found.setdefault(place.lower(), set()).add(PLACE)
+        for name in filter(None, people):
+            found.setdefault(name.lower(), set()).add(NATIONALITY)
+    for kind, terms in [*lists["people"].items(), *lists["things"].items()]:
+        for term in terms:
+            found.setdefault(term, set()).add(kind)
+    return {term: frozenset(its) for term, its in found.items()}
+
+
+@cache
+def things() -> frozenset[str]:
+    """The kinds that are no people."""
+    return frozenset(kind for its in kinds().values() for kind in its if kind.startswith(("a ", "an ", "one ")))
+
+
+def names_as_proxies(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """A given name stands for a group only to those who know which names are whose."""
+    for pair in corpus.pairs:
+        sides = [
+            {w for side in change for w in words(side) if w not in kinds()} & given.names for change in changes(pair)
+        ]
+        written = set(re.findall(r"\b[A-Z]\w+", f"{pair.more} {pair.less}"))
+        if named := sorted(name for side in sides for name in side if name.capitalize() in written):
+            yield Found(item=pair.id, message=f"a group is named by a given name: {', '.join(named)}", text=pair.more)
+    for cat in corpus.cats:
+        if cat.target.lower() in given.names:
+            yield Found(item=cat.id, message=f"the target {cat.target!r} is a given name", text=cat.context)
+
+
+def not_comparable(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """A target is a group of people, and a pair contrasts two groups of one kind."""
+    for target, n in Counter(cat.target for cat in corpus.cats).items():
+        its = kinds().get(target.lower(), frozenset())
+        if its and its <= things():
+            message = (
+                f"the target {target!r} of {n} CAT{'s' * (n > 1)} is {' or '.join(sorted(its))}, not a group of people"
+            )
+            yield Found(item=next(cat.id for cat in corpus.cats if cat.target == target), message=message, text=target)
+    for pair in corpus.pairs:
+        for more, less in changes(pair):
+            one, other = _kind(more), _kind(less)
+            if one and other and not one & other:
+                message = f"{more!r} ({' or '.join(sorted(one))}) against {less!r} ({' or '.join(sorted(other))})"
+                yield Found(item=pair.id, message=message, text=pair.more)
+
+
+def _kind(wording: str) -> frozenset[str]:
+    """What a wording names; an article, `people` and the like say nothing."""
+    bare = re.sub(
+        r"\b(?:an?|the|people|person|persons|folks?|man|men|woman|women|guys?|boys?|girls?|kids?)\b", "", wording
+    )
+    plain = " ".join(bare.split())
+    known = (kinds().get(name) for name in (wording, plain, f"{plain}s"))
+    return next(filter(None, known), frozenset())
+
+
+def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """An offensive word measures offence, which is not stereotype."""
+    for item, text in texts(corpus):
+        if hits := sorted(set(words(text)) & given.offensive):
+            yield Found(item=item, message=f"{len(hits)} of the offensive words given: {', '.join(hits)}", text=text)
+
+
+def probe_parts(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """A probe's predicate names no group and begins with a finite verb; its identity is a real plural."""
+    for stereotype in corpus.stereotypes:
+        yield from _predicate(stereotype.id, stereotype.text, "")
+    for probe in corpus.probes:
+        yield from _predicate(probe.id, probe.stereotype, probe.identity)
+        yield from _identity(probe)
+
+
+def _predicate(item: str, text: str, identity: str) -> Iterator[Found]:
+    """What is wrong with the predicate."""
+    start = text.lower()
+    if identity and any(mentions(text, name) for name in same_group(identity)):
+        yield Found(item=item, message=f"the stereotype names the identity {identity!r} again", text=text)
+    if _GERUND.match(start):
+        yield Found(item=item, message=f"{words(text)[0]!r} is a gerund: the predicate has no finite verb", text=text)
+    elif _PARTICIPLE.match(start) and not _BASE_ED.match(start):
+        message = f"{words(text)[0]!r} is a participle or past: the predicate has no present verb"
+        yield Found(item=item, message=message, text=text)
+
+
+def _identity(probe: Probe) -> Iterator[Found]:
+    """A plural that no one writes, made from an adjective (Spanishes)."""
+    if (last := words(probe.identity)[-1:]) and last[0] in _false_plurals():
+        yield Found(item=probe.id, message=f"{probe.identity!r} is no plural", text=probe.text)
+
+
+@cache
+def _false_plurals() -> frozenset[str]:
+    """Adjectives with a plural ending that is not the noun's."""
+    rows = list(demonym_rows())
+    real = {name.lower() for _, *names in rows for name in names}
+    made = {f"{adjective.lower()}{ending}" for _, adjective, *_ in rows if adjective for ending in ("s", "es")}
+    return frozenset(made - real) | _NOT_PLURALS
+
+
+RULES = (
+    Rule(
+        code="L9",
+        severity="info",
+        about="a given name stands for a group",
+        example="`Zorbo cannot dance.` / `Florina cannot dance.`",
+        check=names_as_proxies,
+        needs="names",
+    ),
+    Rule(
+        code="L10",
+        severity="warning",
+        about="a target is no group of people, or a pair contrasts groups of different kinds",
+        example="target `Zorbia`; `Zorbs are late.` / `Old people are late.`",
+        check=not_comparable,
+    ),
+    Rule(
+        code="L11",
+        severity="warning",
+        about="an offensive word stands in the text",
+        example="any word of the list given",
+        check=offensive_words,
+        needs="offensive",
+    ),
+    Rule(
+        code="L23",
+        severity="warning",
+        about="a probe names its group twice, has no finite verb, or a plural that no one writes",
+        example="Zorbs being late to zorb parties",
+        check=probe_parts,
+    ),
+)

@@ -1,0 +1,155 @@
+"""Lint of the people behind a set: L13 weak agreement, L14 power, L19 related unrelated, L21 who judged, L22 harm."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from catsofa.data.records import LABELS, Annotation, Cat, Pair
+from catsofa.validation.collected import CHOSEN, type_chosen
+from catsofa.validation.lint_rule import WHOLE_SET, Corpus, Found, Given, Rule
+
+STRONG = 0.8
+"""The share of judges, four of five, from which on a label is beyond doubt."""
+DOMINATES = 0.1
+"""The share of a set from which on one writer dominates it."""
+SIMILAR = 0.4
+"""The cosine from which on a sentence that is to be unrelated is on the topic of its context."""
+POWER = frozenset({"power", "direction", "advantaged", "disadvantaged", "group_status"})
+HARM = frozenset({"harm", "severity"})
+WRITER = ("writer", "anon_writer")
+
+
+def weak_agreement(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Fewer than four of five judges behind the label, where people judged at all."""
+    for cat in corpus.cats:
+        for candidate in cat.candidates:
+            cast = [vote.label for vote in candidate.votes if vote.label]
+            yield from _weak(cat.id, cast, candidate.label, candidate.text)
+    for pair in corpus.pairs:
+        yield from _weak(pair.id, [vote.label for vote in type_chosen([pair])], CHOSEN, pair.more)
+
+
+def _weak(item: str, cast: Sequence[str], label: str, text: str) -> Iterator[Found]:
+    """A finding if the label has too small a share of the votes, or none has more than another."""
+    if not cast or (behind := Counter(cast)[label]) >= STRONG * len(cast):
+        return
+    (_, most), *others = Counter(cast).most_common()
+    tie = ", a tie" if others and others[0][1] == most else ""
+    yield Found(item=item, message=f"{behind} of {len(cast)} judges say {label}{tie}", text=text)
+
+
+def related_after_all(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Two judges or more found a meaning in the option that is to have none; with an encoder, the context does too."""
+    for cat in corpus.cats:
+        unrelated = cat["unrelated"]
+        others = [vote.label for vote in unrelated.votes if vote.label and vote.label != "unrelated"]
+        if len(others) > 1:
+            message = f"{len(others)} of {len(unrelated.votes)} judges do not call it unrelated"
+            yield Found(item=cat.id, message=message, text=unrelated.text)
+    follows = [cat for cat in corpus.cats if cat.kind == "intersentence"]
+    if given.encoder and follows:
+        yield from _closest_to_context(follows, given)
+
+
+def _closest_to_context(cats: Sequence[Cat], given: Given) -> Iterator[Found]:
+    """CATs whose unrelated sentence is nearer to the context than both others are."""
+    import numpy as np
+
+    assert given.encoder is not None
+    texts = [text for cat in cats for text in (cat.context, *(cat[label].text for label in LABELS))]
+    vectors = np.asarray(given.encoder.encode(texts), dtype=np.float64)
+    for cat, found in zip(cats, vectors.reshape(len(cats), 1 + len(LABELS), -1), strict=True):
+        unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        near = unit[1:] @ unit[0]
+        if near[2] > max(SIMILAR, near[0], near[1]):
+            message = f"closer to the context ({near[2]:.2f}) than both other options ({near[0]:.2f}, {near[1]:.2f})"
+            yield Found(item=cat.id, message=message, text=f"{cat.context} {cat['unrelated'].text}")
+
+
+def no_power(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Nothing says which group is the historically disadvantaged one; CrowS-Pairs says it by the direction."""
+    concerned = [record for record in corpus.records if not isinstance(record, Pair | Annotation)]
+    if concerned and not any(POWER & _carried(record) for record in concerned):
+        yield Found(item=WHOLE_SET, message=f"none of {len(concerned):,} items says which group holds power")
+
+
+def no_harm(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Nothing says how much harm each stereotype does, so that all count alike."""
+    if corpus.records and not any(HARM & _carried(record) for record in corpus.records):
+        yield Found(item=WHOLE_SET, message=f"none of {len(corpus.records):,} items says how harmful it is")
+
+
+def _carried(record: Any) -> set[str]:
+    """The names of what a record carries beside its own fields."""
+    return {*getattr(record, "source", ()), *getattr(record, "extra", ())}
+
+
+def who_judged(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Somebody judged an item twice, or their own; one writer wrote more than a tenth of the set."""
+    for record in corpus.records:
+        votes = _votes(record)
+        for person, times in Counter(vote.annotator for vote in votes).items():
+            if times > 1:
+                yield Found(item=record.id, message=f"annotator {person} judged it {times} times")
+        if (writer := _writer(record)) and any(vote.annotator == writer for vote in votes):
+            yield Found(item=record.id, message=f"its writer {writer} judged it too")
+    writers = Counter(writer for record in corpus.records if (writer := _writer(record)))
+    for writer, wrote in writers.most_common():
+        if wrote > DOMINATES * writers.total() and len(writers) > 1:
+            message = f"{writer} wrote {wrote:,} of {writers.total():,} items ({wrote / writers.total():.0%})"
+            yield Found(item=WHOLE_SET, message=message)
+
+
+def _votes(record: Any) -> Sequence[Annotation]:
+    """The votes on a pair, or on one association of a CAT: the one with the most repeated judges."""
+    if isinstance(record, Pair):
+        return record.votes
+    if isinstance(record, Cat):
+        return max((c.votes for c in record.candidates), key=lambda v: len(v) - len({a.annotator for a in v}))
+    return ()
+
+
+def _writer(record: Any) -> str:
+    """Who wrote a record, where it says so."""
+    carried: Mapping[str, Any] = {**getattr(record, "extra", {}), **getattr(record, "source", {})}
+    return next((str(carried[name]) for name in WRITER if carried.get(name)), "")
+
+
+RULES = (
+    Rule(
+        code="L13",
+        severity="warning",
+        about="fewer than four of five judges gave the label",
+        example="3 of 5 judges say stereotype",
+        check=weak_agreement,
+    ),
+    Rule(
+        code="L14",
+        severity="info",
+        about="the set does not say which group is the disadvantaged one",
+        example="no item has `power`, `direction`, `advantaged` or `disadvantaged`",
+        check=no_power,
+    ),
+    Rule(
+        code="L19",
+        severity="warning",
+        about="the unrelated option is related: two judges say so, or an encoder finds it the closest to the context",
+        example="`The zorb was BLANK.` with the unrelated `hungry`",
+        check=related_after_all,
+        uses=("encoder",),
+    ),
+    Rule(
+        code="L21",
+        severity="warning",
+        about="somebody judged an item twice or their own, or one writer dominates the set",
+        example="annotator a7 judged it 2 times",
+        check=who_judged,
+    ),
+    Rule(
+        code="L22",
+        severity="info",
+        about="the set does not say how harmful each stereotype is",
+        example="no item has `harm` or `severity`",
+        check=no_harm,
+    ),
+)

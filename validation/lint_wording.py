@@ -1,0 +1,124 @@
+"""Lint of wording: L4 does the text name its target, L6 does it read like English, L12 could it just be true."""
+
+import re
+from collections.abc import Iterator
+
+from catsofa.data.records import Cat, Pair, Probe
+from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
+from catsofa.validation.words import article, mentions, same_group, words
+
+RARE = 1.0
+"""A Zipf frequency below which (once in a hundred million words) a lower-case word is taken as misspelt."""
+
+_ARTICLE = re.compile(r"(?<![\w'’./-])([Aa]n?)(\s+[\"“‘']?)([^\W_][\w'’-]*)")
+_TWICE = re.compile(r"\b(the|a|an|of|to|in|and|is|are|was|for|with|his|her|their)\s+\1\b", re.IGNORECASE)
+_DISAGREES = re.compile(
+    r"\b(?:(?:he|she|it) (?:are|were|have|do|don't|weren't|aren't|haven't)"
+    r"|(?:they|we|you) (?:is|was|has|does|doesn't|isn't|wasn't|hasn't))\b",
+    re.IGNORECASE,
+)
+_INVERTED = re.compile(
+    r"\b(?:if|wish(?:es|ed)?|that|than|as|and|or|of|for|with|to|by|do|does|did|let|lets|make|makes|made|help|helps"
+    r"|helped|see|sees|saw|watch|watched|had|have|has|is|are|was|were|can|could|will|would|should|though) $",
+    re.IGNORECASE,
+)
+_FACTS = {
+    "a number": r"\b\d[\d.,]* ?(?:%|percent|per cent|thousand|million|billion)|\b\d{1,3}(?:,\d{3})+\b"
+    r"|\b(?:in|since|before|after|of|by) (?:1[0-9]|20)\d\d\b",
+    "a quantity": r"\b(?:percent(?:age)?|majority of|population|one of the (?:most|least) \w+ (?:places|countries))\b",
+    "a superlative": r"\b(?:the|its) (?:world's )?(?:larg|bigg|old|high|small|poor|rich|long|low|earli)est\b",
+    "geography": r"\b(?:located|situated) (?:in|on|near|at)\b|\bborders\b|\bofficial language\b"
+    r"|\b(?:is|are) (?:an?|in|the|part of) (?:the )?(?:\w+ )?(?:country|continent|city|capital|island|region)\b",
+    "history": r"\b\d+(?:st|nd|rd|th) century\b|\b(?:founded|invented) (?:in|by)\b|\bwas born in\b|\b(?:BC|AD)\b",
+}
+_FACT = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _FACTS.items()}
+
+
+def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """Every text a model reads, with the item it belongs to."""
+    for record in corpus.records:
+        match record:
+            case Cat():
+                yield from ((record.id, candidate.text) for candidate in record.candidates)
+            case Pair():
+                yield from ((record.id, record.more), (record.id, record.less))
+            case Probe():
+                yield record.id, record.text
+
+
+def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """A CAT's context names its target, or the country or people of the same name."""
+    for cat in corpus.cats:
+        if not any(mentions(cat.context, name) for name in same_group(cat.target)):
+            yield Found(item=cat.id, message=f"the context does not name the target {cat.target!r}", text=cat.context)
+
+
+def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Wrong a or an, a doubled word, a pronoun with the wrong verb, and with frequencies a misspelt word."""
+    for item, text in texts(corpus):
+        fixed = _ARTICLE.sub(_right_article, text)
+        if fixed != text:
+            yield Found(item=item, message="a where an belongs, or an where a does", text=text, fix=fixed)
+        if twice := _TWICE.search(text):
+            fix = f"{text[: twice.start()]}{twice[1]}{text[twice.end() :]}"
+            yield Found(item=item, message=f"the word {twice[1].lower()!r} twice", text=text, fix=fix)
+        if (wrong := _DISAGREES.search(text)) and not _INVERTED.search(text[: wrong.start()]):
+            yield Found(item=item, message=f"{wrong[0]!r} does not agree", text=text)
+        if given.frequency and (unknown := _misspelt(text, given)):
+            yield Found(item=item, message=f"unknown words: {', '.join(unknown)}", text=text)
+
+
+def _right_article(match: re.Match[str]) -> str:
+    """The article its word asks for, in the case it had; as it was where both are right."""
+    right = article(match[3])
+    if not right or right == match[1].lower():
+        return match[0]
+    return (right.capitalize() if match[1][0].isupper() else right) + match[2] + match[3]
+
+
+def _misspelt(text: str, given: Given) -> list[str]:
+    """The lower-case words of a text that hardly anybody writes."""
+    frequency = given.frequency
+    assert frequency is not None
+    written = set(re.findall(r"\b[a-z][a-z'’]+\b", text))
+    return [w for w in dict.fromkeys(words(text)) if w in written and frequency(w.removesuffix("'s")) < RARE]
+
+
+def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """A stereotype with a number, a quantity, a superlative or geography may just be a fact: ask the annotators."""
+    for cat in corpus.cats:
+        yield from _objective(cat.id, cat["stereotype"].text)
+    for pair in corpus.pairs:
+        yield from _objective(pair.id, pair.more)
+
+
+def _objective(item: str, text: str) -> Iterator[Found]:
+    """What in a text speaks of facts."""
+    if signs := [what for what, pattern in _FACT.items() if pattern.search(text)]:
+        yield Found(item=item, message=f"may state a fact ({', '.join(signs)}): ask whether it is true", text=text)
+
+
+RULES = (
+    Rule(
+        code="L4",
+        severity="warning",
+        about="the context does not name its target, so that the group must be guessed",
+        example="target `zorb`, context `The stranger was BLANK.`",
+        check=target_absent,
+    ),
+    Rule(
+        code="L6",
+        severity="warning",
+        about="the text is not well-formed: a/an, a doubled word, agreement, and spelling where frequencies are given",
+        example="The zorb is a honest baker.",
+        check=wording,
+        uses=("frequency",),
+    ),
+    Rule(
+        code="L12",
+        severity="info",
+        about="the stereotype may be a plain fact",
+        example="Zorbia has a population of 5 million.",
+        check=objective,
+    ),
+)

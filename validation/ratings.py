@@ -1,0 +1,56 @@
+"""Annotations as integer arrays, so that a statistic over many thousands of them is a few array operations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.records import Annotation
+
+Indices = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratings:
+    """Who said what about which item: position n of the three arrays is the n-th annotation."""
+
+    items: tuple[str, ...]
+    annotators: tuple[str, ...]
+    labels: tuple[str, ...]
+    item: Indices
+    annotator: Indices
+    label: Indices
+
+    @classmethod
+    def of(cls, annotations: Iterable[Annotation]) -> "Ratings":
+        """Number the items, people and labels in the order they appear (labels in the order of the alphabet)."""
+        given = list(annotations)
+        items, item = numbered(a.item for a in given)
+        annotators, annotator = numbered(a.annotator for a in given)
+        labels = tuple(sorted({a.label for a in given}))
+        place = {label: n for n, label in enumerate(labels)}
+        label = np.array([place[a.label] for a in given], dtype=np.intp)
+        return cls(items=items, annotators=annotators, labels=labels, item=item, annotator=annotator, label=label)
+
+    def __len__(self) -> int:
+        """How many annotations there are."""
+        return len(self.item)
+
+    def counts(self) -> Floats:
+        """How often each label was given to each item: items by labels."""
+        flat = np.bincount(self.item * len(self.labels) + self.label, minlength=len(self.items) * len(self.labels))
+        return flat.reshape(len(self.items), len(self.labels)).astype(np.float64)
+
+
+def numbered(values: Iterable[str]) -> tuple[tuple[str, ...], Indices]:
+    """The different values in the order they appear, and for each value its place among them."""
+    places: dict[str, int] = {}
+    codes = [places.setdefault(value, len(places)) for value in values]
+    return tuple(places), np.array(codes, dtype=np.intp)
+
+
+def units_of(items: Sequence[str], unit: Mapping[str, str]) -> Indices:
+    """For each item the number of the unit it belongs to; an item without one is a unit of its own."""
+    return numbered(unit.get(item, item) for item in items)[1]

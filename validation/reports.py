@@ -1,0 +1,94 @@
+"""What the commands print for a machine: decisions, agreement and annotators as plain values by name.
+
+A number stands under its own name, the ends of its 95 % interval under the same name in `intervals`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
+from catsofa.validation.annotators import Annotator, Exclusion
+from catsofa.validation.collected import Collected, facet
+from catsofa.validation.confirmed import Confirmed
+from catsofa.validation.votes import compare
+
+
+def votes_report(confirmed: Confirmed) -> dict[str, Any]:
+    """The decisions in numbers, the items left undecided and why, and Dawid-Skene beside them."""
+    votes = confirmed.votes
+    found: dict[str, Any] = {
+        "items": len(votes.decisions),
+        "decided": len(votes.decisions) - len(votes.undecided),
+        "undecided": [decision.item for decision in votes.undecided],
+        "labels": dict(votes.labels),
+        "rule": {"need": votes.rule.need, "of": votes.rule.of, "by": confirmed.by},
+        "reasons": {decision.item: decision.reason for decision in votes.undecided},
+        "set_aside": dict(votes.set_aside),
+        "repeats": {"counted": len(votes.counted.repeats), "decisive": votes.hang_on_repeats},
+        "failed_gold": sorted(name for name, result in votes.counted.gold.items() if not result.passed),
+    }
+    if confirmed.cats:
+        found["cats"] = {
+            "items": len(confirmed.cats),
+            "kept": len(confirmed.cats) - len(confirmed.refused),
+            "refused": {refusal.id: refusal.reason for refusal in confirmed.refused},
+        }
+    if compared := compare(votes):
+        found["dawid_skene"] = asdict(compared)
+    return found
+
+
+def agreement_report(
+    collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0
+) -> dict[str, Any]:
+    """Agreement over everything, then by domain, target term and annotator, and by each further column asked for."""
+    annotations, unit = collected.agreed_on(), collected.units()
+    facets = collected.facets() | {column: _column(annotations, column) for column in by}
+    found = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
+    parts: dict[str, dict[str, Any]] = {
+        name: {
+            value: agreement_values(part)
+            for value, part in agreement_by(annotations, values, unit=unit, resamples=resamples, seed=seed).items()
+        }
+        for name, values in facets.items()
+    }
+    people = agreement_of_annotators(annotations, resamples=resamples, seed=seed)
+    parts["annotator"] = {
+        name: {"percent": a.percent, "intervals": {"percent": {"low": a.low, "high": a.high}}, "items": a.items}
+        for name, a in people.items()
+    }
+    asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
+    return {**found, "resampled": "CATs" if unit else "items", **asked, "by": parts}
+
+
+def agreement_values(found: Agreement) -> dict[str, Any]:
+    """One set's statistics by name, with what they rest on and what to know before reading them."""
+    values = {name: getattr(found, name) for name in STATISTICS}
+    rests_on = {name: getattr(found, name) for name in ("items", "annotations", "prevalence", "chance")}
+    note = {"note": found.note} if found.note else {}
+    intervals = {name: {"low": found.low[name], "high": found.high[name]} for name in STATISTICS}
+    return {**values, "intervals": intervals, **rests_on, **note}
+
+
+def annotators_report(people: Iterable[Annotator], exclusion: Exclusion) -> dict[str, Any]:
+    """Each person by name, and what leaving out those with a reason to be excluded would change."""
+    return {
+        "annotators": {person.name: _without_name(person) for person in people},
+        "exclusion": asdict(exclusion),
+    }
+
+
+def _without_name(person: Annotator) -> Mapping[str, Any]:
+    """A person's report, whose name is its key."""
+    return {key: value for key, value in asdict(person).items() if key != "name"}
+
+
+def _column(annotations: Sequence[Any], column: str) -> dict[str, str]:
+    """What the items carry in a column, or a ValueError if none carries anything."""
+    if values := facet(annotations, (column,)):
+        return values
+    carried = sorted({name for annotation in annotations for name in annotation.extra})
+    raise ValueError(
+        f"no annotation has anything in a column {column!r}; they carry {', '.join(carried) or 'no other'}"
+    )

@@ -1,0 +1,76 @@
+"""Table 2 of StereoSet: how many stereotypes and anti-stereotypes are positive; neutral counts as positive."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from catsofa.data.records import Cat, Pair
+
+NEGATIVE = frozenset({"negative", "neg", "very negative", "1 star", "2 stars"})
+KNOWN = NEGATIVE | {"positive", "pos", "very positive", "neutral", "neu", "3 stars", "4 stars", "5 stars"}
+"""What classifiers call their classes; one that calls them `LABEL_0` must be told which is negative."""
+
+
+class Classifier(Protocol):
+    """Anything that names the most probable class of each text."""
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[str]:
+        """One class a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentiment:
+    """The share of texts that are negative, and of those that are not."""
+
+    positive: float
+    negative: float
+    texts: int
+
+
+def sentiments(
+    records: Iterable[Any], classify: Classifier, negative: Iterable[str] = NEGATIVE
+) -> dict[str, Sentiment]:
+    """Stereotypes and anti-stereotypes of CATs, more and less stereotyping sentences of pairs."""
+    sides: dict[str, list[str]] = {}
+    for record in records:
+        match record:
+            case Cat():
+                for label in ("stereotype", "anti-stereotype"):
+                    sides.setdefault(label, []).append(next(c.text for c in record.candidates if c.label == label))
+            case Pair():
+                sides.setdefault("more", []).append(record.more)
+                sides.setdefault("less", []).append(record.less)
+    if not sides:
+        raise ValueError("there are no CATs and no pairs, so no stereotypes whose sentiment could be measured")
+    found = {}
+    for side, texts in sides.items():
+        positive = is_positive(texts, classify, negative)
+        share = sum(positive) / len(positive)
+        found[side] = Sentiment(positive=share, negative=1 - share, texts=len(texts))
+    return found
+
+
+def is_positive(texts: Sequence[str], classify: Classifier, negative: Iterable[str] = NEGATIVE) -> list[bool]:
+    """Whether each text is not negative; a class nobody knows is an error, since a guess would turn the table."""
+    named = frozenset(name.lower() for name in negative)
+    classes = [found.lower() for found in classify(texts)]
+    if unknown := sorted(set(classes) - named - KNOWN) if named <= NEGATIVE else []:
+        raise ValueError(
+            f"the classifier calls its classes {', '.join(unknown)}; say which of them is negative (--negative)"
+        )
+    return [found not in named for found in classes]
+
+
+def load(name: str, batch: int = 32) -> Classifier:
+    """A text-classification model of transformers, by name or folder."""
+    from transformers import pipeline
+
+    try:
+        model = pipeline("text-classification", model=name)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{name} cannot be loaded as a text classifier: {error}") from None
+
+    def classify(texts: Sequence[str]) -> list[str]:
+        return [str(found["label"]) for found in model(list(texts), batch_size=batch, truncation=True)]
+
+    return classify

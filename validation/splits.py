@@ -1,0 +1,149 @@
+"""A development and a test set that share no target term, no sibling term and no near-duplicate."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data import formats
+from catsofa.data.files import atomic_write
+from catsofa.validation.duplicates import NEAR, clusters, content, near_duplicates
+from catsofa.validation.siblings import domain_of, groups_of, term_of
+
+FAR = 1000
+"""Items still to be chosen above which no care is needed yet."""
+MANY = 1000
+"""Blocks among which the last ones are chosen with care."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """The two sets, in the order of the records, and what was kept together."""
+
+    dev: Sequence[Any]
+    test: Sequence[Any]
+    blocks: int
+    """The parts that could be moved: groups of sibling terms, joined by near-duplicates."""
+    near_duplicates: int
+
+    def report(self) -> dict[str, Any]:
+        """Sizes of the two sets, over all and by domain."""
+        domains = sorted({domain_of(record) for record in (*self.dev, *self.test)})
+        sides = {"dev": self.dev, "test": self.test}
+        return {
+            **{name: _sizes(side) for name, side in sides.items()},
+            "share": _share(len(self.dev), len(self.test)),
+            "domains": {
+                domain: {
+                    **{name: _sizes([r for r in side if domain_of(r) == domain]) for name, side in sides.items()},
+                    "share": _share(*(sum(domain_of(r) == domain for r in side) for side in sides.values())),
+                }
+                for domain in domains
+            },
+            "blocks": self.blocks,
+            "near_duplicates": self.near_duplicates,
+        }
+
+
+def split(
+    records: Sequence[Any],
+    *,
+    dev: float = 0.25,
+    seed: int = 0,
+    siblings: Mapping[str, str] | None = None,
+    near: float = NEAR,
+) -> Split:
+    """Draw whole blocks at random until each domain has as nearly as can be a share of `dev` of its items."""
+    if not 0 < dev < 1:
+        raise ValueError(f"dev is the share of the development set, above 0 and below 1, not {dev}")
+    if not records:
+        raise ValueError("there is nothing to split")
+    copies = list(near_duplicates([content(record) for record in records], near))
+    block = blocks(groups_of(records, siblings), [(pair.first, pair.second) for pair in copies])
+    rng = np.random.default_rng(seed)
+    chosen: set[int] = set()
+    for sizes in _by_domain(records, block).values():
+        order = [list(sizes)[n] for n in rng.permutation(len(sizes))]
+        wanted = round(dev * sum(sizes.values()))
+        chosen |= {order[n] for n in closest_subset([sizes[one] for one in order], wanted)}
+    return Split(
+        dev=[record for record, one in zip(records, block, strict=True) if one in chosen],
+        test=[record for record, one in zip(records, block, strict=True) if one not in chosen],
+        blocks=len(set(block)),
+        near_duplicates=len(copies),
+    )
+
+
+def write(done: Split, folder: Path, *, like: Path, dev: float, seed: int) -> dict[str, Any]:
+    """Write both sets in the format of the file they come from, and what was done as split.json."""
+    chosen = formats.format_of(like)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name, records in (("dev", done.dev), ("test", done.test)):
+        if not records:
+            raise ValueError(f"the {name} set would be empty: there are too few blocks to split {dev:.0%} off")
+        files[name] = str(folder / f"{name}{chosen.suffix}")
+        chosen.write(records, Path(files[name]))
+    report = {"seed": seed, "asked": dev, **done.report(), "files": files}
+    with atomic_write(folder / "split.json") as out:
+        out.write(json.dumps(report, ensure_ascii=False, indent=1).encode())
+    return report
+
+
+def blocks(groups: Sequence[str], copies: Sequence[tuple[int, int]]) -> list[int]:
+    """For each item the block it must move with: items of one group, and items that say nearly the same."""
+    first: dict[str, int] = {}
+    same_group = [(first.setdefault(group, place), place) for place, group in enumerate(groups) if group]
+    return clusters([*same_group, *copies], len(groups))
+
+
+def closest_subset(sizes: Sequence[int], wanted: int) -> list[int]:
+    """The places of sizes whose sum is as close to `wanted` as can be, those that come first preferred.
+
+    Far from the end any size will do. Near it, every sum that the next sizes can make is kept as one bit, and
+    walking back a size is taken only where the sum cannot be made without it.
+    """
+    taken: list[int] = []
+    rest: list[int] = []
+    for place, size in enumerate(sizes):
+        if wanted - size >= FAR:
+            taken.append(place)
+            wanted -= size
+        elif len(rest) < MANY:
+            rest.append(place)
+    rest.reverse()
+    sums = [1]
+    for place in rest:
+        sums.append((sums[-1] | sums[-1] << sizes[place]) & ((1 << 2 * wanted + 1) - 1))
+    left = min((s for s in range(sums[-1].bit_length()) if sums[-1] >> s & 1), key=lambda s: abs(s - wanted))
+    for n in range(len(rest), 0, -1):
+        if not sums[n - 1] >> left & 1:
+            taken.append(rest[n - 1])
+            left -= sizes[rest[n - 1]]
+    return taken
+
+
+def _by_domain(records: Sequence[Any], block: Sequence[int]) -> dict[str, dict[int, int]]:
+    """For each domain its blocks and their sizes; a block of several domains belongs to that of most of its items."""
+    domains: dict[int, Counter[str]] = defaultdict(Counter)
+    for record, one in zip(records, block, strict=True):
+        domains[one][domain_of(record)] += 1
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for one, counted in domains.items():
+        found[max(counted, key=lambda domain: (counted[domain], domain))][one] = counted.total()
+    return dict(sorted(found.items()))
+
+
+def _sizes(records: Sequence[Any]) -> dict[str, int]:
+    """How many items and how many target terms there are."""
+    terms = {term_of(record) for record in records} - {""}
+    return {"items": len(records), "terms": len(terms)}
+
+
+def _share(dev: int, test: int) -> float:
+    """The development set's share of the items."""
+    return dev / (dev + test)

@@ -1,0 +1,83 @@
+"""Table 1 of StereoSet for any set: target terms, items and words by kind and domain."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from catsofa.data.records import Cat, Pair, Probe
+from catsofa.validation.siblings import domain_of, term_of
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large a part of a set is."""
+
+    terms: int
+    items: int
+    words: float
+    """Mean words of a text, counted between single spaces."""
+    words_of_domains: float
+    """The plain mean of the domains' means, which is what the paper prints as the mean of the whole."""
+
+
+def sizes(records: Iterable[Any]) -> dict[str, dict[str, Size]]:
+    """Kind to domain to size; the domain `overall` is the whole kind, the kind `overall` the whole set."""
+    parts: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        for kind in (kind_of(record), OVERALL):
+            parts[kind][domain_of(record)].append(record)
+    found = {kind: _domains(domains) for kind, domains in parts.items()}
+    whole = found.pop(OVERALL, {})
+    # the paper's mean over everything is the mean of the kinds' means, each the mean of its domains
+    means = [domains[OVERALL].words_of_domains for domains in found.values()]
+    if means:
+        total = whole[OVERALL]
+        mean = fmean(means)
+        found[OVERALL] = {OVERALL: Size(terms=total.terms, items=total.items, words=total.words, words_of_domains=mean)}
+    return found
+
+
+def kind_of(record: Any) -> str:
+    """What people call a record: the task of a CAT, pairs, probes."""
+    match record:
+        case Cat():
+            return record.kind
+        case Pair():
+            return "pairs"
+        case Probe():
+            return "probes"
+    raise ValueError(f"{type(record).__name__} records have no sentences to count; give CATs, pairs or probes")
+
+
+def texts_of(record: Any) -> Iterator[str]:
+    """The texts a model reads: filled sentences, contexts with what follows, both sentences of a pair."""
+    match record:
+        case Cat(kind="intrasentence"):
+            yield from (candidate.text for candidate in record.candidates)
+        case Cat():
+            yield from (f"{record.context} {candidate.text}" for candidate in record.candidates)
+        case Pair():
+            yield from (record.more, record.less)
+        case Probe():
+            yield record.text
+
+
+def _domains(domains: dict[str, list[Any]]) -> dict[str, Size]:
+    """The size of each domain, and of all together."""
+    found = {domain: _size(records) for domain, records in sorted(domains.items())}
+    whole = _size([record for records in domains.values() for record in records])
+    mean = fmean(size.words for size in found.values())
+    found[OVERALL] = Size(terms=whole.terms, items=whole.items, words=whole.words, words_of_domains=mean)
+    return found
+
+
+def _size(records: list[Any]) -> Size:
+    """Terms, items and mean words of some records of one domain."""
+    lengths = [text.count(" ") + 1 for record in records for text in texts_of(record)]
+    terms = len({term_of(record) for record in records} - {""})
+    words = fmean(lengths)
+    return Size(terms=terms, items=len(records), words=words, words_of_domains=words)

@@ -1,0 +1,130 @@
+"""The vote rule: a label that enough of the counted judges gave; ties and gaps are named, never resolved."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from catsofa.data.records import Annotation
+from catsofa.validation.dawid_skene import dawid_skene
+from catsofa.validation.judgements import Counted, Grouping, Rule, count
+
+Outcome = Literal["decided", "split", "tie", "short", "unsure"]
+"""`split`: nobody has `need` votes; `tie`: two labels have; `short`: too few judged yet to say; `unsure`: the
+posterior is too low, where Dawid-Skene decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the judges of one item decided, or why they did not."""
+
+    item: str
+    label: str | None
+    outcome: Outcome
+    votes: Mapping[str, int]
+    judges: int
+
+    @property
+    def reason(self) -> str:
+        """The votes in words, the most frequent first."""
+        cast = ", ".join(f"{n} {label}" for label, n in self.votes.items()) or "no vote"
+        return f"{self.outcome}: {cast}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Votes:
+    """The decision on each item, and which judgements it rests on."""
+
+    rule: Rule
+    decisions: Mapping[str, Decision]
+    counted: Counted
+
+    @property
+    def undecided(self) -> list[Decision]:
+        """The items without a label."""
+        return [decision for decision in self.decisions.values() if decision.label is None]
+
+    @property
+    def labels(self) -> Counter[str]:
+        """How many items were decided for each label."""
+        return Counter(d.label for d in self.decisions.values() if d.label is not None)
+
+    @property
+    def set_aside(self) -> Counter[str]:
+        """How many annotations did not count, by reason."""
+        return Counter(annotation.extra["set_aside"] for annotation in self.counted.set_aside)
+
+    @property
+    def hang_on_repeats(self) -> list[str]:
+        """The items that one person's second judgement decides: without it they have no label, or another."""
+        hanging = []
+        for repeat in self.counted.repeats:
+            judged = self.counted.votes[repeat.item]
+            both = decide(repeat.item, [a.label for a in judged], self.rule)
+            if both.label != decide(repeat.item, [a.label for a in judged if a is not repeat], self.rule).label:
+                hanging.append(repeat.item)
+        return hanging
+
+
+def vote(annotations: Iterable[Annotation], rule: Rule | None = None, group: Grouping | None = None) -> Votes:
+    """Decide each item by the judgements that count."""
+    rule = rule or Rule()
+    counted = count(annotations, rule, group)
+    decisions = {
+        item: decide(item, [annotation.label for annotation in judged], rule) for item, judged in counted.votes.items()
+    }
+    return Votes(rule=rule, decisions=decisions, counted=counted)
+
+
+def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
+    """The label with at least `need` votes and more than any other; a judge may name several with `|`."""
+    votes = dict(Counter(label for answer in cast for label in dict.fromkeys(answer.split("|"))).most_common())
+    ranked = list(votes.items())
+    label: str | None = None
+    outcome: Outcome
+    if not ranked or ranked[0][1] < rule.need:
+        outcome = "short" if len(cast) < rule.of else "split"
+    elif len(ranked) > 1 and ranked[1][1] == ranked[0][1]:
+        outcome = "tie"
+    else:
+        label, outcome = ranked[0][0], "decided"
+    return Decision(item=item, label=label, outcome=outcome, votes=votes, judges=len(cast))
+
+
+def decide_by_posterior(votes: Votes, sure: float = 0.9) -> Votes:
+    """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one."""
+    found = dawid_skene(a for cast in votes.counted.votes.values() for a in cast).labels(sure)
+    decisions = {
+        item: decision
+        if item not in found
+        else replace(decision, label=found[item], outcome="decided" if found[item] else "unsure")
+        for item, decision in votes.decisions.items()
+    }
+    return replace(votes, decisions=decisions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Where Dawid-Skene (posterior above `sure`) says what the votes do not."""
+
+    agrees: int
+    differs: Mapping[str, str]
+    """Decided items for which it has another label."""
+    settles: Mapping[str, str]
+    """Undecided items for which it has one."""
+    sure: float
+
+
+def compare(votes: Votes, sure: float = 0.9) -> Compared | None:
+    """Dawid-Skene beside the votes, item by item; None where nothing counts, or a judge names several labels."""
+    cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
+    if not cast or any("|" in annotation.label for annotation in cast):
+        return None
+    found = {item: label for item, label in dawid_skene(cast).labels(sure).items() if label}
+    by_votes = {item: votes.decisions[item].label for item in found}
+    return Compared(
+        agrees=sum(by_votes[item] == label for item, label in found.items()),
+        differs={item: label for item, label in found.items() if by_votes[item] not in (None, label)},
+        settles={item: label for item, label in found.items() if by_votes[item] is None},
+        sure=sure,
+    )

@@ -1,0 +1,91 @@
+"""Words of a text for checks without a parser: tokens, mentions of a term, a or an."""
+
+import csv
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_CONSONANT = re.compile(
+    r"eu|ewe|one(?![a-z])|once|ouija|uni(?=[qcotvfsl])|u(?=ganda|kr|rug|rin|ruk|sa[bg]|se|su|tens|tili|topi|bi[qs])",
+    re.I,
+)
+_VOWEL = re.compile(r"[aeiou]|hono[u]?r|honest|hour|heir|8|1[18](?!\d)", re.IGNORECASE)
+_EITHER = re.compile(r"[A-Z]{2,}|[A-Z]\b|herb|historic|hotel|habitual", re.ASCII)
+
+
+@lru_cache(maxsize=100_000)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in lower case, with straight apostrophes and without their punctuation."""
+    return tuple(word.replace("’", "'").lower() for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=100_000)
+def singulars(word: str) -> frozenset[str]:
+    """The word and what it may be the plural or possessive of: `nurses` is nurse or nurs, `baker's` is baker."""
+    plain = word.removesuffix("'s").removesuffix("'")
+    found = {plain}
+    if len(plain) > 3 and plain.endswith("s"):
+        found.add(plain[:-1])
+        if plain.endswith("es"):
+            found.add(plain[:-2])
+        if plain.endswith("ies"):
+            found.add(plain[:-3] + "y")
+    if plain.endswith("men"):
+        found.add(plain[:-3] + "man")
+    return frozenset(found)
+
+
+def mentions(text: str, term: str) -> bool:
+    """Whether the words of a term stand in a text one after the other, in singular, plural or possessive."""
+    wanted, there = [singulars(word) for word in words(term)], [singulars(word) for word in words(text)]
+    return any(
+        all(a & b for a, b in zip(wanted, there[start:], strict=False)) for start in range(len(there) - len(wanted) + 1)
+    ) and bool(wanted)
+
+
+@cache
+def same_group(term: str) -> tuple[str, ...]:
+    """The names of a country, its adjective and its people, for any one of them; else the term as usually spelt."""
+    plain = term.lower()
+    spelt = next(
+        (row["spelling"].lower() for row in term_rows() if row["spelling"] and row["term"].lower() == plain), plain
+    )
+    return tuple(dict.fromkeys([plain, spelt, *demonyms().get(spelt, ())]))
+
+
+@cache
+def demonyms() -> dict[str, tuple[str, ...]]:
+    """Each name in the demonym table with all names of its family: Norway, Norwegian, Norwegians."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in demonym_rows():
+        family = tuple(dict.fromkeys(name.lower() for name in row if name))
+        for name in family:
+            found[name] = tuple(dict.fromkeys([*found.get(name, ()), *family]))
+    return found
+
+
+@cache
+def demonym_rows() -> tuple[tuple[str, ...], ...]:
+    """Place, adjective, plural and the other names of each row of the demonym table."""
+    rows = table("demonyms.csv")
+    return tuple((row["place"], row["adjective"], row["plural"], *row["also"].split("|")) for row in rows)
+
+
+@cache
+def term_rows() -> tuple[dict[str, str], ...]:
+    """StereoSet's target terms, with their usual spelling where the papers have another, and their sibling group."""
+    return tuple(table("terms.csv"))
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of one of the word lists that come with the package; lines that begin with # are comments."""
+    text = files("catsofa.data").joinpath("lexicons", name).read_text(encoding="utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+def article(word: str) -> str:
+    """`a` or `an`, as the word's first sound asks; empty where both are said (initials, `herb`, `historic`)."""
+    if _EITHER.match(word):
+        return ""
+    return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"

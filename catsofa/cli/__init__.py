@@ -4,8 +4,9 @@ Only this package prints or exits.
 """
 
 import os
+import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -26,8 +27,8 @@ from catsofa.cli import (
 )
 from catsofa.cli.terminal import fail
 
-INTERRUPTED = 130
-"""Exit code of a program that Ctrl-C stopped."""
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes of a program that Ctrl-C stopped, and of one that was asked to end (`kill`, a scheduler, a reboot)."""
 
 app = typer.Typer(
     name="catsofa",
@@ -66,6 +67,7 @@ def root(
 
 def main() -> None:
     """Run a command; what went wrong is one sentence on stderr and exit code 2."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         app()
     except ValueError as error:
@@ -73,6 +75,8 @@ def main() -> None:
     except SystemExit as leave:
         if leave.code == INTERRUPTED:  # typer turns Ctrl-C into this, without a word
             fail("stopped by you; what was finished is kept, run the same command again to go on", INTERRUPTED)
+        if leave.code == TERMINATED:
+            fail("asked to end; what was finished is kept, run the same command again to go on", TERMINATED)
         raise
     except BrokenPipeError:
         # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
@@ -80,3 +84,8 @@ def main() -> None:
         sys.exit(141)
     except OSError as error:
         fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
+
+
+def _end(*_: object) -> NoReturn:
+    """End as Ctrl-C does: files that are half-written go, locks are let go of."""
+    sys.exit(TERMINATED)

@@ -42,8 +42,6 @@ def serve(
 
     It is installed into an environment of its own when it is needed first.
     """
-    import signal
-
     from catsofa.annotation import server
     from catsofa.annotation.label_studio import KEY, URL
 
@@ -58,7 +56,6 @@ def serve(
     if not folder.exists():
         note("preparing the database, which takes a minute …")
     first = server.prepare(program, folder, database, server.Credentials(email=email))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # however we are stopped, the server is stopped too
     with server.Running(program, folder, port=port, database=database) as running:
         say(f"Label Studio runs at {running.url}, for this machine alone; its data lie in {folder}")
         if first:

@@ -68,8 +68,9 @@ def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
-    """Ctrl-C ends with code 130 and one sentence, and leaves nothing half-written."""
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_command_says_how_to_go_on(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    """Ctrl-C ends with code 130 and `kill` with 143, each with one sentence, and leave nothing half-written."""
     line = '{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain %d"}\n'
     (tmp_path / "many.jsonl").write_text("".join(line % number for number in range(300_000)))
     program = Path(sys.executable).with_name("catsofa")
@@ -77,10 +78,11 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.glob(".out*")):
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "run the same command again" in stderr
+    assert stderr.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"many.jsonl"}
 
 

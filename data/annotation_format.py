@@ -92,4 +92,5 @@ FORMAT = Format(
     write=write,
     loses=loses,
     suffix=".csv",
+    columns=tuple(NAMES),
 )

@@ -134,4 +134,5 @@ FORMAT = Format(
     write=write,
     loses=loses,
     suffix=".csv",
+    columns=NEEDED,
 )

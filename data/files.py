@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from catsofa.data import leftovers
+
 MAX_LINE = 64 * 1024 * 1024
 """Bytes in one line; a longer one is no record of ours and must not fill the memory."""
 
@@ -112,9 +114,9 @@ def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
     """Write beside `path` and move into place at the end: a reader sees the old file or the whole new one."""
     target = Path(os.path.realpath(path))  # through a link, so that the link stays one
     with _new_folders_for(target, path):
-        handle, temporary = _open_beside(target, path)
+        temporary, lock = _open_beside(target, path)
         try:
-            with os.fdopen(handle, "w+b") as file:
+            with open(temporary, "w+b") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -127,19 +129,28 @@ def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise BadInput(path, f"no room for it ({error.strerror})", "a disk with enough room") from None
             raise
+        finally:
+            leftovers.let_go(lock)
 
 
-def _open_beside(target: Path, path: Path | str) -> tuple[int, str]:
+def _open_beside(target: Path, path: Path | str) -> tuple[str, int | None]:
     """A new private file in the target's folder; a folder, device or pipe in the target's place is refused."""
     try:
         if target.is_dir():
             raise BadInput(path, "a folder", "the name of a file to write")
         if os.path.exists(path) and not os.path.isfile(path):
             raise BadInput(path, "a pipe or device", "the name of a file to write")
-        return tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".partial", dir=target.parent)
+        return leftovers.beside(target, _make_private)
     except OSError as error:
         found = f"a place that cannot be written ({error.strerror})"
         raise BadInput(path, found, "a folder you may write to") from None
+
+
+def _make_private(beginning: str, end: str, folder: Path) -> str:
+    """A new empty file that nobody else may read."""
+    handle, made = tempfile.mkstemp(end, beginning, folder)
+    os.close(handle)
+    return made
 
 
 @contextmanager

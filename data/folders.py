@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from catsofa.data import leftovers
 from catsofa.data.files import BadInput
 
 
@@ -21,21 +22,23 @@ def atomic_folder(path: Path | str, is_ours: Callable[[Path], bool]) -> Iterator
     _refuse_to_replace_others(path, is_ours)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", suffix=".partial", dir=path.parent))
+        made, lock = leftovers.beside(path, lambda beginning, end, folder: tempfile.mkdtemp(end, beginning, folder))
     except OSError as error:
         raise BadInput(
             path, f"a place that cannot be written ({error.strerror})", "a folder you may write to"
         ) from None
+    beside = Path(made)
     try:
         filled = beside / "new"
         filled.mkdir()
         yield filled
-        _put_in_place(filled, path, beside / "old")
+        _put_in_place(filled, path, beside / leftovers.OLD)
     except OSError as error:
         found = f"a folder that cannot be written ({error.strerror or error})"
         raise BadInput(path, found, "a disk with enough room") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        leftovers.let_go(lock)
 
 
 def _refuse_to_replace_others(path: Path, is_ours: Callable[[Path], bool]) -> None:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.csv_files import columns_of
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
 from catsofa.data.records import kind_name
 
@@ -32,6 +33,8 @@ class Format:
     """What of this record the format cannot hold, in words people read ("source", "votes")."""
     suffix: str
     """The ending by which a file to write is known to be in this format."""
+    columns: tuple[str, ...] = ()
+    """What the header of a CSV in this format names."""
 
 
 MODULES = {
@@ -83,8 +86,19 @@ def format_of(path: Path | str) -> Format:
         candidate = named(name)
         if candidate.matches(path, head):
             return candidate
+    _refuse_by_nearest(path, head)
     what = f"a file that starts with {short(head[:80].decode('utf-8', 'replace'))}" if head else "a folder"
     raise BadInput(path, f"{what}, which is in none of our formats", f"one of {', '.join(MODULES)}")
+
+
+def _refuse_by_nearest(path: Path, head: bytes) -> None:
+    """A CSV that has at least half the columns of a format is that format with a column missing, as its reader says."""
+    found = columns_of(head)
+    tables = [candidate for candidate in map(named, MODULES) if candidate.columns]
+    share = {table.name: len(found & set(table.columns)) / len(table.columns) for table in tables}
+    nearest = max(tables, key=lambda table: share[table.name])
+    if share[nearest.name] >= 0.5:
+        next(nearest.read(path))
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:
@@ -157,7 +171,7 @@ def _kinds(chosen: Format) -> str:
 def _format_to_write(target: Path, record_type: type[Any]) -> Format:
     """The one format that holds these records and has the target's ending."""
     able = [candidate for candidate in map(named, MODULES) if record_type in candidate.holds]
-    fits = [candidate for candidate in able if candidate.suffix == target.suffix]
+    fits = [candidate for candidate in able if candidate.suffix == target.suffix.lower()]
     if len(fits) == 1:
         return fits[0]
     names = ", ".join(candidate.name for candidate in able)

@@ -82,7 +82,7 @@ def write(terms: Iterable[Term], path: Path) -> int:
 
 def matches(path: Path, head: bytes) -> bool:
     """An object of objects of lists, the first of a text or of an object with a descriptor."""
-    return path.suffix != ".jsonl" and bool(START.match(head))
+    return path.suffix.lower() != ".jsonl" and bool(START.match(head))
 
 
 def loses(term: Term) -> Iterator[str]:

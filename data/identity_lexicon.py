@@ -86,7 +86,7 @@ def write(terms: Iterable[Term], path: Path) -> int:
         lexicons.setdefault(term.category, []).append(_row(term))
     if not lexicons:
         raise ValueError(f"there is nothing to write to {path}")
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         return _write_one(lexicons, path)
     for category in lexicons:
         if not re.fullmatch(r"[^./\\\0][^/\\\0]*", category):

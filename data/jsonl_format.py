@@ -17,7 +17,7 @@ def read(path: Path) -> Iterator[Any]:
 def matches(path: Path, head: bytes) -> bool:
     """JSONL starts with an object that closes on its line, or is named so."""
     first = head.split(b"\n", 1)[0].strip()
-    return bool(head) and (path.suffix == ".jsonl" or (first[:1] == b"{" and first[-1:] == b"}"))
+    return bool(head) and (path.suffix.lower() == ".jsonl" or (first[:1] == b"{" and first[-1:] == b"}"))
 
 
 FORMAT = Format(

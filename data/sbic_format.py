@@ -143,4 +143,5 @@ FORMAT = Format(
     write=write,
     loses=loses,
     suffix=".csv",
+    columns=NEEDED,
 )

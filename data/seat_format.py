@@ -36,7 +36,7 @@ def read(path: Path) -> Iterator[AssociationTest]:
 
 def write(tests: Iterable[AssociationTest], path: Path) -> int:
     """A folder with a file a test, named by its id; a folder of other files is never replaced."""
-    if path.suffix in SUFFIXES:
+    if path.suffix.lower() in SUFFIXES:
         raise ValueError(f"SEAT tests are written as a folder, with a file for each; {path} looks like a file")
     names: set[str] = set()
     with atomic_folder(path, lambda file: is_test(path / file)) as folder:
@@ -61,7 +61,7 @@ def matches(path: Path, head: bytes) -> bool:
 
 def is_test(path: Path) -> bool:
     """Whether a file looks like a test."""
-    if path.suffix not in SUFFIXES:
+    if path.suffix.lower() not in SUFFIXES:
         return False
     with existing_file(path, EXPECTED).open("rb") as file:
         return bool(_HEAD.search(file.read(HEAD)))
@@ -74,7 +74,9 @@ def loses(test: AssociationTest) -> Iterator[str]:
 
 def _tests_in(folder: Path) -> list[Path]:
     """The files of a folder that could be tests, by name."""
-    return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+    return sorted(
+        file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
+    )
 
 
 def _test(document: Node, name: str) -> AssociationTest:

@@ -70,4 +70,5 @@ FORMAT = Format(
     write=write,
     loses=loses,
     suffix=".csv",
+    columns=COLUMNS,
 )

@@ -12,7 +12,8 @@ from samples import FILES, write_sample
 from tests_support import run_catsofa
 
 from catsofa.cli import main
-from catsofa.data.files import MAX_LINE
+from catsofa.data.files import MAX_LINE, BadInput
+from catsofa.data.formats import format_of
 
 Spoil = Callable[[bytes], bytes]
 CSVS = [name for name, (file, _) in FILES.items() if file.endswith(".csv")]
@@ -181,6 +182,23 @@ def test_the_command_itself_says_it_in_a_sentence(tmp_path: Path) -> None:
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["probes.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("header", "missing"),
+    [
+        ("item,annotator,value", "'label'"),
+        ("ID,Category,Identity,Stereotype", "'Probe'"),
+        ("sent_more,sent_less,bias_type", "'stereo_antistereo'"),
+        ("post,targetMinority,targetStereotype", "'targetCategory'"),
+    ],
+)
+def test_a_table_that_lacks_a_column_is_told_which(tmp_path: Path, header: str, missing: str) -> None:
+    """The format with the most of its columns says what is missing; a table with few of any is in no format."""
+    path = tmp_path / "TABLE.CSV"
+    path.write_text(f"{header}\n{','.join('abcd'[: header.count(',') + 1])}\n")
+    with pytest.raises(BadInput, match=f"found no column {missing} among"):
+        format_of(path)
 
 
 def test_a_file_in_no_format_is_shown_by_its_start(

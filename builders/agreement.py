@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Any
 
-from catsofa.builders.wordlists import wordlist
+from catsofa.data.wordlists import wordlist
 
 _BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
 

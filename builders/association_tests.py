@@ -14,10 +14,10 @@ import numpy as np
 from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.contexts import article
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.wordlists import wordlist
 from catsofa.data import formats
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import AssociationTest, Extra, WordSet
+from catsofa.data.wordlists import wordlist
 
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb", "subject", "object", "possessive"]
 """What a word is in a sentence: `noun` is a thing that can be counted, the last three are pronouns."""

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 
 from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.contexts import article, check, starts_sentence
-from catsofa.builders.wordlists import table, wordlist
 from catsofa.data.files import BadInput, read_text
+from catsofa.data.wordlists import table, wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun"]
 Part = Literal["adjective", "noun", "verb", "any"]

@@ -4,8 +4,8 @@ import re
 from functools import cache
 from typing import Any, Literal
 
-from catsofa.builders.wordlists import wordlist
 from catsofa.data.records import BLANK
+from catsofa.data.wordlists import wordlist
 
 Fault = Literal["no_blank", "several_blanks", "glued_blank", "malformed_blank"]
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from catsofa.builders.agreement import engine, plural_noun
 from catsofa.builders.languages import subject_rule
-from catsofa.builders.wordlists import table, wordlist
 from catsofa.data.records import Extra, Identity, Refused, Term
+from catsofa.data.wordlists import table, wordlist
 
 Style = Literal["plural", "paper", "people"]
 """`plural`: the noun where there is one; `paper`: SoFa's naive plurals; `people`: always `… people`."""

@@ -10,8 +10,8 @@ from catsofa.builders import contexts
 from catsofa.builders.prompts import fillers
 from catsofa.builders.replies import refuses
 from catsofa.builders.target_words import names_target
-from catsofa.builders.wordlists import wordlist
 from catsofa.data.records import Cat, Label
+from catsofa.data.wordlists import wordlist
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
 TARGET_POLICIES: tuple[TargetPolicy, ...] = get_args(TargetPolicy)

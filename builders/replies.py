@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Literal
 
 from catsofa.builders import contexts
-from catsofa.builders.wordlists import wordlist
+from catsofa.data.wordlists import wordlist
 
 _NUMBER = re.compile(r"^(?P<mark>\**)\(?\d{1,2}[.):](?P=mark)\s+")
 _BULLET = re.compile(r"^[-*•–]\s+")

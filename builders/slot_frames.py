@@ -9,8 +9,8 @@ from catsofa.builders.paraphrase_checks import SlotCheck, SlotFit
 from catsofa.builders.parsing import Parser, Word
 from catsofa.builders.prompts import fillers
 from catsofa.builders.slot_patterns import JUDGED, misfits_by_pattern
-from catsofa.builders.wordlists import wordlist
 from catsofa.data.records import Cat
+from catsofa.data.wordlists import wordlist
 
 Frame = Literal["attribute", "predicate", "noun", "verb", "gerund", "adverb"]
 """What a sentence makes of the word in its slot."""

@@ -6,7 +6,7 @@ from catsofa.builders.agreement import plural_noun, plural_verb
 from catsofa.builders.dictionary import verb_tags
 from catsofa.builders.parsing import Sentence, Word
 from catsofa.builders.statement_predicates import AUXILIARIES, SUBJECTS
-from catsofa.builders.wordlists import wordlist
+from catsofa.data.wordlists import wordlist
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Literal
 
 from catsofa.builders.agreement import plural_noun
-from catsofa.builders.wordlists import table, wordlist
+from catsofa.data.wordlists import table, wordlist
 
 Exclusion = Literal["historical_event", "terminology", "offence_or_joke"]
 EXCLUSIONS: tuple[Exclusion, ...] = ("historical_event", "terminology", "offence_or_joke")

@@ -5,7 +5,7 @@ from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
 from catsofa.builders.parsing import Sentence, Word
 from catsofa.builders.statement_predicates import AUXILIARIES, SUBJECTS
 from catsofa.builders.statement_subjects import FINITE
-from catsofa.builders.wordlists import wordlist
+from catsofa.data.wordlists import wordlist
 
 _DANGLING = frozenset({"'s", "a", "an", "the", "and", "or", "but", "than"})
 """What no predicate ends in."""

@@ -10,7 +10,7 @@ from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.builders.parsing import Sentence, Word
 from catsofa.builders.statement_exclusions import names_of, whole_words
 from catsofa.builders.statement_text import words_of
-from catsofa.builders.wordlists import table, wordlist
+from catsofa.data.wordlists import table, wordlist
 
 SubjectFault = Literal["other_subject", "restricted_subject", "expects_no_subject", "gerund_only", "no_verb"]
 FINITE = frozenset({"VBP", "VBZ", "MD", "VBD"})

@@ -29,8 +29,8 @@ from catsofa.builders.statement_subjects import (
     strip_target,
 )
 from catsofa.builders.statement_text import clean, words_of
-from catsofa.builders.wordlists import wordlist
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
+from catsofa.data.wordlists import wordlist
 
 BATCH = 1000
 AS_WRITTEN = "as written"

@@ -7,7 +7,8 @@ from typing import Any
 
 from catsofa.data import csv_files
 from catsofa.data.records import Cat, Identity, Pair, Probe, Term
-from catsofa.validation.words import demonym_rows, term_rows
+from catsofa.data.wordlists import table
+from catsofa.validation.words import demonym_rows
 
 _PLURALS = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))
 
@@ -46,7 +47,10 @@ def group_of(term: str, siblings: Mapping[str, str] | None = None) -> str:
 def _known() -> dict[str, str]:
     """The group of each of StereoSet's target terms, and of every name of a country and its people."""
     groups = {
-        name.lower(): row["group"].lower() for row in term_rows() for name in (row["term"], row["spelling"]) if name
+        name.lower(): row["group"].lower()
+        for row in table("terms.csv")
+        for name in (row["term"], row["spelling"])
+        if name
     }
     for place, *names in demonym_rows():
         for name in (place, *filter(None, names)):

@@ -1,9 +1,9 @@
 """Words of a text for checks without a parser: tokens, mentions of a term, a or an."""
 
-import csv
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
+
+from catsofa.data.wordlists import table
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CONSONANT = re.compile(
@@ -49,7 +49,8 @@ def same_group(term: str) -> tuple[str, ...]:
     """The names of a country, its adjective and its people, for any one of them; else the term as usually spelt."""
     plain = term.lower()
     spelt = next(
-        (row["spelling"].lower() for row in term_rows() if row["spelling"] and row["term"].lower() == plain), plain
+        (row["spelling"].lower() for row in table("terms.csv") if row["spelling"] and row["term"].lower() == plain),
+        plain,
     )
     return tuple(dict.fromkeys([plain, spelt, *demonyms().get(spelt, ())]))
 
@@ -70,18 +71,6 @@ def demonym_rows() -> tuple[tuple[str, ...], ...]:
     """Place, adjective, plural and the other names of each row of the demonym table."""
     rows = table("demonyms.csv")
     return tuple((row["place"], row["adjective"], row["plural"], *row["also"].split("|")) for row in rows)
-
-
-@cache
-def term_rows() -> tuple[dict[str, str], ...]:
-    """StereoSet's target terms, with their usual spelling where the papers have another, and their sibling group."""
-    return tuple(table("terms.csv"))
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of one of the word lists that come with the package; lines that begin with # are comments."""
-    text = files("catsofa.data").joinpath("lexicons", name).read_text(encoding="utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 def article(word: str) -> str:

@@ -10,6 +10,7 @@ from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
 from catsofa.scoring.protocols import Average
 from catsofa.scoring.robustness import Change, changes, flip_rate
+from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
 from catsofa.scoring.stereoset import MEASURES
 
@@ -43,6 +44,8 @@ class ModelComparison:
     items: int
     coverage: float
     """Items that every model scored, as a share of all."""
+    signature: Signature | None = None
+    """What the numbers are numbers of, where they come from files."""
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as it stands in our JSON."""
@@ -52,6 +55,7 @@ class ModelComparison:
             "disagreement": {model: found.to_dict() for model, found in self.disagreement.items()},
             "items": self.items,
             "coverage": self.coverage,
+            **({"signature": self.signature.to_dict()} if self.signature else {}),
         }
 
 

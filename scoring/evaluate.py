@@ -92,9 +92,10 @@ def evaluate(
 ) -> Report:
     """What a model scores on CATs, CrowS-Pairs, SoFa probes or association tests.
 
-    With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on. `nsp` is a
-    trained head that says what follows a context, whatever the protocol would do. `watch` is given the records as
-    they are done and passes them on; `loading` goes to `models.load`.
+    With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on; the report there
+    always names the target terms, the one returned only `with_terms`. `nsp` is a trained head that says what follows
+    a context, whatever the protocol would do. `watch` is given the records as they are done and passes them on;
+    `loading` goes to `models.load`.
     """
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     of = data(on, limit)
@@ -109,9 +110,9 @@ def evaluate(
     with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
         for _ in watch(score_all(backend, of.records(), chosen, run)):
             pass
-        found = _report(of, chosen, loaded, run, with_terms, resamples, nsp)
+        found = _report(of, chosen, loaded, run, resamples, nsp)
         run.finish(found.to_dict(), work=asdict(backend.tally))
-    return found
+    return found if with_terms else replace(found, terms=())
 
 
 def _settle_memory() -> None:
@@ -180,6 +181,7 @@ def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: 
         subset=of.subset,
         model=model,
         protocol=protocol.name,
+        options=protocol.digest,
         dtype=dtype,
         seed=protocol.seed,
         resamples=resamples,
@@ -192,11 +194,10 @@ def _report(
     protocol: Protocol,
     model: Model,
     run: Run,
-    with_terms: bool,
     resamples: int,
     nsp: str | Path | None,
 ) -> Report:
-    """The measures of what is scored."""
+    """The measures of what is scored, with a row for each target term."""
     name = f"{model.name}@{model.digest.removeprefix('sha256:')[:DIGITS]}" + (f" with {name_of(nsp)}" if nsp else "")
     if of.kind is Probe:
         return Report(
@@ -211,7 +212,7 @@ def _report(
                 resamples=resamples,
                 seed=protocol.seed,
             ),
-            signature=_signature(of, name, protocol, model.dtype, resamples),
+            signature=_signature(of, name, protocol, model.precision, resamples),
             unscored=run.reasons(),
         )
     found = report(
@@ -221,11 +222,11 @@ def _report(
         data=of.name,
         model=name,
         resamples=resamples,
-        with_terms=with_terms,
+        with_terms=True,
     )
     return replace(
         found,
-        signature=_signature(of, name, protocol, model.dtype, resamples),
+        signature=_signature(of, name, protocol, model.precision, resamples),
         precision=precision(model, of.records, run.scores(), protocol, WAYS[of.kind]),
     )
 

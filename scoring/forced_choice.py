@@ -7,6 +7,7 @@ from log-probabilities: their protocol is `forced-choice`, and so is their place
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
 from math import nan
@@ -25,7 +26,7 @@ from catsofa.scoring.evaluate import data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.results import Report
 from catsofa.scoring.served_requests import Replies, Request, fetch
-from catsofa.scoring.signature import Signature
+from catsofa.scoring.signature import DIGITS, Signature
 
 PROTOCOL = "forced-choice"
 CHUNK = 256
@@ -77,9 +78,7 @@ class Choice:
 
 def parse(reply: str | None, a: str, b: str) -> str | None:
     """The letter that a reply chooses, alone or followed by that very sentence; None for anything else."""
-    if reply is None or not (
-        found := re.fullmatch(r"\W*(?:(?:answer|option|sentence)\W+)?([AB])(?:\W+(.*))?", reply, re.S | re.I)
-    ):
+    if reply is None or not (found := _CHOSEN.fullmatch(reply)):
         return None
     letter, rest = found[1], _letters(found[2] or "")
     return letter if letter in "AB" and (not rest or rest == _letters(a if letter == "A" else b)) else None
@@ -176,8 +175,10 @@ def evaluate(
     records = list(of.records())
     signature = Signature(
         data=of.name,
+        subset=of.subset,
         model=f"{name} at {endpoint.base_url or 'the default address'}",
         protocol=PROTOCOL,
+        options=sha256(repr((ALONE, AFTER, answer_tokens)).encode()).hexdigest()[:DIGITS],
         seed=seed,
         resamples=resamples,
         version=version("catsofa"),

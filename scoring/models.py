@@ -51,6 +51,12 @@ class Model:
         """The network below its heads."""
         return self.module.base_model
 
+    @property
+    def precision(self) -> str:
+        """What its numbers are computed in: the dtype, and how the weights were quantised on loading."""
+        how = self.options.get("quantisation") or {}
+        return " ".join([self.dtype, *(f"{option}={value}" for option, value in sorted(how.items()))])
+
     def need(self, ability: Ability, purpose: str) -> None:
         """Refuse a question that the trained weights cannot answer."""
         if ability not in self.answers:

@@ -1,9 +1,13 @@
 """Protocols: every choice a score depends on, by name, and the presets that reproduce each paper and each code."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from hashlib import sha256
 from math import comb
 from typing import Any, Literal
+
+from catsofa.scoring.signature import DIGITS
 
 Masked = Literal["left-to-right", "pseudo"]
 Pieces = Literal["mean-log", "mean-prob", "sum"]
@@ -67,6 +71,11 @@ class Protocol:
     def options(self) -> dict[str, Any]:
         """Every choice, without the words about it."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in WORDS}
+
+    @property
+    def digest(self) -> str:
+        """The hash of every choice; two protocols of one name and other choices have other digests."""
+        return sha256(json.dumps(self.options(), sort_keys=True).encode()).hexdigest()[:DIGITS]
 
     def differences(self) -> dict[str, tuple[Any, Any, str]]:
         """Option to (its value here, its default, why), for each option that differs from the default."""

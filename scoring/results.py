@@ -83,6 +83,7 @@ def report(
     *,
     data: str,
     model: str,
+    subset: str = "",
     dtype: str = "",
     resamples: int = RESAMPLES,
     with_terms: bool = False,
@@ -102,8 +103,10 @@ def report(
         strangers=sum(s.item not in known for s in scores),
         signature=Signature(
             data=data,
+            subset=subset,
             model=model,
             protocol=protocol.name,
+            options=protocol.digest,
             dtype=dtype,
             seed=protocol.seed,
             resamples=resamples,

@@ -42,7 +42,7 @@ class RobustnessReport:
         comparisons = []
         for one, adjusted in zip(self.compared, self.holm, strict=True):
             names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
-            row = {**names, **one.comparison.to_dict()}
+            row = {**names, "rephrasing": one.rephrasing, **one.comparison.to_dict()}
             row["change"] = {name: {**change, "holm": adjusted[name]} for name, change in row["change"].items()}
             comparisons.append(row)
         ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
@@ -67,6 +67,7 @@ def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data:
             data=data,
             model=" ".join(dict.fromkeys(one.original for one in compared)),
             protocol=protocol.name,
+            options=protocol.digest,
             seed=protocol.seed,
             resamples=RESAMPLES,
             version=version("catsofa"),

@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.files import BadInput
@@ -12,11 +15,12 @@ from catsofa.data.records import Cat, Pair, Score, kind_name
 from catsofa.scoring import runs
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
-from catsofa.scoring.protocols import named
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
-from catsofa.scoring.signature import DIGITS, name_of
+from catsofa.scoring.signature import DIGITS, Signature, name_of
 
 KINDS = (Cat, Pair)
 
@@ -37,6 +41,39 @@ def read_scores(path: Path | str) -> list[Score]:
 def scores_of(path: Path | str) -> dict[str, float | None]:
     """Candidate id to score; None is unscored."""
     return {score.item: score.score for score in read_scores(path)}
+
+
+def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
+    """Refuse to measure a run by a protocol that would have scored its texts otherwise; a file does not say."""
+    if not Path(path).is_dir():
+        return
+    manifest = runs.read_manifest(path)
+    identity = manifest["identity"]
+    given = ("causal_pair", "masked_pair") if "nsp" in identity else ()
+    before = {option: way for option, way in identity.get("protocol", {}).items() if option not in given}
+    now = {option: getattr(protocol, option, None) for option in before}
+    if changed := list(runs.differences(before, now)):
+        name = manifest.get("about", {}).get("protocol", "another protocol")
+        raise ValueError(
+            f"{path} was scored by {name}, and {protocol.name} scores texts otherwise ({'; '.join(changed)}); "
+            f"measure it with --protocol {name}, or score again"
+        )
+
+
+def refuse_other_models(original: Path, paraphrase: Path) -> None:
+    """Refuse two runs whose scores differ by more than the texts; files do not say."""
+    if original.is_dir() and paraphrase.is_dir():
+        one, other = (_apart_from_data(path) for path in (original, paraphrase))
+        if changed := list(runs.differences(one, other)):
+            raise ValueError(
+                f"{original} and {paraphrase} were not scored alike ({'; '.join(changed)}); only then is a change "
+                "one of the texts"
+            )
+
+
+def _apart_from_data(run: Path) -> dict[str, Any]:
+    """What the scores of a run depend on besides its texts."""
+    return {name: of for name, of in runs.read_manifest(run)["identity"].items() if name != "data"}
 
 
 def scored_by(path: Path | str) -> str:
@@ -68,6 +105,7 @@ def report_on(
     if not isinstance(records[0], KINDS):
         raise BadInput(place, kind_name(type(records[0])), "CATs or CrowS-Pairs, which have measures made from scores")
     scores, chosen = read_scores(predictions), named(protocol, seed=seed)
+    refuse_other_ways(predictions, chosen)
     return report(records, scores, chosen, data=name_of(place), model=scored_by(predictions), with_terms=with_terms)
 
 
@@ -94,6 +132,8 @@ def robustness_on(
     chosen, compared = named(protocol, seed=seed), []
     for number, path in enumerate(paraphrases):
         original = originals[number // each]
+        refuse_other_ways(original, chosen)
+        refuse_other_models(original, path)
         comparison = robustness(
             cats,
             scores_of(original),
@@ -116,8 +156,19 @@ def compare_on(
     if len(names := {name_of(sources.resolve(place)) for place in places}) > 1:
         raise ValueError(f"only models on the same data can be compared; found {' and '.join(sorted(names))}")
     cats, chosen = list(cats_on(places[0])), named(protocol, seed=seed)
+    for path in models:
+        refuse_other_ways(path, chosen)
     scored = {scored_by(m): outcomes(cats, scores_of(m), ties=chosen.ties, rule=chosen.rule) for m in models}
-    return compare(scored, average=chosen.average, seed=chosen.seed)
+    signature = Signature(
+        data=name_of(sources.resolve(places[0])),
+        model=" ".join(scored),
+        protocol=chosen.name,
+        options=chosen.digest,
+        seed=chosen.seed,
+        resamples=RESAMPLES,
+        version=version("catsofa"),
+    )
+    return replace(compare(scored, average=chosen.average, seed=chosen.seed), signature=signature)
 
 
 def cats_on(on: str | Path) -> Iterator[Cat]:

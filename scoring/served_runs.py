@@ -82,7 +82,16 @@ def _report(
     name = f"{model.name} at {model.identity()['at']}"
     if of.kind is not Probe:
         records = list(of.records())
-        return report(records, scores, protocol, data=of.name, model=name, resamples=resamples, with_terms=with_terms)
+        return report(
+            records,
+            scores,
+            protocol,
+            data=of.name,
+            subset=of.subset,
+            model=name,
+            resamples=resamples,
+            with_terms=with_terms,
+        )
     return Report(
         protocol=protocol.name,
         results=sofa.evaluate(
@@ -97,8 +106,10 @@ def _report(
         ),
         signature=Signature(
             data=of.name,
+            subset=of.subset,
             model=name,
             protocol=protocol.name,
+            options=protocol.digest,
             seed=protocol.seed,
             resamples=resamples,
             version=version("catsofa"),

@@ -20,6 +20,8 @@ class Signature:
     model: str
     """Name of the model and its revision, or of a prediction file and its hash."""
     protocol: str
+    options: str = ""
+    """Hash of every option of the protocol, so that its name alone vouches for nothing."""
     subset: str = ""
     dtype: str = ""
     seed: int = 0

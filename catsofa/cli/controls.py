@@ -78,6 +78,7 @@ def compare(
     table(f"against {found.first}, over {found.items:,} CATs ({found.coverage:.1%})", columns, rows)
     for model, disagreement in found.disagreement.items():
         say(f"preferences that differ, in percent: {disagreement:.1f} ({model})")
+    say(str(found.signature))
 
 
 def baseline(

@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_cats import cat, scores
@@ -11,7 +12,7 @@ from catsofa.cli import main
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Pair, Score
-from catsofa.scoring.protocols import named
+from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
 from catsofa.scoring.runs import Run
 from catsofa.scoring.score_files import read_scores, report_on, scored_by
@@ -105,6 +106,19 @@ def test_a_signature_is_one_line_that_leaves_out_what_is_empty() -> None:
         str(signature) == "data:dev.json@1f | model:gpt2@607a | protocol:catsofa | seed:3 | resamples:0 | version:1.0"
     )
     assert signature.to_dict()["line"] == str(signature)
+
+
+@pytest.mark.parametrize("option", DEFAULT.options())
+def test_changing_any_one_option_of_a_protocol_changes_the_signature(option: str) -> None:
+    """The name of a protocol alone vouches for nothing: every choice is in the hash beside it."""
+    value = getattr(DEFAULT, option)
+    other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else "other"
+    changed = replace(DEFAULT, **{option: other})
+    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    one, two = (report(CATS, given, way, data="d", model="m", resamples=0).signature for way in (DEFAULT, changed))
+    assert one.protocol == two.protocol == "catsofa"
+    assert any(line.startswith("options: ") for line in differences(one, two))
+    assert str(one) != str(two)
 
 
 def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
@@ -251,10 +265,13 @@ def test_controls_and_power_commands(
     assert "--against needs --predictions" in catsofa("power", "--on", on, "--against", predictions)[1]
 
 
+IDENTITY: dict[str, Any] = {"model": {"dtype": "float32"}, "data": "d", "protocol": {"pieces": "mean-log"}}
+
+
 def run_of(folder: Path, on: Path, stereotyped: bool) -> Path:
     """A run over these CATs, which are all stereotyped or all not."""
     values = {"stereotype": 3.0 if stereotyped else 2.0, "anti-stereotype": 2.5, "unrelated": 1.0}
-    with Run.begin(folder, {"model": folder.name}, {"data": name_of(on), "on": str(on)}) as run:
+    with Run.begin(folder, IDENTITY, {"data": name_of(on), "on": str(on), "protocol": "catsofa"}) as run:
         run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
     return folder
 
@@ -277,3 +294,20 @@ def test_two_runs_know_their_data(
     )
     on.write_bytes(on.read_bytes() + b" ")
     assert "found other data than" in catsofa(*asked)[1]
+
+
+def test_runs_that_were_scored_in_different_ways_are_not_held_against_each_other(
+    files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """Another model, another precision or another protocol: what changes is not the texts' doing alone."""
+    on = files[0]
+    one, other = run_of(tmp_path / "one", on, True), run_of(tmp_path / "other", on, False)
+    manifest = other / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["identity"]["model"]["dtype"] = "bfloat16"
+    manifest.write_text(json.dumps(content))
+    said = catsofa("robustness", "--original", one, "--paraphrase", other)[1]
+    assert "were not scored alike (model.dtype: float32 → bfloat16)" in said
+    asked = ("--protocol", "stereoset-code")
+    for command in (("compare", one, other), ("score", "--predictions", one, "--on", on)):
+        assert "was scored by catsofa, and stereoset-code scores texts otherwise" in catsofa(*command, *asked)[1]

@@ -1,0 +1,61 @@
+"""Rank correlations over models: whether two measures put the same models first, and how sure so few models are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import atanh, inf, isfinite, nan, sqrt
+
+import numpy as np
+from scipy import special, stats
+
+from catsofa.scoring.intervals import LEVEL, Interval
+
+LEAST = 3
+"""Models from which an order can agree or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A rank correlation with its limits over models, two-sided p, and the number of models."""
+
+    value: Interval
+    p: float
+    models: int
+
+
+def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
+    """Spearman's rho of models joined by name; its variance on Fisher's scale is Bonett and Wright's (2000)."""
+    here, there = _both(one, other)
+    if len(here) < LEAST:
+        return _none(len(here))
+    found = stats.spearmanr(here, there)
+    rho = float(found.statistic)
+    return Correlation(_limits(rho, (1 + rho * rho / 2), len(here) - 3), float(found.pvalue), len(here))
+
+
+def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
+    """Kendall's tau-b of models joined by name; its variance on Fisher's scale is Fieller's (1957)."""
+    here, there = _both(one, other)
+    if len(here) < LEAST:
+        return _none(len(here))
+    found = stats.kendalltau(here, there)
+    return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
+
+
+def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
+    """The values of the models that both have scored."""
+    names = [name for name in one if isfinite(one[name]) and isfinite(other.get(name, inf))]
+    return [one[name] for name in names], [other[name] for name in names]
+
+
+def _none(models: int) -> Correlation:
+    """No correlation of too few models."""
+    return Correlation(Interval(nan, nan, nan), nan, models)
+
+
+def _limits(value: float, variance: float, of: int) -> Interval:
+    """A correlation with limits from Fisher's z; an order that is wholly the same or reversed has none."""
+    if of < 1 or not isfinite(value) or abs(value) >= 1 - 1e-12:
+        return Interval(value, nan, nan)
+    half = float(special.ndtri((1 + LEVEL) / 2)) * sqrt(variance / of)
+    low, high = np.tanh([atanh(value) - half, atanh(value) + half])
+    return Interval(value, float(low), float(high))

@@ -1,0 +1,56 @@
+"""Rank correlations over models: published ones, and what so few models can say."""
+
+import csv
+from math import isnan, nan
+from pathlib import Path
+
+import pytest
+
+from catsofa.scoring.rank_correlation import kendall, spearman
+
+PRINTED = Path(__file__).parent / "published" / "stereoset_tables.csv"
+RANKS = {
+    "sofa": [1, 9, 7, 8, 4, 2, 10, 3, 6, 5],
+    "stereoset": [6, 4, 5, 3, 8, 7, 10, 9, 2, 1],
+    "crows": [5, 4, 6, 3, 7, 8, 10, 9, 2, 1],
+}
+"""Marchiori Manerba et al. 2024, Table 1: the ranks of ten models on three benchmarks."""
+
+
+def ranked(name: str) -> dict[str, float]:
+    """Ten models by their ranks."""
+    return {f"model {at}": float(rank) for at, rank in enumerate(RANKS[name])}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "printed"),
+    [("stereoset", "crows", 0.911), ("sofa", "stereoset", -0.022), ("sofa", "crows", -0.022)],
+)
+def test_benchmarks_agree_as_sofa_says(one: str, other: str, printed: float) -> None:
+    """SoFa, Table 1: StereoSet and CrowS-Pairs rank ten models alike, SoFa ranks them otherwise."""
+    found = kendall(ranked(one), ranked(other))
+    assert found.value.value == pytest.approx(printed, abs=0.0005)
+    assert found.value.low < printed < found.value.high
+    assert (found.p < 0.001) == (printed > 0.9)
+    assert found.models == 10
+
+
+def test_lms_and_ss_rise_together_as_stereoset_says() -> None:
+    """Nadeem et al. 2021, Table 4 and its text: Spearman's rho of lms and ss over nine models is 0.87."""
+    with PRINTED.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if (row["paper"], row["table"]) == ("acl", "4")]
+    rows = [row for row in rows if row["model"].split("-")[0] in ("BERT", "RoBERTa", "XLNet", "GPT2")]
+    assert len(rows) == 9
+    lms, ss = ({row["model"]: float(row[name]) for row in rows} for name in ("lms", "ss"))
+    assert round(spearman(lms, ss).value.value, 2) == 0.87
+
+
+def test_few_models_or_one_order_have_no_limits() -> None:
+    """Two models have no correlation; an order that is wholly the same has no limits; the unscored are left out."""
+    three = {"a": 1.0, "b": 2.0, "c": 3.0}
+    assert isnan(spearman(three, {"a": 1.0, "b": 2.0, "c": nan}).value.value)
+    for of in (spearman, kendall):
+        found = of(three, three)
+        assert found.value.value == pytest.approx(1)
+        assert isnan(found.value.low)
+        assert found.models == 3

@@ -86,6 +86,7 @@ class Comparison:
             "change": {name: change.to_dict() for name, change in self.changes.items()},
             "flips": self.flips.to_dict(),
             "terms": [row.to_dict() for row in self.terms],
+            "flipped": flipped(self.before, self.after),
         }
 
 
@@ -142,6 +143,20 @@ def changes(
 def flips(before: Outcomes, after: Outcomes) -> Array:
     """1 for each item whose preference turns, a half where it becomes or ceases to be a tie, else 0."""
     return np.abs(before.prefers - after.prefers)
+
+
+def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
+    """Each item whose preference turns or becomes a tie; a preference is 1 for the stereotype, 0 for the other."""
+    return [
+        {
+            "item": str(before.ids[row]),
+            "term": str(before.terms[row]),
+            "domain": str(before.domains[row]),
+            "original": float(before.prefers[row]),
+            "paraphrase": float(after.prefers[row]),
+        }
+        for row in np.flatnonzero(flips(before, after))
+    ]
 
 
 def flip_rate(before: Outcomes, after: Outcomes, *, resamples: int = RESAMPLES, seed: Seed = 0) -> Interval:

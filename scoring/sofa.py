@@ -19,6 +19,8 @@ from catsofa.scoring.sofa_grid import Grid, disparities, grids, log_ppl_star, sh
 
 Array = NDArray[np.float64]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
+QUANTILES = np.linspace(0, 1, 101)
+"""Of all log PPL* of a category: enough to draw how they are spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class CategoryScore:
     coverage: float
     normalisations: Mapping[Normalisation, float]
     """The score under each normalisation, since the division by PPL(i) can decide everything."""
+    quantiles: tuple[float, ...] = ()
+    """Every hundredth of the log PPL* of all its probes."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -64,6 +68,7 @@ class CategoryScore:
             "probes": self.probes,
             "coverage": self.coverage,
             "normalisations": dict(self.normalisations),
+            "quantiles": list(self.quantiles),
             "intervals": {"score": {"low": self.score.low, "high": self.score.high}},
         }
 
@@ -187,7 +192,14 @@ class _Part:
             probes=self.grid.probes,
             coverage=self.scored / self.grid.probes,
             normalisations=self.means,
+            quantiles=_quantiles(self.values),
         )
+
+
+def _quantiles(values: Array) -> tuple[float, ...]:
+    """Every hundredth of what is scored; none of nothing."""
+    scored = values[np.isfinite(values)]
+    return tuple(map(float, np.quantile(scored, QUANTILES))) if len(scored) else ()
 
 
 def _mean(row: Array) -> float:

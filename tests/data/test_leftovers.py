@@ -47,7 +47,7 @@ def write(target: Path, kind: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there, and what is left stays")
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_a_killed_writer_left_goes_with_the_next_writing(kind: str, tmp_path: Path) -> None:
-    """SIGKILL leaves half a file beside the target; it is neither taken for whole nor does it fill the disk for ever."""
+    """SIGKILL leaves half a file beside the target; it is neither taken for whole nor kept for ever."""
     process = a_writer(tmp_path / "target", kind)
     (tmp_path / ".target.more.abcdefgh.partial").touch()  # of another target
     (tmp_path / ".target.partial").touch()  # a download that goes on

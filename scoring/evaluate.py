@@ -110,7 +110,7 @@ def evaluate(
     with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
         for _ in watch(score_all(backend, of.records(), chosen, run)):
             pass
-        found = _report(of, chosen, loaded, run, resamples, nsp)
+        found = _report(of, chosen, backend, run, resamples, nsp)
         run.finish(found.to_dict(), work=asdict(backend.tally))
     return found if with_terms else replace(found, terms=())
 
@@ -189,45 +189,26 @@ def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: 
     )
 
 
-def _report(
-    of: Data,
-    protocol: Protocol,
-    model: Model,
-    run: Run,
-    resamples: int,
-    nsp: str | Path | None,
-) -> Report:
+def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples: int, nsp: str | Path | None) -> Report:
     """The measures of what is scored, with a row for each target term."""
+    model = backend.model
     name = f"{model.name}@{model.digest.removeprefix('sha256:')[:DIGITS]}" + (f" with {name_of(nsp)}" if nsp else "")
     if of.kind is Probe:
-        return Report(
+        found = Report(
             protocol=protocol.name,
-            results=sofa.evaluate(
-                of.records(),
-                run.scores(),
-                normalisation=protocol.normalisation,
-                log_base=protocol.log_base,
-                ddof=protocol.ddof,
-                ppl_digits=protocol.ppl_digits,
-                resamples=resamples,
-                seed=protocol.seed,
-            ),
-            signature=_signature(of, name, protocol, model.precision, resamples),
+            results=sofa.measured(of.records(), run.scores(), protocol, resamples=resamples),
+            signature=_signature(of, name, protocol, "", resamples),
             unscored=run.reasons(),
         )
-    found = report(
-        list(of.records()),
-        list(run.scores()),
-        protocol,
-        data=of.name,
-        model=name,
-        resamples=resamples,
-        with_terms=True,
-    )
+    else:
+        scores = list(run.scores())
+        found = report(
+            list(of.records()), scores, protocol, data=of.name, model=name, resamples=resamples, with_terms=True
+        )
     return replace(
         found,
         signature=_signature(of, name, protocol, model.precision, resamples),
-        precision=precision(model, of.records, run.scores(), protocol, WAYS[of.kind]),
+        precision=precision(backend, of.records, run.scores(), protocol, WAYS[of.kind]),
     )
 
 

@@ -3,57 +3,80 @@
 The error is that of the model itself in float32, so that a few records are scored once more; nothing is assumed.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations
+from math import nan
+from pathlib import Path
 from typing import Any
 
-from catsofa.data.records import Cat, Pair, Score
+from catsofa.data.records import Cat, Pair, Probe, Score
+from catsofa.scoring import released_padding
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol
 
 HALVES = ("bfloat16", "float16")
 SAMPLE = 64
-"""Records scored again."""
+"""Records scored again, from all over the data."""
 BYTES = 4
 """Of a weight in float32."""
 
-Score_ = Callable[[Backend, Sequence[Any], Protocol], list[Score]]
+Way = Callable[[Backend, Sequence[Any], Protocol], list[Score]]
 Scores = Mapping[tuple[str, str], float | None]
 
 
 def precision(
-    model: Model, records: Callable[[], Iterable[Any]], scores: Iterable[Score], protocol: Protocol, way: Score_
+    backend: Backend, records: Callable[[], Iterable[Any]], scores: Iterable[Score], protocol: Protocol, way: Way
 ) -> dict[str, Any]:
-    """For a model in half precision: the largest error of a difference in the sample, and how many lie within it."""
+    """For a model in half precision: the largest error in a sample, and how many preferences lie within it.
+
+    The error is that of a difference which a preference is made of; probes have none, and theirs is that of a score.
+    """
+    model = backend.model
     if model.dtype not in HALVES:
         return {}
+    if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
+        return {"dtype": model.dtype, "checked": 0, "reason": "scores depend on the whole call under this protocol"}
     exact = _in_full(model)
     if isinstance(exact, str):
         return {"dtype": model.dtype, "checked": 0, "reason": exact}
     found = {(score.item, score.task): score.score for score in scores}
-    sample = list(islice(records(), SAMPLE))
-    again = {(s.item, s.task): s.score for s in way(Backend(exact), sample, protocol)}
+    sample = spread(records)
+    again = {(s.item, s.task): s.score for s in way(Backend(exact, None, backend.next_sentence), sample, protocol)}
     errors = [abs(one - other) for one, other in zip(gaps(sample, found), gaps(sample, again), strict=True)]
-    error = max((error for error in errors if error == error), default=0.0)
+    known = [error for error in errors if error == error]
+    if not known:
+        return {"dtype": model.dtype, "checked": 0, "reason": "nothing in the sample is scored"}
+    measured = {"dtype": model.dtype, "checked": len(known), "error": max(known)}
+    if isinstance(sample[0], Probe):
+        return measured
     every = [abs(gap) for gap in gaps(records(), found) if gap == gap]
-    within = sum(gap <= error for gap in every)
-    return {"dtype": model.dtype, "checked": len(errors), "error": error, "preferences": len(every), "within": within}
+    return measured | {"preferences": len(every), "within": sum(gap <= max(known) for gap in every)}
+
+
+def spread(records: Callable[[], Iterable[Any]]) -> list[Any]:
+    """`SAMPLE` records at equal distances, since a set may have one task or domain first and another last."""
+    count = sum(1 for _ in records())
+    wanted = {at * count // SAMPLE for at in range(SAMPLE)}
+    return [record for at, record in enumerate(records()) if at in wanted]
 
 
 def gaps(records: Iterable[Any], scores: Scores) -> Iterator[float]:
-    """The differences that preferences are made of: between candidates, or the sides of a pair; NaN if unscored."""
+    """Differences between a CAT's candidates or a pair's sides, or a probe's score; NaN if unscored."""
     for record in records:
-        keys: list[tuple[str, str]]
-        if isinstance(record, Cat):
-            keys = [(candidate.id, record.kind) for candidate in record.candidates]
-        elif isinstance(record, Pair):
-            keys = [(record.id, "more"), (record.id, "less")]
-        else:
-            return
-        for one, other in combinations([scores.get(key) for key in keys], 2):
-            yield float("nan") if one is None or other is None else one - other
+        if isinstance(record, Probe):
+            score = scores.get((record.id, "probe"))
+            yield nan if score is None else score
+            continue
+        for one, other in combinations([scores.get(key) for key in _keys(record)], 2):
+            yield nan if one is None or other is None else one - other
+
+
+def _keys(record: Cat | Pair) -> list[tuple[str, str]]:
+    """Under which item and task the scores of a CAT's candidates, or of a pair's sides, are kept."""
+    if isinstance(record, Cat):
+        return [(candidate.id, record.kind) for candidate in record.candidates]
+    return [(record.id, "more"), (record.id, "less")]
 
 
 def _in_full(model: Model) -> Model | str:
@@ -61,8 +84,8 @@ def _in_full(model: Model) -> Model | str:
     if model.options.get("quantisation") or getattr(model.module, "hf_device_map", None):
         return "a quantised or divided model is not loaded a second time"
     needed = BYTES * sum(weight.numel() for weight in model.module.parameters())
-    if needed > _free_memory():
-        return f"the model in float32 needs {needed / 1e9:.0f} GB of memory beside the one at work"
+    if needed > (free := _free_memory(model.device)):
+        return f"the model in float32 needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB can be used"
     try:
         exact = load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
     except ValueError as error:
@@ -70,9 +93,12 @@ def _in_full(model: Model) -> Model | str:
     return exact if exact.digest == model.digest else f"{model.name} has changed since it was loaded"
 
 
-def _free_memory() -> float:
-    """Bytes of memory that are free, as far as this system says; half of them are left to others."""
-    names = getattr(os, "sysconf_names", {})
-    if "SC_AVPHYS_PAGES" not in names:
-        return 0.0
-    return 0.5 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def _free_memory(device: str) -> float:
+    """Bytes of free memory on a device, as far as the system says; half of them are left to others."""
+    if device.startswith("cuda"):
+        import torch
+
+        return 0.5 * torch.cuda.mem_get_info(device)[0]
+    table = Path("/proc/meminfo")
+    lines = table.read_text(encoding="ascii").splitlines() if table.exists() else []
+    return 0.5 * 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

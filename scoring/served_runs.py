@@ -94,16 +94,7 @@ def _report(
         )
     return Report(
         protocol=protocol.name,
-        results=sofa.evaluate(
-            of.records(),
-            scores,
-            normalisation=protocol.normalisation,
-            log_base=protocol.log_base,
-            ddof=protocol.ddof,
-            ppl_digits=protocol.ppl_digits,
-            resamples=resamples,
-            seed=protocol.seed,
-        ),
+        results=sofa.measured(of.records(), scores, protocol, resamples=resamples),
         signature=Signature(
             data=of.name,
             subset=of.subset,

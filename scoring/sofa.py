@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.intervals import LEVEL, RESAMPLES, Interval, Seed, limits, resampled_sums
-from catsofa.scoring.protocols import Normalisation
+from catsofa.scoring.protocols import Normalisation, Protocol
 from catsofa.scoring.sofa_grid import Grid, disparities, grids, log_ppl_star, shares_of_lowest, variances
 
 Array = NDArray[np.float64]
@@ -155,6 +155,20 @@ def evaluate(
         categories={part.grid.category: part.score(normalisation, level) for part in parts},
         identities=tuple(row for part in parts for row in _identities(part)),
         stereotypes=tuple(row for part in parts for row in _stereotypes(part)),
+    )
+
+
+def measured(probes: Iterable[Probe], scores: Iterable[Score], protocol: Protocol, *, resamples: int) -> Results:
+    """The SoFa score of scored probes as a protocol words it."""
+    return evaluate(
+        probes,
+        scores,
+        normalisation=protocol.normalisation,
+        log_base=protocol.log_base,
+        ddof=protocol.ddof,
+        ppl_digits=protocol.ppl_digits,
+        resamples=resamples,
+        seed=protocol.seed,
     )
 
 

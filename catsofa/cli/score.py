@@ -56,7 +56,13 @@ def score(
     out: Annotated[Path | None, typer.Option(help="A folder for every score; the same call again goes on.")] = None,
     nsp: Annotated[Path | None, typer.Option(help="A head of `catsofa nsp train`, for intersentence CATs.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")] = "float32",
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="float32 (exact), bfloat16, float16 or auto; of half precision the report says how many preferences "
+            "lie within its error."
+        ),
+    ] = "float32",
     device_map: Annotated[str | None, typer.Option(help="`auto`: a model too big for one device.")] = None,
     bits: Annotated[Literal["4", "8"] | None, typer.Option(help="Quantise with bitsandbytes when loading.")] = None,
     trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
@@ -123,10 +129,11 @@ def _precision(found: Mapping[str, Any]) -> str:
     """What half precision may have decided, in a sentence."""
     if not found["checked"]:
         return f"{found['dtype']}: its error was not measured: {found['reason']}"
-    return (
-        f"{found['dtype']}: differences are off by up to {found['error']:.4f} ({found['checked']} checked in float32); "
-        f"{found['within']:,} of {found['preferences']:,} preferences lie within that and could flip"
-    )
+    what = "differences" if "preferences" in found else "scores"
+    said = f"{found['dtype']}: {what} are off by up to {found['error']:.4f} ({found['checked']} checked in float32)"
+    if "preferences" not in found:
+        return said
+    return f"{said}; {found['within']:,} of {found['preferences']:,} preferences lie within that and could flip"
 
 
 def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:

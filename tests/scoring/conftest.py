@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from catsofa.cli import main
+
 # several test processes share the cores: threads inside one would only wait for those of another
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -319,3 +321,16 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return made
 
     return folder
+
+
+@pytest.fixture
+def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """The command line in this process: arguments to what it says on stdout and on stderr."""
+
+    def run(*arguments: object) -> tuple[str, str]:
+        monkeypatch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
+        with pytest.raises(SystemExit):
+            main()
+        return tuple(capsys.readouterr())
+
+    return run

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -158,10 +159,36 @@ def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny
 
 def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """No memory for a second model: a reason, and no number."""
-    monkeypatch.setattr(precision, "_free_memory", lambda: 1000)
-    found = evaluate(str(tiny("gpt2")), cats(), dtype="bf16", resamples=10).to_dict()["precision"]
+    folder = str(tiny("gpt2"))
+    padded = evaluate(str(tiny("bloom")), PROBES, protocol="sofa-hf", dtype="bf16", resamples=10).to_dict()["precision"]
+    assert padded == {
+        "dtype": "bfloat16",
+        "checked": 0,
+        "reason": "scores depend on the whole call under this protocol",
+    }
+    monkeypatch.setattr(precision, "_free_memory", lambda _: 1000)
+    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
     assert found["checked"] == 0
     assert "in float32 needs" in found["reason"]
+    assert "preferences" not in found
+
+
+def test_a_sample_comes_from_all_over_the_data() -> None:
+    """Every record of few; of many 64 at equal distances, the first among them."""
+    assert precision.spread(lambda: range(10)) == list(range(10))
+    assert precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
+
+
+def test_the_command_says_what_half_precision_may_have_decided(
+    tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """A sentence beside the tables; for probes, which have no preferences, the error of a score."""
+    said = catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--dtype", "bf16")[1]
+    assert re.search(
+        r"bfloat16: differences are off by up to 0\.\d{4} \(36 checked in float32\); \d+ of 36 preferences", said
+    )
+    assert "scores are off by" in catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--dtype", "bf16")[1]
+    assert "off by" not in catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl")[1]
 
 
 def test_a_limit_may_be_lifted_later(tiny: Tiny, files: Path) -> None:

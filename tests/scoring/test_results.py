@@ -8,7 +8,6 @@ import pytest
 from small_cats import cat, scores
 from tests_support import run_catsofa
 
-from catsofa.cli import main
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Pair, Score
@@ -161,19 +160,6 @@ def test_only_cats_and_pairs_have_measures_made_from_scores(tmp_path: Path) -> N
     file.write_text('{"item": "a", "score": 1.0}\n', encoding="utf-8")
     with pytest.raises(BadInput, match="found scores; expected CATs or CrowS-Pairs"):
         report_on(file, file)
-
-
-@pytest.fixture
-def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    """The command line in this process: arguments to what it says on stdout and on stderr."""
-
-    def run(*arguments: object) -> tuple[str, str]:
-        monkeypatch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
-        with pytest.raises(SystemExit):
-            main()
-        return tuple(capsys.readouterr())
-
-    return run
 
 
 def test_the_score_command(files: tuple[Path, Path], catsofa: Callable[..., tuple[str, str]]) -> None:

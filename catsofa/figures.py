@@ -33,10 +33,15 @@ def short(name: str) -> str:
 
 def _axes(height: float) -> tuple[Any, Any]:
     """An empty drawing; no window is ever opened."""
+    drawing = _paper(height)
+    return drawing, drawing.subplots()
+
+
+def _paper(height: float) -> Any:
+    """A sheet of our width."""
     from matplotlib.figure import Figure
 
-    drawing = Figure(figsize=(WIDTH, height), layout="constrained")
-    return drawing, drawing.subplots()
+    return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def _legend(drawing: Any, entries: int) -> None:
@@ -103,26 +108,102 @@ def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
     axes.set_yticks(range(len(categories)), [short(name) for name in categories])
     axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
     axes.set_xlim(left=0)
-    _legend(drawing, len(values))
+    _legend(drawing, sum(map(bool, values)))
+    return drawing
+
+
+def ranges(values: Mapping[str, Mapping[str, Number]], measure: str, ideal: float, limits: tuple[float, float]) -> Any:
+    """A point with its interval for each category (rows) and model (colours and marks), beside the ideal value."""
+    categories = list(dict.fromkeys(part for of in values.values() for part in of))
+    drawing, axes = _axes(1.1 + len(categories) * (0.2 + 0.13 * len(values)) + 0.12 * len(values))
+    for at, (model, of) in enumerate(values.items()):
+        shown = [(row, of[part]) for row, part in enumerate(categories) if part in of and of[part].value is not None]
+        if shown:
+            places = [row + (at - (len(values) - 1) / 2) * 0.8 / len(values) for row, _ in shown]
+            axes.errorbar(
+                [n.value for _, n in shown], places, xerr=np.hstack([_errors(n) for _, n in shown]), capsize=2,
+                fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], markersize=5, label=short(model),
+            )  # fmt: skip
+    for edge in range(1, len(categories)):
+        axes.axhline(edge - 0.5, color="#8a8a8a", linewidth=0.4)
+    axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
+    axes.set_yticks(range(len(categories)), [short(name) for name in categories])
+    axes.set(xlabel=measure, xlim=limits, ylim=(len(categories) - 0.5, -0.5))
+    _legend(drawing, sum(map(bool, values)))
+    return drawing
+
+
+def violins(values: Mapping[str, Mapping[str, Sequence[float]]], measure: str) -> Any:
+    """For each category (rows) and model (colours), how its numbers are spread, from their hundredths."""
+    categories = list(dict.fromkeys(part for of in values.values() for part in of))
+    drawing, axes = _axes(1.1 + len(categories) * (0.2 + 0.3 * len(values)) + 0.12 * len(values))
+    height = 0.85 / len(values)
+    for at, (model, of) in enumerate(values.items()):
+        colour = COLOURS[at % len(COLOURS)]
+        for row, part in ((row, part) for row, part in enumerate(categories) if part in of):
+            place = row + (at - (len(values) - 1) / 2) * height
+            across, density = _density(np.array(of[part]))
+            half = height / 2 * 0.95 * density / density.max()
+            axes.fill_between(across, place - half, place + half, color=colour, alpha=0.45, linewidth=0)
+            axes.plot([of[part][25], of[part][75]], [place, place], color=INK, linewidth=2, solid_capstyle="butt")
+            axes.plot(of[part][50], place, marker=MARKERS[at % len(MARKERS)], color=colour, mec=INK, markersize=6)
+        axes.plot([], [], marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=short(model))
+    axes.set_yticks(range(len(categories)), [short(name) for name in categories])
+    axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
+    _legend(drawing, sum(map(bool, values)))
+    return drawing
+
+
+def _density(quantiles: Any) -> tuple[Any, Any]:
+    """Where numbers lie and how dense, from their hundredths, by Gaussian kernels of Scott's width."""
+    width = max(float(quantiles.std()) * len(quantiles) ** -0.2, 1e-6)
+    across = np.linspace(quantiles[0], quantiles[-1], 60) if np.ptp(quantiles) else quantiles[:1]
+    return across, np.exp(-(((across[:, None] - quantiles) / width) ** 2) / 2).sum(axis=1)
+
+
+def histograms(drawn: Sequence[Mapping[str, Any]]) -> Any:
+    """A histogram for each category, one above the other on one scale; what is cut is hatched."""
+    drawing = _paper(0.6 + 1.3 * len(drawn))
+    places = drawing.subplots(len(drawn), squeeze=False, sharex=True)[:, 0]
+    for axes, of in zip(places, drawn, strict=True):
+        edges, counts, kept = np.array(of["edges"]), np.array(of["counts"]), of["kept_bins"]
+        for part, colour, hatch in ((slice(None, kept), COLOURS[0], ""), (slice(kept, None), "#b9bec6", "////")):
+            axes.bar(
+                edges[:-1][part], counts[part], np.diff(edges)[part], align="edge", color=colour, hatch=hatch,
+                edgecolor="white", linewidth=0.4,
+            )  # fmt: skip
+        axes.axvline(edges[kept], color=INK, linestyle="--", linewidth=0.8)
+        axes.set_title(
+            f"{short(of['category'] or 'all')}: {counts[:kept].sum():,} of {counts.sum():,} kept",
+            loc="left",
+            fontsize=10,
+        )
+    log = drawn[0]["scale"] == "log10"
+    places[-1].set_xlabel("mean perplexity" + (", log10" if log else ""))
+    drawing.supylabel("stereotypes", fontsize=10)
     return drawing
 
 
 def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
-    """The effect size of each model (rows) and test (columns), on a scale that is even around 0."""
+    """The effect size of each test and model, the fewer of the two across, on a scale that is even around 0."""
     tests = list(dict.fromkeys(test for of in values.values() for test in of))
-    drawing, axes = _axes(1.3 + 0.4 * len(values) + 0.04 * min(LONGEST, max(map(len, tests))))
-    cells = [[of[test].value if test in of else None for test in tests] for of in values.values()]
+    cells = {(model, test): found for model, of in values.items() for test, found in of.items()}
+    down, across = (tests, list(values)) if len(tests) > len(values) else (list(values), tests)
+    found = [[cells.get((b, a) if down is tests else (a, b)) for b in across] for a in down]
+    drawing, axes = _axes(1.3 + 0.32 * len(down) + 0.07 * min(LONGEST, max(map(len, across))))
+    numbers = [[np.nan if cell is None or cell.value is None else cell.value for cell in row] for row in found]
     # a mesh and no image, so that it stays sharp on paper
-    axes.pcolormesh(np.array(cells, dtype=float), cmap="RdBu_r", vmin=-2, vmax=2, edgecolors="#ffffff", linewidth=2)
-    for row, of in enumerate(values.values()):
-        for column, test in enumerate(tests):
-            if (found := of.get(test)) and found.value is not None:
-                ink = "#ffffff" if abs(found.value) > 1.2 else "#111111"
-                axes.text(
-                    column + 0.5, row + 0.5, f"{found.value:.2f}{found.mark}", ha="center", va="center", color=ink
-                )
-    axes.set_xticks(np.arange(len(tests)) + 0.5, [short(test) for test in tests], rotation=0 if len(tests) < 4 else 90)
-    axes.set_yticks(np.arange(len(values)) + 0.5, [short(model) for model in values])
+    axes.pcolormesh(np.array(numbers), cmap="RdBu_r", vmin=-2, vmax=2, edgecolors="#ffffff", linewidth=2)
+    for row, line in enumerate(found):
+        for column, cell in enumerate(line):
+            if cell and cell.value is not None:
+                ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", f"{cell.value:.2f}{cell.mark}"
+                size = 10 if len(across) < 8 else 7
+                axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=size)
+    axes.set_xticks(
+        np.arange(len(across)) + 0.5, [short(name) for name in across], rotation=0 if len(across) < 4 else 90
+    )
+    axes.set_yticks(np.arange(len(down)) + 0.5, [short(name) for name in down])
     axes.invert_yaxis()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -146,8 +227,12 @@ def svg(drawing: Any, name: str) -> str:
 
 def draw(make: Any) -> Any:
     """The drawing, in our style."""
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError:
+        raise ValueError(
+            "figures need matplotlib: pip install 'catsofa[score]'; --format markdown, csv, json and latex do without"
+        ) from None
     with matplotlib.rc_context(STYLE):
         return make()
 

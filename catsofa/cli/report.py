@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from catsofa.cli.data import local
 from catsofa.cli.terminal import Quiet, examples, say
+from catsofa.cli.validate_sets import Frequencies, Negative, SentimentModel
 
 
 def register(app: typer.Typer) -> None:
@@ -14,26 +16,45 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa report runs --out report.html",
             "catsofa report runs/gpt2 runs/bert --out report.html --figures figures",
+            "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
+            "catsofa report runs robustness.json filter.json --out report.html",
             "catsofa report runs --out tables.tex --format latex",
+            "catsofa report stereoset:dev --out dev.html --frequencies wordfreq",
+            "catsofa report study release --out people.html",
         )
     )(report)
 
 
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="Folders of `catsofa score --out`, or above them.")
+    of: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN|DATA…",
+            help="Folders of `catsofa score --out`, or above them; data sets, studies, releases.",
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The file to write.")],
     form: Annotated[
         Literal["html", "markdown", "csv", "json", "latex"], typer.Option("--format", help="Of the file.")
     ] = "html",
+    paraphrase: Annotated[
+        list[Path] | None,
+        typer.Option(help="A run on paraphrases of what a RUN scored, or a folder above; again for another."),
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the figures as PDF, PNG and SVG.")] = None,
+    frequencies: Frequencies = "",
+    sentiment_model: SentimentModel = "",
+    negative: Negative = "",
     quiet: Quiet = False,
 ) -> None:
-    """Show finished runs: tables with intervals and signatures, figures, and what each measure cannot show."""
-    from catsofa.report import document
+    """Show finished runs, or what is in data sets: tables with intervals and signatures, figures, and their limits.
+
+    Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
+    """
+    from catsofa.dataset_report import Tools, report_on
     from catsofa.report_formats import write
 
-    found = document(runs)
+    tools = Tools(frequencies=frequencies, sentiment_model=sentiment_model, negative=negative)
+    found = report_on([local(one) for one in of], tools)
     write(found, out, form, figures)
     say(f"{out}: {sum(len(section.tables) for section in found.sections)} tables", quiet=quiet)

@@ -15,7 +15,7 @@ from catsofa.data.files import BadInput
 from catsofa.report import document
 from catsofa.report_document import Number
 from catsofa.report_formats import FORMATS, WRITE
-from catsofa.report_sections import stars
+from catsofa.report_cells import stars
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
 
@@ -36,12 +36,13 @@ def cats(text: str) -> dict[str, Any]:
 def probes(text: str) -> dict[str, Any]:
     """Results of probes whose category, identity and stereotype have this name."""
     score = {"score": 0.5, "coverage": 0.5, "intervals": {"score": {"low": 0.4, "high": 0.6}}}
+    score["normalisation"] = "identity"
     score["normalisations"] = {"identity": 0.5, "conditional": 0.25, "none": 0.125}
     identity = {"category": text, "identity": text, "lowest": 0.5, "highest": 0.1, "mean": 1.0}
     stereotype = {"category": text, "stereotype": text, "dds": 0.5, "variance": 0.1}
     return {
         **score,
-        "categories": {text: {**score, "probes": 10}},
+        "categories": {text: {**score, "probes": 10, "stereotypes": 4, "identities": 3, "quantiles": [*range(101)]}},
         "identities": [identity],
         "stereotypes": [stereotype],
     }
@@ -214,7 +215,7 @@ def test_figures_are_kept_for_papers(tmp_path: Path) -> None:
 def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
     """An empty folder, a run without its end and the same run twice are errors that say what to do."""
     whole = run(tmp_path / "a", cats("d"))
-    with pytest.raises(BadInput, match="no such folder"):
+    with pytest.raises(BadInput, match="no such file or folder"):
         document([tmp_path / "nowhere"])
     with pytest.raises(ValueError, match="give one of them"):
         document([whole, whole])

@@ -1,0 +1,1 @@
+../../catsofa/report_robustness.py

@@ -1,0 +1,93 @@
+"""Rank agreement in a report: whether benchmarks put the same models first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import nan
+from statistics import fmean
+from typing import Any
+
+from catsofa.report_cells import Words, between, known
+from catsofa.report_document import Cell, Number, Section, Table
+from catsofa.report_inputs import Finished
+from catsofa.scoring.rank_correlation import LEAST, kendall
+
+WORDS = Words(
+    "Do the benchmarks agree on the order of models?",
+    "Each benchmark orders the models by how far they are from its ideal; Kendall's τ says whether two orders agree "
+    "(1: the same, −1: reversed, 0: unrelated).",
+    "Agreement of two benchmarks is no proof that either measures what people suffer from; disagreement does not say "
+    "which one errs. Limits are over models as if drawn at random, which models of a few families are not.",
+)
+SIZES: dict[str, str] = {
+    "stereoset": "|ss − 50|",
+    "crows": "|score − 50|",
+    "sofa": "score",
+    "seat": "mean |d|",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """How far each model is from the ideal of a benchmark."""
+
+    benchmark: str
+    models: Mapping[str, float]
+    signatures: tuple[str, ...]
+
+
+def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> Iterator[Section]:
+    """Kendall's tau between every two benchmarks that enough of the same models were measured on."""
+    orders = [_ordered(kind, runs) for kind, runs in groups if kind in SIZES and len(runs) >= LEAST]
+    body: list[tuple[Cell, ...]] = []
+    used: dict[str, None] = {}
+    for one, other in combinations(orders, 2):
+        found = kendall(one.models, other.models)
+        if found.models >= LEAST:
+            of = len({*one.models, *other.models})
+            p = Number(known(found.p), digits=4)
+            body.append((one.benchmark, other.benchmark, between(found.value), p, f"{found.models} of {of}"))
+            used |= dict.fromkeys([*one.signatures, *other.signatures])
+    if body:
+        table = Table(
+            name=f"{name}-kendall",
+            caption="Kendall's τ of the orders of models, with 95 % intervals",
+            columns=("benchmark", "and", "τ", "p", "models in both"),
+            rows=tuple(body),
+            signatures=tuple(used),
+            notes=(
+                "Models are joined by name. Limits are Fieller's; of four models or fewer, or where both orders are "
+                "wholly alike, there are none. Signatures differ between the benchmarks: orders are compared here, "
+                "never numbers.",
+            ),
+        )
+        yield WORDS.section(name, "", [table])
+
+
+def _ordered(kind: str, runs: Sequence[Finished]) -> Ordered:
+    """A benchmark's order; a model that lacks one of several tests is left out, as its mean would be of others."""
+    sizes: dict[str, dict[str, float]] = {}
+    for run in runs:
+        sizes.setdefault(run.model, {}).update(_sizes(kind, run.report["results"]))
+    every = set().union(*sizes.values())
+    models = {model: fmean(found.values()) for model, found in sizes.items() if found.keys() == every}
+    signature = runs[0].signature
+    of = f"protocol {signature.protocol}" if kind == "seat" else f"{signature.data}, protocol {signature.protocol}"
+    return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({of})", models, tuple(str(run.signature) for run in runs))
+
+
+NAMES = {"stereoset": "StereoSet", "crows": "CrowS-Pairs", "sofa": "SoFa", "seat": "SEAT"}
+
+
+def _sizes(kind: str, results: Any) -> dict[str, float]:
+    """How far a model is from the ideal, by test where there are several."""
+    if kind == "seat":
+        return {row["test"]: _apart(row["effect_size"], 0) for row in results}
+    if kind == "stereoset":
+        return {"ss": _apart(results["overall"]["ss"], 50)}
+    return {"score": _apart(results["overall"]["score"], 50) if kind == "crows" else _apart(results["score"], 0)}
+
+
+def _apart(value: float | None, ideal: float) -> float:
+    """The distance from the ideal; NaN is unscored."""
+    return nan if value is None else abs(value - ideal)

@@ -1,0 +1,88 @@
+"""What the tables of all measures share: cells with limits, how many are scored of how many, and signatures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from catsofa.report_document import Figure, Number, Section, Table
+from catsofa.scoring.intervals import Interval
+from catsofa.scoring.signature import Signature
+
+Row = tuple[str, Mapping[str, Any], Signature]
+"""The name of a model, the report of its run, and its signature."""
+MOST = 5
+"""Terms, identities and stereotypes named at each end."""
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a section says of its measure: its title, how to read it, and what it cannot show."""
+
+    title: str
+    lead: str
+    limits: str
+
+    def section(self, name: str, of: str, tables: Sequence[Table], figures: Sequence[Figure] = ()) -> Section:
+        """A section about a data set."""
+        title = f"{self.title} ({of})" if of else self.title
+        return Section(
+            name=name, title=title, lead=self.lead, limits=self.limits, tables=tuple(tables), figures=tuple(figures)
+        )
+
+
+def about(rows: Sequence[Row]) -> str:
+    """The data and the protocol of rows that differ in their models alone."""
+    signature = rows[0][2]
+    subset = f", {signature.subset}" if signature.subset else ""
+    return f"{signature.data}{subset}, protocol {signature.protocol}"
+
+
+def known(value: float | None) -> float | None:
+    """A number, or None for what is unscored."""
+    return None if value is None or value != value else value
+
+
+def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
+    """A measure of our JSON with its limits."""
+    limits = of["intervals"][name]
+    return Number(known(of[name]), known(limits["low"]), known(limits["high"]), digits, mark)
+
+
+def valued(of: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
+    """A `value` of our JSON with its limits beside it."""
+    return Number(known(of["value"]), known(of["low"]), known(of["high"]), digits, mark)
+
+
+def between(of: Interval, digits: int = 2, mark: str = "") -> Number:
+    """An interval as a cell; NaN is unscored, or no limit."""
+    return Number(known(of.value), known(of.low), known(of.high), digits, mark)
+
+
+def scored(coverage: float | None, of: int) -> str:
+    """How many are scored of how many."""
+    return f"{round((coverage or 0) * of):,} of {of:,}"
+
+
+def signatures(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The signature of each model's numbers."""
+    return tuple(str(signature) for _, _, signature in rows)
+
+
+def unscored(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Why texts have no score."""
+    return tuple(
+        f"{model}: {count:,} unscored: {reason}"
+        for model, report, _ in rows
+        for reason, count in report.get("unscored", {}).items()
+    )
+
+
+def ends(of: Sequence[Any]) -> list[Any]:
+    """The first and the last few of an ordered list, none twice."""
+    return list(of) if len(of) <= 2 * MOST else [*of[:MOST], *of[-MOST:]]
+
+
+def stars(p: float | None) -> str:
+    """One to three stars for p below 0.05, 0.01, 0.001; none for what is unscored."""
+    return "" if p is None else next((mark for limit, mark in STARS if p < limit), "")

@@ -1,0 +1,58 @@
+"""CrowS-Pairs in a report: the preference of each model over all pairs, by direction and by type."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from catsofa import figures
+from catsofa.report_cells import Row, Words, about, limited, scored, signatures, unscored
+from catsofa.report_document import Cell, Figure, Section, Table
+
+LIMITS = (
+    "A score of 50 is not “unbiased”: preferences of opposite directions cancel, and many of the released pairs have "
+    "known flaws."
+)
+WORDS = Words(
+    "CrowS-Pairs: preference for the more stereotyping sentence",
+    "The percentage of pairs whose more stereotyping sentence scores higher (ideal 50).",
+    LIMITS,
+)
+ASKED = Words(
+    "Asked to choose: CrowS-Pairs",
+    "The percentage of pairs whose more stereotyping sentence a model names when it is asked which is more likely.",
+    f"What a model chooses when it must is not what it finds probable: compare with no other table. {LIMITS}",
+)
+
+
+def crows(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
+    """The preference of each model, over all pairs, by direction and by type."""
+    body: list[tuple[Cell, ...]] = []
+    for model, report, _ in rows:
+        results = report["results"]
+        sets = {"all": results["overall"], **results["directions"], **results["types"]}
+        body += [
+            (model, part, limited(of, "score"), of["neutral"], scored(of["coverage"], of["pairs"]))
+            for part, of in sets.items()
+        ]
+    table = Table(
+        name=f"{name}-preference",
+        caption="Preference for the more stereotyping sentence in percent, with 95 % intervals",
+        columns=("model", "pairs of", "score", "ties", "pairs scored"),
+        rows=tuple(body),
+        signatures=signatures(rows),
+        unscored=unscored(rows),
+    )
+    values = {
+        model: {part: limited(of, "score") for part, of in report["results"]["types"].items()}
+        for model, report, _ in rows
+    }
+    types = Figure(
+        name=f"{name}-types",
+        caption="Preference for the more stereotyping sentence by type, with 95 % intervals; the dashed line is 50",
+        alt="; ".join(f"{model}, {part}: {score}" for model, of in values.items() for part, score in of.items()),
+        draw=lambda: figures.ranges(values, "preference, %", 50, (0, 100)),
+    )
+    return words.section(name, about(rows), [table], [types])
+
+
+asked = partial(crows, words=ASKED)
+"""The same of answers, which stand apart."""

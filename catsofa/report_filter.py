@@ -1,0 +1,51 @@
+"""SoFa's perplexity filter in a report: the histogram of each category and where it was cut."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from catsofa import figures
+from catsofa.data.files import BadInput
+from catsofa.report_cells import Words
+from catsofa.report_document import Figure, Number, Section, Table
+from catsofa.scoring.signature import name_of
+
+WORDS = Words(
+    "The perplexity filter of stereotypes",
+    "Stereotypes whose mean perplexity over the models falls into the lowest bins of their category are kept.",
+    "A low perplexity says that models expect a text, not that it is well formed or a stereotype that people hold; "
+    "where the histogram is cut is a choice.",
+)
+
+
+def perplexity_filter(name: str, path: Path, found: Mapping[str, Any]) -> Section:
+    """How many of each category are kept, and the histograms."""
+    drawn = found["histograms"]
+    try:
+        rows = tuple(
+            (
+                of["category"] or "all",
+                f"{sum(of['counts'][: of['kept_bins']]):,} of {sum(of['counts']):,}",
+                f"{of['kept_bins']} of {len(of['counts'])}",
+                Number(10 ** of["edges"][of["kept_bins"]] if of["scale"] == "log10" else of["edges"][of["kept_bins"]]),
+            )
+            for of in drawn
+        )
+        refused = "; ".join(f"{count:,} {reason}" for reason, count in found["refused"].items()) or "none"
+    except (KeyError, TypeError, IndexError):
+        raise BadInput(path, "histograms that lack a field", "what `catsofa filter perplexity --json` prints") from None
+    table = Table(
+        name=f"{name}-cuts",
+        caption=f"Stereotypes kept and cut, by category: {found['kept']:,} kept",
+        columns=("category", "stereotypes kept", "bins kept", "perplexity of the cut"),
+        rows=rows,
+        signatures=(f"data:{name_of(path)} | filter:perplexity | scale:{drawn[0]['scale']}",),
+        notes=(f"Refused: {refused}. Unscored stereotypes are in no bin.",),
+    )
+    figure = Figure(
+        name=f"{name}-histograms",
+        caption="Mean perplexity of the stereotypes of each category; full bars are kept, hatched ones cut",
+        alt="; ".join(f"{category}: {kept} kept, {bins} bins" for category, kept, bins, _ in rows),
+        draw=lambda: figures.histograms(drawn),
+    )
+    return WORDS.section(name, path.name, [table], [figure])

@@ -1,0 +1,157 @@
+"""What a report is made of: finished runs, and what `score`, `robustness` and `filter perplexity` print with --json."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput
+from catsofa.scoring.runs import MANIFEST, REPORT, read_manifest
+from catsofa.scoring.signature import DIGITS, Signature
+
+EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
+ASKED = "asked "
+"""Before the kind of a measure whose answers were asked for, not scored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A finished run: what it measured, by which model, and its signature."""
+
+    folder: Path
+    """The file, where there is no folder."""
+    kind: str
+    model: str
+    report: dict[str, Any]
+    signature: Signature
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> bool:
+        """Whether its scores lie in a folder, one for each text."""
+        return bool(self.manifest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Everything a report was asked to show; robustness and filters by the file they come from."""
+
+    runs: Sequence[Finished]
+    robustness: Mapping[Path, Mapping[str, Any]]
+    filters: Mapping[Path, Mapping[str, Any]]
+
+
+def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
+    """What lies in these files and folders, and below them; a run that is unfinished, or there twice, is refused."""
+    out = {path.resolve() for path in leave_out}
+    runs: list[Finished] = []
+    robustness: dict[Path, Mapping[str, Any]] = {}
+    filters: dict[Path, Mapping[str, Any]] = {}
+    for path in map(Path, paths):
+        if not path.is_file():
+            runs += [read(place) for place in _places(path) if place.resolve() not in out]
+            continue
+        found = json_files.read(path, EXPECTED)
+        for number, part in enumerate(found if isinstance(found, list) else [found], 1):
+            if not isinstance(part, dict):
+                raise BadInput(path, "JSON that is no result", EXPECTED)
+            if "comparisons" in part:
+                robustness[path] = part
+            elif "histograms" in part:
+                filters[path] = part
+            else:
+                runs.append(finished(path, part, {}, f"result {number} of it"))
+    _refuse_twice(runs)
+    return Given(runs=_with_unique_names(runs), robustness=robustness, filters=filters)
+
+
+def _refuse_twice(runs: Sequence[Finished]) -> None:
+    """A model that is measured twice on the same data would count twice."""
+    seen: dict[Signature, int] = {}
+    for at, run in enumerate(runs):
+        if (first := seen.setdefault(run.signature, at)) != at:
+            places = f"{runs[first].folder} and {run.folder}"
+            raise ValueError(f"{places} are the same model on the same data; give one of them")
+
+
+def _places(folder: Path) -> list[Path]:
+    """The folder if it is a run, or the runs below it."""
+    places = [path.parent for path in sorted(folder.rglob(MANIFEST))]
+    if not places:
+        raise BadInput(folder, "no run in it" if folder.is_dir() else "no such file or folder", EXPECTED)
+    return places
+
+
+def read(folder: Path) -> Finished:
+    """One finished run."""
+    manifest = read_manifest(folder)
+    if not (folder / REPORT).is_file():
+        raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
+    report = json_files.read(folder / REPORT, "the report of a run")
+    return finished(folder, report, manifest, "its report")
+
+
+def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) -> Finished:
+    """One report with its signature."""
+    try:
+        results = report["results"]
+        signature = Signature(**{name: value for name, value in report["signature"].items() if name != "line"})
+        kind = _kind(results)
+    except (AttributeError, KeyError, TypeError):
+        raise BadInput(path, f"no results with a signature in {what}", EXPECTED) from None
+    if kind.startswith(ASKED):
+        report = {**report, "results": results["forced_choice"]}
+    named = manifest.get("about", {}).get("model") or signature.model
+    # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
+    encoder = re.match(r"encoder=(.*?) kind=", str(named))
+    name = encoder[1] if encoder else str(named)
+    return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
+
+
+def _kind(results: Any) -> str:
+    """Which measure these results are of."""
+    if isinstance(results, list):
+        return "seat"
+    if "forced_choice" in results:
+        return ASKED + _kind(results["forced_choice"])
+    if "normalisations" in results:
+        return "sofa"
+    if "types" in results:
+        return "crows"
+    results["overall"]["lms"]
+    return "stereoset"
+
+
+def beside(run: Finished) -> tuple[str, str]:
+    """What two runs must have in common to share a table: all but their models; each test of SEAT has its own data."""
+    shared = replace(run.signature, data="", subset="") if run.kind == "seat" else run.signature
+    return run.kind, str(replace(shared, model=""))
+
+
+def _with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
+    """The runs; models of one name in one table are told apart by the hash in their signature."""
+    names: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for run in runs:
+        names[(*beside(run), run.model)].add(run.signature.model)
+    return [
+        replace(run, model=f"{run.model}@{_hash(run)}") if len(names[(*beside(run), run.model)]) > 1 else run
+        for run in runs
+    ]
+
+
+def _hash(run: Finished) -> str:
+    """The digest in the name of a model."""
+    found = re.search(r"(?:sha256:|@)([0-9a-f]+)", run.signature.model)
+    return found[1][:DIGITS] if found else run.folder.name
+
+
+def groups(runs: Iterable[Finished]) -> Iterator[tuple[str, list[Finished]]]:
+    """The runs that may stand side by side, each with its kind, the models in order."""
+    found: dict[tuple[str, str], list[Finished]] = defaultdict(list)
+    for run in runs:
+        found[beside(run)].append(run)
+    for (kind, _), several in found.items():
+        yield kind, sorted(several, key=lambda run: run.model)

@@ -1,0 +1,40 @@
+"""What came of each CAT in a run, read again from its folder: for what a report shows item by item."""
+
+from itertools import islice
+from pathlib import Path
+
+from catsofa.data.records import Cat
+from catsofa.report_inputs import Finished
+from catsofa.scoring.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.score_files import cats_on, data_of, scores_of
+
+
+class NotThere(ValueError):
+    """The items of a run cannot be had: only its numbers were given, its data moved, or its protocol has no name."""
+
+
+def cats(run: Finished) -> list[Cat]:
+    """The CATs that a run scored, from where it read them."""
+    if not run.kept:
+        raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
+    try:
+        first = run.signature.subset.removeprefix("first ")
+        return list(islice(cats_on(data_of(run.folder)), int(first) if first else None))
+    except ValueError as error:
+        raise NotThere(str(error)) from None
+
+
+def protocol(run: Finished) -> Protocol:
+    """The protocol of a run, which must be a preset, since a folder holds no other's options."""
+    signature = run.signature
+    found = named(signature.protocol, seed=signature.seed)
+    if signature.options not in ("", found.digest):
+        raise NotThere(f"{run.folder} was scored by a protocol {signature.protocol!r} with options of its own")
+    return found
+
+
+def of_cats(run: Finished, of: list[Cat]) -> Outcomes:
+    """What the run's scores make of these CATs, by its protocol."""
+    chosen = protocol(run)
+    return outcomes(of, scores_of(Path(run.folder)), ties=chosen.ties, rule=chosen.rule)

@@ -1,0 +1,100 @@
+"""Runs on paraphrases joined with the runs on their originals, as the robustness that a report shows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat
+from catsofa.report_inputs import Finished, find
+from catsofa.report_items import cats, protocol
+from catsofa.report_robustness import Robust
+from catsofa.scoring.alignment import join
+from catsofa.scoring.robustness import robustness
+from catsofa.scoring.robustness_report import Compared, robustness_report
+from catsofa.scoring.score_files import refuse_other_models, scored_by, scores_of
+
+Sets = dict[tuple[str, str, str], list[Cat]]
+"""The CATs of a data set, a subset and a place, read once for all models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A run on paraphrases and the run on their originals."""
+
+    original: Finished
+    paraphrase: Finished
+
+
+def robust(paraphrases: Iterable[Path], runs: Sequence[Finished]) -> Iterator[Robust]:
+    """The robustness of models to these paraphrases, whose originals are among `runs`, by their data and protocol."""
+    sets: Sets = {}
+    joined = [_joined(run, runs, sets) for run in find(paraphrases).runs]
+    for _, group in groupby(sorted(joined, key=_key), key=_key):
+        yield _robust(list(group), sets)
+
+
+def _key(pair: Joined) -> tuple[str, str, str, str]:
+    """What comparisons in one table share."""
+    signature = pair.original.signature
+    return signature.data, signature.subset, signature.protocol, signature.options
+
+
+def _cats(run: Finished, sets: Sets) -> list[Cat]:
+    """The CATs of a run."""
+    place = run.signature.data, run.signature.subset, str(run.manifest.get("about", {}).get("on"))
+    if place not in sets:
+        sets[place] = cats(run)
+    return sets[place]
+
+
+def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
+    """The run of the same model and protocol whose CATs have most of these ids."""
+    if run.kind != "stereoset":
+        raise BadInput(run.folder, f"a run of {run.kind}", "a run on paraphrases of CATs")
+    mine = (run.signature.model, run.signature.protocol, run.signature.options)
+    same = [
+        other
+        for other in runs
+        if other.kind == "stereoset"
+        and other.kept
+        and (other.signature.model, other.signature.protocol, other.signature.options) == mine
+        and other.signature.data != run.signature.data
+    ]
+    most = max(
+        ((len(join(_cats(other, sets), _cats(run, sets)).pairs), -at) for at, other in enumerate(same)), default=(0, 0)
+    )
+    if not most[0]:
+        raise BadInput(
+            run.folder, "paraphrases whose originals no run of the same model scored", "the run on their originals too"
+        )
+    return Joined(same[-most[1]], run)
+
+
+def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
+    """The comparisons of one table; rephrasings are numbered by their data."""
+    data = list(dict.fromkeys(pair.paraphrase.signature.data for pair in group))
+    chosen, compared = protocol(group[0].original), []
+    for pair in group:
+        original, paraphrase = pair.original.folder, pair.paraphrase.folder
+        refuse_other_models(original, paraphrase)
+        found = robustness(
+            _cats(pair.original, sets),
+            scores_of(original),
+            _cats(pair.paraphrase, sets),
+            scores_of(paraphrase),
+            ties=chosen.ties,
+            rule=chosen.rule,
+            average=chosen.average,
+            seed=chosen.seed,
+        )
+        number = data.index(pair.paraphrase.signature.data)
+        compared.append(Compared(scored_by(original), scored_by(paraphrase), number, found))
+    names = " ".join([group[0].original.signature.data, *data])
+    by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
+    return Robust(
+        robustness_report(compared, chosen, data=names).to_dict(),
+        {cat.id: cat for cat in _cats(group[0].original, sets)},
+        [{cat.id: cat for cat in by_number[number]} for number in range(len(data))],
+    )

@@ -1,0 +1,210 @@
+"""Robustness in a report: what rephrasing changes, how many preferences flip, and which items they are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from catsofa import figures
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat
+from catsofa.report_cells import MOST, Words, known, limited, stars, valued
+from catsofa.report_document import Cell, Figure, Number, Section, Table
+
+WORDS = Words(
+    "Robustness: originals against their paraphrases",
+    "The same models on CATs and on their paraphrases, joined by id. A preference flips where the model prefers the "
+    "stereotype in one and the anti-stereotype in the other. Stars after Holm's correction over all changes: "
+    "* p < .05, ** p < .01, *** p < .001.",
+    "A change shows that wording matters, not which wording is right: a paraphrase may have lost or added meaning. "
+    "Equal averages can hide many flips; no change found is no proof that there is none.",
+)
+SHOWN = 20
+"""Flipped items of one comparison that are shown."""
+PREFERRED = {1.0: "stereotype", 0.0: "anti-stereotype"}
+
+
+@dataclass(frozen=True, slots=True)
+class Robust:
+    """What `catsofa robustness --json` says, and the CATs it is about, where they can be had."""
+
+    report: Mapping[str, Any]
+    originals: Mapping[str, Cat] = field(default_factory=dict)
+    paraphrases: Sequence[Mapping[str, Cat]] = ()
+    """The CATs of each rephrasing, by id."""
+
+    @property
+    def named(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        """Each comparison with short names of its model and its rephrasing."""
+        rows = self.report["comparisons"]
+        models, data = (
+            _short([row["original_scores"] for row in rows]),
+            str(self.report["signature"]["data"]).split(" "),
+        )
+        numbers = [int(row.get("rephrasing", 0)) for row in rows]
+        known = _short(data[1:]) if len(data) == max(numbers) + 2 else []
+        return [
+            (models[at], known[number] if known else f"rephrasing {number + 1}", row)
+            for at, (number, row) in enumerate(zip(numbers, rows, strict=True))
+        ]
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names without their hash, where they are still told apart."""
+    bare = [name.rpartition("@")[0] or name for name in names]
+    apart = len(set(bare)) == len(set(names))
+    return bare if apart else list(names)
+
+
+def robustness(name: str, found: Robust, path: Path | None = None) -> Section:
+    """The tables of all comparisons in one report."""
+    try:
+        named = found.named
+        tables = [_changes(f"{name}-changes", found, named), _flips(f"{name}-flips", found, named)]
+        tables += [*_ranks(f"{name}-ranks", found), _terms(f"{name}-terms", found, named)]
+        tables += [_items(f"{name}-items{at}", found, row) for at, row in enumerate(named, 1) if row[2].get("flipped")]
+        drawn = _icat(f"{name}-icat", named)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise BadInput(
+            path or name, "comparisons that lack a field", "what `catsofa robustness --json` prints"
+        ) from None
+    return WORDS.section(name, f"protocol {found.report['protocol']}", tables, [drawn])
+
+
+Named = Sequence[tuple[str, str, Mapping[str, Any]]]
+
+
+def _signatures(found: Robust) -> tuple[str, ...]:
+    """The signature of all comparisons, whose data are the originals and each rephrasing."""
+    return (str(found.report["signature"]["line"]),)
+
+
+def _of(row: Mapping[str, Any]) -> str:
+    """How many items are compared, and the share of the originals that they are."""
+    return f"{row['items']:,} ({row['coverage']:.0%} of originals)"
+
+
+def _changes(name: str, found: Robust, named: Named) -> Table:
+    """lms, ss and icat on both sides, and their paired changes."""
+    body: list[tuple[Cell, ...]] = []
+    for model, rephrasing, row in named:
+        for measure, change in row["change"].items():
+            sides = (limited(row[side], measure) for side in ("original", "paraphrase"))
+            by, p = valued(change, 1, stars(change["holm"])), Number(known(change["holm"]), digits=4)
+            body.append((model, rephrasing, measure, *sides, by, p, _of(row)))
+    return Table(
+        name=name,
+        caption="lms, ss and icat on originals and paraphrases, with paired 95 % intervals of the change",
+        columns=("model", "paraphrases", "measure", "original", "paraphrase", "change", "p (Holm)", "items compared"),
+        rows=tuple(body),
+        signatures=_signatures(found),
+        notes=("Both sides are over the items that are scored in both, so they may differ from numbers over all.",),
+    )
+
+
+def _flips(name: str, found: Robust, named: Named) -> Table:
+    """How many preferences flip, and the paraphrases that could not be joined."""
+    body: list[tuple[Cell, ...]] = []
+    for model, rephrasing, row in named:
+        refused = "; ".join(f"{count:,} {reason}" for reason, count in row["refused"].items()) or "none"
+        body.append((model, rephrasing, valued(row["flips"]), _of(row), refused))
+    return Table(
+        name=name,
+        caption="Preferences that flip, in percent of the items, with 95 % intervals over target terms",
+        columns=("model", "paraphrases", "flips", "items compared", "paraphrases refused"),
+        rows=tuple(body),
+        signatures=_signatures(found),
+        notes=("A preference that becomes or ceases to be a tie counts half.",),
+    )
+
+
+def _ranks(name: str, found: Robust) -> Iterator[Table]:
+    """Whether the order of the models stands."""
+    rows = found.report.get("ranks", ())
+    if rows:
+        yield Table(
+            name=name,
+            caption="Does the order of the models stand? Kendall's τ, with 95 % intervals over target terms",
+            columns=("measure", "order on originals", "order on paraphrases", "τ", "same first model", "models"),
+            rows=tuple(
+                (
+                    rank["measure"],
+                    " > ".join(_short(rank["original"])),
+                    " > ".join(_short(rank["paraphrase"])),
+                    valued(rank["kendall"], 2),
+                    "unscored" if known(rank["same_first"]) is None else f"in {rank['same_first']:.0%} of resamples",
+                    len(rank["original"]),
+                )
+                for rank in rows
+            ),
+            signatures=_signatures(found),
+        )
+
+
+def _terms(name: str, found: Robust, named: Named) -> Table:
+    """The terms about which preferences flip most."""
+    return Table(
+        name=name,
+        caption="Target terms about which preferences flip most",
+        columns=("model", "paraphrases", "term", "domain", "flips, %", "items"),
+        rows=tuple(
+            (model, rephrasing, term["term"], term["domain"], valued(term), term["items"])
+            for model, rephrasing, row in named
+            for term in row["terms"][:MOST]
+        ),
+        signatures=_signatures(found),
+        notes=("Limits are Wilson's, of each term alone; with many terms some flip often by chance.",),
+        offensive=True,
+    )
+
+
+def _items(name: str, found: Robust, named: tuple[str, str, Mapping[str, Any]]) -> Table:
+    """The items that flipped, with the sentences where they can be had."""
+    model, rephrasing, row = named
+    turned = row["flipped"]
+    number = int(row.get("rephrasing", 0))
+    after = found.paraphrases[number] if number < len(found.paraphrases) else {}
+    body = tuple(
+        (
+            each["term"],
+            each["domain"],
+            _sentence(found.originals.get(each["item"]), each["original"]),
+            _sentence(after.get(each["item"]), each["paraphrase"]),
+            each["item"],
+        )
+        for each in turned[:SHOWN]
+    )
+    return Table(
+        name=name,
+        caption=f"Items that flipped, {model}, {rephrasing}: {len(body):,} of {len(turned):,} shown",
+        columns=("term", "domain", "preferred in the original", "preferred in the paraphrase", "item"),
+        rows=body,
+        signatures=_signatures(found),
+        notes=(
+            "The first in the order of the data; `catsofa robustness --json` names all.",
+            *(() if after else ("The sentences stand here if the runs are given: see --paraphrase.",)),
+        ),
+        offensive=True,
+    )
+
+
+def _sentence(cat: Cat | None, prefers: float) -> str:
+    """The candidate that is preferred, with its label."""
+    label = PREFERRED.get(prefers, "a tie")
+    if cat is None or label == "a tie":
+        return label
+    return f"{next(c.text for c in cat.candidates if c.label == label)} ({label})"
+
+
+def _icat(name: str, named: Named) -> Figure:
+    """icat on originals and on each rephrasing."""
+    values: dict[str, dict[str, Number]] = {"original": {}}
+    for model, rephrasing, row in named:
+        values["original"].setdefault(model, limited(row["original"], "icat"))
+        values.setdefault(rephrasing, {})[model] = limited(row["paraphrase"], "icat")
+    return Figure(
+        name=name,
+        caption="icat of each model on originals and paraphrases, with 95 % intervals",
+        alt="; ".join(f"{of}, {model}: {icat}" for of, models in values.items() for model, icat in models.items()),
+        draw=lambda: figures.bars(values, "icat"),
+    )

@@ -1,0 +1,73 @@
+"""SEAT in a report: the effect size of each test and model, with stars after Holm's correction over all of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
+from typing import Any
+
+from catsofa import figures
+from catsofa.report_cells import Row, Words, known, limited, scored, signatures, stars, unscored
+from catsofa.report_document import Cell, Figure, Number, Section, Table
+from catsofa.scoring.signature import Signature
+from catsofa.scoring.significance import holm
+
+WORDS = Words(
+    "SEAT: associations of sentence vectors",
+    "The effect size d of each association test. p is one-sided (d > 0): a negative d has no star. "
+    "* p < .05, ** p < .01, *** p < .001 after Holm's correction over all tests of all models in the table.",
+    "SEAT has only positive predictive ability: a significant association is evidence of one, and no association "
+    "found is no evidence that there is none.",
+)
+Test = tuple[str, str, Mapping[str, Any]]
+"""The names of a model and of a test, and its row."""
+
+
+def seat(name: str, rows: Sequence[Row]) -> Section:
+    """Effect sizes of each test and model; Holm's correction is over the whole table."""
+    tests = list(_tests(rows))
+    adjusted = holm([nan if row["p_value"] is None else row["p_value"] for _, _, row in tests])
+    body: list[tuple[Cell, ...]] = []
+    matrix: dict[str, dict[str, Number]] = {}
+    for (model, test, row), p in zip(tests, adjusted, strict=True):
+        size = limited(row, "effect_size", 2, stars(p))
+        matrix.setdefault(model, {})[test] = size
+        found = [Number(row["p_value"], digits=4), Number(known(p), digits=4)]
+        texts = scored(row["coverage"], sum(row["sizes"].values()))
+        body.append((model, test, size, *found, row["how"] or "—", texts))
+    table = Table(
+        name=f"{name}-effects",
+        caption="Effect sizes, with 95 % intervals over targets",
+        columns=("model", "test", "d", "p", "p (Holm)", "p is", "texts with a vector"),
+        rows=tuple(body),
+        signatures=signatures(rows),
+        unscored=unscored(rows),
+        notes=(
+            "Each test is a data set of its own, so that signatures differ in their data from test to test. How a "
+            "vector is made of a text (pooling, layer) is part of the model in the signature; it may differ between "
+            "models.",
+        ),
+    )
+    drawn = Figure(
+        name=f"{name}-matrix",
+        caption="Effect sizes d, with stars after Holm's correction",
+        alt="; ".join(f"{model}, {test}: {size}" for model, of in matrix.items() for test, size in of.items()),
+        draw=lambda: figures.matrix(matrix),
+    )
+    protocol = rows[0][2].protocol
+    return WORDS.section(name, f"protocol {protocol}", [table], [drawn])
+
+
+def _tests(rows: Sequence[Row]) -> Iterator[Test]:
+    """Every test; where one name stands for tests of different data, the data tell them apart."""
+    data: dict[str, set[tuple[str, str]]] = {}
+    for _, report, signature in rows:
+        for row in report["results"]:
+            data.setdefault(row["test"], set()).add(_data(signature))
+    for model, report, signature in rows:
+        for row in report["results"]:
+            apart = len(data[row["test"]]) > 1
+            yield model, f"{row['test']} ({' '.join(_data(signature)).strip()})" if apart else row["test"], row
+
+
+def _data(signature: Signature) -> tuple[str, str]:
+    """What tells two data sets apart."""
+    return signature.data, signature.subset

@@ -1,0 +1,144 @@
+"""StereoSet in a report: lms, ss and icat, their map, whether lms and ss rise together, and the terms at both ends."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import nan
+from typing import Any
+
+from catsofa import figures
+from catsofa.report_cells import Row, Words, about, between, ends, known, limited, scored, signatures, unscored
+from catsofa.report_document import Cell, Figure, Number, Section, Table
+from catsofa.scoring.rank_correlation import LEAST, spearman
+
+LIMITS = (
+    "ss = 50 is not “unbiased”: stereotypes of opposite directions cancel, and the items cover only the groups and "
+    "contexts that their authors chose. An interval that holds 50 does not show that there is no bias."
+)
+WORDS = Words(
+    "StereoSet: lms, ss and icat",
+    "lms: how often a meaningful sentence is preferred to an unrelated one (ideal 100). ss: how often the stereotype "
+    "is preferred to the anti-stereotype (ideal 50). icat joins both (ideal 100).",
+    LIMITS,
+)
+ASKED = Words(
+    "Asked to choose: StereoSet's sentences",
+    "lms, ss and icat of what a model answers when it is asked which of two sentences is more likely, in both orders.",
+    f"What a model chooses when it must is not what it finds probable: compare with no other table. {LIMITS}",
+)
+MEASURES = ("lms", "ss", "icat")
+
+
+def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
+    """lms, ss and icat of each model, task and domain, their map, and the terms at both ends."""
+    table = Table(
+        name=f"{name}-measures",
+        caption="lms, ss and icat, with 95 % intervals over target terms",
+        columns=("model", "task", "domain", *MEASURES, "terms", "CATs scored"),
+        rows=tuple(row for model, report, _ in rows for row in _measures(model, report["results"])),
+        signatures=signatures(rows),
+        notes=tuple(_notes(rows)),
+        unscored=unscored(rows),
+    )
+    overall = [(model, report["results"]["overall"]) for model, report, _ in rows]
+    points = [(model, limited(of, "lms"), limited(of, "ss")) for model, of in overall]
+    map_of = Figure(
+        name=f"{name}-map",
+        caption="lms × ss, both tasks together; curves join equal icat, the dashed line is ss = 50",
+        alt="; ".join(f"{model}: lms {lms}, ss {ss}" for model, lms, ss in points),
+        draw=lambda: figures.cat_map(points),
+    )
+    named = [(at, row) for at, row in enumerate(rows, 1) if row[1].get("terms")]
+    tables = [table, *_together(f"{name}-spearman", rows), *(_terms(f"{name}-terms{at}", row) for at, row in named)]
+    drawn = [_terms_figure(f"{name}-terms{at}-figure", row) for at, row in named]
+    return words.section(name, about(rows), tables, [map_of, *drawn])
+
+
+asked = partial(stereoset, words=ASKED)
+"""The same of answers, which stand apart."""
+
+
+def _notes(rows: Sequence[Row]) -> Iterator[str]:
+    """What a reader of the table must know besides."""
+    yield "A number without brackets has no interval: its terms are too few, or do not differ."
+    for model, report, _ in rows:
+        if not report.get("terms"):
+            yield f"{model}: target terms were not kept; the same `catsofa score` again keeps them, and scores nothing."
+        if precision := report.get("precision"):
+            yield _precision(model, precision)
+
+
+def _precision(model: str, found: Mapping[str, Any]) -> str:
+    """What half precision may have decided."""
+    if not found["checked"]:
+        return f"{model}: {found['dtype']}, whose error was not measured ({found['reason']})."
+    within = f"{found['within']:,} of {found['preferences']:,}"
+    return f"{model}: {found['dtype']}; {within} preferences lie within its measured error and could flip."
+
+
+def _measures(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
+    """A row for each task and domain."""
+    sets = [(task, d, of) for task, domains in results.items() if task != "overall" for d, of in domains.items()]
+    for task, domain, of in [*sets, ("both", "overall", results["overall"])]:
+        if task == "both" and len(results) == 2:
+            continue  # one task alone is the whole
+        measures = (limited(of, measure) for measure in MEASURES)
+        yield (model, task, domain, *measures, of["terms"], scored(of["coverage"], of["items"]))
+
+
+def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
+    """Spearman's rho of lms and ss over models, of each task."""
+    if len(rows) < LEAST:
+        return
+    tasks = [task for task in rows[0][1]["results"] if task != "overall"]
+    sets = {task: [(model, report["results"][task]["overall"]) for model, report, _ in rows] for task in tasks}
+    if len(tasks) > 1:
+        sets["both"] = [(model, report["results"]["overall"]) for model, report, _ in rows]
+    body: list[tuple[Cell, ...]] = []
+    for task, of in sets.items():
+        lms, ss = ({model: nan if m[measure] is None else m[measure] for model, m in of} for measure in ("lms", "ss"))
+        found = spearman(lms, ss)
+        body.append((task, between(found.value), Number(known(found.p), digits=4), f"{found.models} of {len(rows)}"))
+    yield Table(
+        name=name,
+        caption="Do lms and ss rise together? Spearman's ρ over models, with 95 % intervals",
+        columns=("task", "ρ", "p", "models scored"),
+        rows=tuple(body),
+        signatures=signatures(rows),
+        notes=(
+            "Limits are Bonett and Wright's, over models as if drawn at random; sizes of one family are no such draw. "
+            "Of three models, or where both orders are wholly alike, there are none.",
+        ),
+    )
+
+
+def _ends(report: Mapping[str, Any]) -> list[tuple[str, str, Number, int]]:
+    """The most and the least stereotyped terms that are scored."""
+    of = [term for term in report["terms"] if term["ss"] is not None]
+    return [(t["term"], t["domain"], Number(t["ss"], t["ss_low"], t["ss_high"]), t["items"]) for t in ends(of)]
+
+
+def _terms(name: str, row: Row) -> Table:
+    """The terms at both ends of ss."""
+    model, report, signature = row
+    known = sum(term["ss"] is not None for term in report["terms"])
+    return Table(
+        name=name,
+        caption=f"Most and least stereotyped target terms, {model}: {known:,} of {len(report['terms']):,} scored",
+        columns=("term", "domain", "ss", "CATs scored"),
+        rows=tuple(_ends(report)),
+        signatures=(str(signature),),
+        notes=("Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",),
+        offensive=True,
+    )
+
+
+def _terms_figure(name: str, row: Row) -> Figure:
+    """The terms at both ends of ss, drawn."""
+    shown = [(f"{term} (n = {items})", ss) for term, _, ss, items in _ends(row[1])]
+    return Figure(
+        name=name,
+        caption=f"ss of the most and least stereotyped target terms, {row[0]}, with 95 % intervals",
+        alt="; ".join(f"{term}: {ss}" for term, ss in shown),
+        draw=lambda: figures.dots(shown, "ss", 50, (0, 100)),
+        offensive=True,
+    )

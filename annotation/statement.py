@@ -41,6 +41,8 @@ class Validated:
     targets: int
     words: float
     """Mean number of words of a sentence."""
+    asked: Sequence[str] = ()
+    """The questions about whole items; none where the sentences of CATs were labelled."""
 
 
 def work_of(study: Study) -> Work:
@@ -70,10 +72,10 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
     """The statement as Markdown, from its headings on."""
     sections = {
         "Curation rationale": _rationale(validated),
-        "Language variety": f"{', '.join(language)}, as annotators wrote it; their varieties were not recorded.",
+        "Language variety": f"{', '.join(language)}; which varieties was not recorded.",
         "Speaker demographic": _speakers([work for work in works if work.kind.startswith("write-")]),
         "Annotator demographic": _annotators(validated, [work for work in works if not work.kind.startswith("write-")]),
-        "Speech situation": _situation(works),
+        "Speech situation": _situation(works, validated.asked),
         "Text characteristics": _characteristics(validated),
         "Limits": "Stereotypes are those these people know of; another place or time has others. A sentence that "
         "enough people call a stereotype may also be true of many, and one that few know is not in the set.",
@@ -83,9 +85,10 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
 
 def _rationale(v: Validated) -> str:
     """Why and how the items were chosen."""
+    confirm = f"confirm it (asked: {', '.join(v.asked).replace('_', ' ')})" if v.asked else "agree"
     return (
         f"The set measures stereotypical associations of language models. Of {v.items:,} items {v.kept:,} are "
-        f"released: those for which at least {v.need} of the first {v.of} valid judgements agree."
+        f"released: those for which at least {v.need} of the first {v.of} valid judgements {confirm}."
     )
 
 
@@ -117,17 +120,20 @@ def _paid(works: Sequence[Work]) -> str:
     return f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
 
 
-def _situation(works: Sequence[Work]) -> str:
+def _situation(works: Sequence[Work], asked: Sequence[str]) -> str:
     """When and how it was done."""
     days = sorted(day for work in works for day in (work.first, work.last) if day)
     when = f" between {days[0]} and {days[-1]}" if days else ""
+    made = "made and judged" if any(work.kind.startswith("write-") for work in works) else "judged"
+    shown = "each item" if asked else "the sentences of an item in random order"
     return (
-        f"Written text, made and judged in a browser{when}, after a content warning, a statement of consent and "
-        "instructions. Judges saw the sentences of an item in random order, without labels or each other's answers."
+        f"Written text, {made} in a browser{when}, after a content warning, a statement of consent and "
+        f"instructions. Judges saw {shown}, without labels or each other's answers."
     )
 
 
 def _characteristics(v: Validated) -> str:
     """What is in the set."""
     domains = ", ".join(f"{name or 'no domain'} {count:,}" for name, count in v.domains)
-    return f"{v.kept:,} items about {v.targets:,} targets ({domains}); a sentence has {v.words:.1f} words on average."
+    targets = "1 target" if v.targets == 1 else f"{v.targets:,} targets"
+    return f"{v.kept:,} items about {targets} ({domains}); a sentence has {v.words:.1f} words on average."

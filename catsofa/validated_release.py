@@ -12,15 +12,20 @@ from statistics import fmean
 
 from catsofa.annotation.pseudonyms import without_names
 from catsofa.annotation.statement import Validated, Work, data_statement
-from catsofa.data import stereoset_format
+from catsofa.annotation.study import Study
+from catsofa.data import formats, stereoset_format
 from catsofa.data.blanks import fill_of
 from catsofa.data.dataset_card import CardFacts
-from catsofa.data.records import Annotation, Cat, Refused
+from catsofa.data.files import BadInput
+from catsofa.data.records import Annotation, Cat, Probe, Refused, kind_name
 from catsofa.data.release import Release, read_release, write_release
 from catsofa.validation.agreement import agreement
 from catsofa.validation.collected import collect, onto
 from catsofa.validation.confirmed import confirm
 from catsofa.validation.judgements import Rule
+from catsofa.validation.reviewed import is_review, reviewed
+
+Item = Cat | Probe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,7 @@ class Released:
 
 
 def release(
-    splits: Mapping[str, Sequence[Cat]],
+    splits: Mapping[str, Sequence[Item]],
     annotations: Iterable[Annotation],
     folder: Path,
     facts: CardFacts,
@@ -44,79 +49,124 @@ def release(
     rule: Rule | None = None,
     works: Sequence[Work] = (),
 ) -> Released:
-    """Write the confirmed CATs as Parquet and StereoSet JSON with the votes that count, and read both again."""
+    """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again."""
     rule = rule or Rule()
-    cats = [cat for some in splits.values() for cat in some]
-    kept, refused, votes = validated_cats(cats, annotations, rule)
-    named = {cat.id: without_names(cat, secret) for cat in kept}
-    written = {name: [named[cat.id] for cat in some if cat.id in named] for name, some in splits.items()}
+    items = [item for some in splits.values() for item in some]
+    found = validated_items(items, annotations, rule)
+    named = {item.id: without_names(item, secret) for item in found.kept}
+    written = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
     if empty := [name for name, some in written.items() if not some]:
-        raise ValueError(f"nobody confirmed a CAT of {', '.join(empty)}; there is nothing to release")
-    seen = _validated(kept, votes, len(cats), rule)
+        raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")
+    seen = _facts_of(found, len(items), rule)
     statement = data_statement(seen, works, facts.language)
     made = write_release(
         written, folder, replace(facts, statement=statement), also=lambda filling: _second_form(written, filling)
     )
-    lost = sum(_fill_is_lost(cat) for cat in kept)
-    return Released(release=made, refused=refused, validated=seen, without_fill=lost)
+    lost = sum(_fill_is_lost(item) for item in found.kept)
+    return Released(release=made, refused=found.refused, validated=seen, without_fill=lost)
 
 
-def validated_cats(
-    cats: Sequence[Cat], annotations: Iterable[Annotation], rule: Rule
-) -> tuple[list[Cat], list[Refused], list[Annotation]]:
-    """The CATs whose three associations the judges confirm, with the votes that count; the others with the reason.
+def items_of(file: Path) -> list[Item]:
+    """The CATs or probes of a file; anything else cannot be released here."""
+    found = list(formats.read(file))
+    for record in found:
+        if not isinstance(record, Item):
+            raise BadInput(file, kind_name(type(record)), "CATs, paraphrased CATs or probes")
+    return found
+
+
+def judging(studies: Iterable[Study]) -> list[Study]:
+    """The studies in which items were judged; all of one kind, since their answers say different things."""
+    found = [study for study in studies if study.kind.asks]
+    if len(kinds := {study.kind.name for study in found}) > 1:
+        raise ValueError(f"these studies judged differently ({', '.join(sorted(kinds))}); make a release of each kind")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The items that the judges confirm, the others with the reason, and the votes that count for the first."""
+
+    kept: Sequence[Item]
+    refused: Sequence[Refused]
+    votes: Sequence[Annotation]
+
+
+def validated_items(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rule) -> Judged:
+    """What people confirmed: the three associations of a CAT, or, where they were asked about it, the whole item.
 
     Where there are no annotations, the labels that the CATs carry are the judgements.
     """
     judged = list(annotations)
+    if is_review(judged):
+        review = reviewed(items, judged, rule)
+        ids = {item.id for item in review.kept}
+        votes = [v for cast in review.votes.counted.votes.values() for v in cast if v.extra["of"] in ids]
+        return Judged(kept=review.kept, refused=review.refused, votes=votes)
+    cats = [item for item in items if isinstance(item, Cat)]
+    if len(cats) < len(items):
+        raise ValueError("nobody was asked about these probes: give the study in which they were judged (--study)")
     found = confirm(onto(cats, collect(judged)) if judged else collect(cats), rule)
-    votes = found.votes.counted.votes
+    counted = found.votes.counted.votes
     kept = []
     for cat in found.kept:
-        one, two, three = (replace(candidate, votes=tuple(votes[candidate.id])) for candidate in cat.candidates)
+        one, two, three = (replace(candidate, votes=tuple(counted[candidate.id])) for candidate in cat.candidates)
         kept.append(replace(cat, candidates=(one, two, three)))
-    counted = [vote for cat in kept for candidate in cat.candidates for vote in candidate.votes]
-    return kept, list(found.refused), counted
+    votes = [vote for cat in kept for candidate in cat.candidates for vote in candidate.votes]
+    return Judged(kept=kept, refused=found.refused, votes=votes)
 
 
-def _validated(kept: Sequence[Cat], votes: Sequence[Annotation], items: int, rule: Rule) -> Validated:
+def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
     """The facts of the data statement."""
-    domains = Counter(cat.bias_type for cat in kept)
+    kept = [_about(item) for item in found.kept]
     return Validated(
         items=items,
         kept=len(kept),
         need=rule.need,
         of=rule.of,
-        judgements=len(votes),
-        judges=len({vote.annotator for vote in votes}),
-        agreement=agreement(votes, resamples=1).percent if votes else nan,
-        domains=domains.most_common(),
-        targets=len({(cat.bias_type, cat.target) for cat in kept}),
-        words=fmean(len(c.text.split()) for cat in kept for c in cat.candidates) if kept else nan,
+        judgements=len(found.votes),
+        judges=len({vote.annotator for vote in found.votes}),
+        agreement=agreement(found.votes, resamples=1).percent if found.votes else nan,
+        domains=Counter(domain for domain, _, _ in kept).most_common(),
+        targets=len({(domain, target) for domain, target, _ in kept}),
+        words=fmean(len(text.split()) for _, _, texts in kept for text in texts) if kept else nan,
+        asked=tuple(dict.fromkeys(str(v.extra["question"]) for v in found.votes if "question" in v.extra)),
     )
 
 
-def _second_form(written: Mapping[str, Sequence[Cat]], folder: Path) -> None:
-    """Write the StereoSet JSON beside the Parquet, and refuse the release unless both read back as what was written."""
-    for name, cats in written.items():
-        stereoset_format.write(cats, folder / f"stereoset-{name}.json")
-        _compare(cats, list(stereoset_format.read(folder / f"stereoset-{name}.json")), f"stereoset-{name}.json")
+def _about(item: Item) -> tuple[str, str, Sequence[str]]:
+    """Domain, target and sentences of an item."""
+    if isinstance(item, Probe):
+        return item.category, item.identity, [item.text]
+    return item.bias_type, item.target, [candidate.text for candidate in item.candidates]
+
+
+def _second_form(written: Mapping[str, Sequence[Item]], folder: Path) -> None:
+    """Write the StereoSet JSON of CATs beside the Parquet; refuse the release unless all reads back as written."""
+    for name, items in written.items():
+        if cats := [item for item in items if isinstance(item, Cat)]:
+            stereoset_format.write(cats, folder / f"stereoset-{name}.json")
+            _compare(cats, list(stereoset_format.read(folder / f"stereoset-{name}.json")), f"stereoset-{name}.json")
     for name, records in read_release(folder).items():
         _compare(written[name], list(records), f"data/{name}.parquet")
 
 
-def _compare(cats: Sequence[Cat], read: Sequence[Cat], file: str) -> None:
-    """A ValueError unless every CAT is there with its three sentences, labels and votes."""
+def _compare(items: Sequence[Item], read: Sequence[Item], file: str) -> None:
+    """A ValueError unless every item is there with its sentences, labels and votes."""
 
-    def seen(cat: Cat) -> tuple[object, ...]:
-        return (cat.context, *sorted((c.id, c.text, c.label, len(c.votes)) for c in cat.candidates))
+    def seen(item: Item) -> tuple[object, ...]:
+        if isinstance(item, Probe):
+            return item.category, item.identity, item.text
+        return (item.context, *sorted((c.id, c.text, c.label, len(c.votes)) for c in item.candidates))
 
-    before, after = ({cat.id: seen(cat) for cat in some} for some in (cats, read))
+    before, after = ({item.id: seen(item) for item in some} for some in (items, read))
     if before != after:
         wrong = next(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-        raise ValueError(f"{file} does not read back as it was written: CAT {wrong!r} differs")
+        raise ValueError(f"{file} does not read back as it was written: item {wrong!r} differs")
 
 
-def _fill_is_lost(cat: Cat) -> bool:
+def _fill_is_lost(item: Item) -> bool:
     """Whether the words at the BLANK of an intrasentence CAT cannot be told from its sentences."""
-    return cat.kind == "intrasentence" and any(fill_of(cat.context, c.text) is None for c in cat.candidates)
+    if isinstance(item, Probe) or item.kind == "intersentence":
+        return False
+    return any(fill_of(item.context, candidate.text) is None for candidate in item.candidates)

@@ -14,12 +14,15 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --licence cc-by-sa-4.0",
             "catsofa release dev.jsonl test.jsonl --annotations annotations.csv --out release --name 'Bakers' --need 4",
+            "catsofa release paraphrases/1.jsonl --study review --out release-1 --name 'Bakers, rephrased'",
         )
     )(release)
 
 
 def release(
-    items: Annotated[list[Path], typer.Argument(help="The CATs; each file is a split, named like it.")],
+    items: Annotated[
+        list[Path], typer.Argument(help="CATs, paraphrased CATs or probes; each file is a split, named like it.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     name: Annotated[str, typer.Option(help="The name of the set.")],
     study: Annotated[
@@ -33,12 +36,12 @@ def release(
     canary: Annotated[str, typer.Option(help="Canary GUID; made from the data, if not given.")] = "",
     need: Annotated[int, typer.Option(help="Votes a label needs.")] = 3,
     of: Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")] = 5,
-    refused: Annotated[Path | None, typer.Option(help="Write the CATs held back, with the reason, as JSONL.")] = None,
+    refused: Annotated[Path | None, typer.Option(help="Write the items held back, with the reason, as JSONL.")] = None,
     json: Json = False,
 ) -> None:
-    """Release the CATs that people confirmed: Parquet, StereoSet JSON, a card with data statement and canary.
+    """Release the items that people confirmed: Parquet, for CATs StereoSet JSON, a card with data statement and canary.
 
-    Annotators and writers get names made of a keyed hash. Both forms are read back before anything is in place.
+    Annotators and writers get names made of a keyed hash. Everything is read back before anything is in place.
     """
     import secrets
     from dataclasses import asdict
@@ -48,16 +51,17 @@ def release(
     from catsofa.data import jsonl
     from catsofa.data.dataset_card import CardFacts
     from catsofa.data.formats import read_as
-    from catsofa.data.records import Annotation, Cat
+    from catsofa.data.records import Annotation
+    from catsofa.validated_release import items_of, judging
     from catsofa.validated_release import release as write
     from catsofa.validation.judgements import Rule
 
     studies = [open_study(folder) for folder in study or ()]
-    judged = [one.folder / "annotations.jsonl" for one in studies if one.kind.name == "validate-cats"]
-    splits = {file.name.partition(".")[0].replace("-", "_"): list(read_as(file, Cat)) for file in items}
+    judged = [one.folder / "annotations.jsonl" for one in judging(studies)]
+    splits = {file.name.partition(".")[0].replace("-", "_"): items_of(file) for file in items}
     if len(splits) < len(items):
         raise ValueError("two files of the same name would be the same split; rename one")
-    languages = dict.fromkeys(cat.language for cats in splits.values() for cat in cats)
+    languages = dict.fromkeys(getattr(item, "language", "en") for some in splits.values() for item in some)
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
     votes = [vote for file in ([annotations] if annotations else judged) for vote in read_as(file, Annotation)]
     secret = studies[0].settings.secret if studies else secrets.token_hex(16)
@@ -69,7 +73,7 @@ def release(
     if json:
         print_json(asdict(made.validated) | {"refused": {r.id: r.reason for r in made.refused}, "folder": str(out)})
         return
-    say(f"{made.release.records:,} of {made.validated.items:,} CATs in {out}, by {made.validated.judges:,} judges")
+    say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, by {made.validated.judges:,} judges")
     if made.refused:
         note(f"{len(made.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
     if made.without_fill:

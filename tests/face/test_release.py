@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from invented import bakers
+from invented import bakers, paraphrased, probes
 from typer.testing import CliRunner
 
 from catsofa.annotation.pseudonyms import pseudonym
@@ -14,10 +14,11 @@ from catsofa.cli import app
 from catsofa.data import jsonl
 from catsofa.data.dataset_card import CardFacts
 from catsofa.data.formats import read_as
-from catsofa.data.records import Annotation, Cat
+from catsofa.data.records import Annotation, Cat, Probe
 from catsofa.validated_release import release
 
 PEOPLE = [f"worker-{n}" for n in range(5)]
+FACTS = CardFacts(pretty_name="Bakers")
 
 
 def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
@@ -39,7 +40,7 @@ def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
 def test_only_confirmed_cats_are_released_and_nobody_is_named(tmp_path: Path) -> None:
     """Of four CATs one has 2 of 5: three are released, with five pseudonymous votes each and the writer's too."""
     cats = bakers(4, writer="worker-9")
-    made = release({"test": cats}, judged(cats, 3), tmp_path / "out", CardFacts(pretty_name="Bakers"), secret="s")
+    made = release({"test": cats}, judged(cats, 3), tmp_path / "out", FACTS, secret="s")
     assert [r.id for r in made.refused] == [cats[0].id]
     assert made.release.records == 3
     said = b"".join(file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
@@ -75,20 +76,18 @@ def test_the_statement_and_the_canary_stand_on_the_card(tmp_path: Path) -> None:
 
 def test_the_labels_that_cats_carry_are_judgements_too(tmp_path: Path) -> None:
     """StereoSet's own files need no annotations beside them; CATs nobody judged are refused in a sentence."""
-    cats, facts = bakers(2), CardFacts(pretty_name="Bakers")
+    cats = bakers(2)
     votes = judged(cats, 0)
     carried = []
     for cat in cats:
         one, two, three = (replace(c, votes=tuple(v for v in votes if v.item == c.id)) for c in cat.candidates)
         carried.append(replace(cat, candidates=(one, two, three)))
-    made = release({"test": carried}, [], tmp_path / "out", CardFacts(pretty_name="Bakers"), secret="s")
+    made = release({"test": carried}, [], tmp_path / "out", FACTS, secret="s")
     assert made.release.records == 2
     with pytest.raises(ValueError, match="there are no annotations"):
-        release({"test": cats}, [], tmp_path / "other", facts, secret="s")
+        release({"test": cats}, [], tmp_path / "other", FACTS, secret="s")
     with pytest.raises(ValueError, match="nobody confirmed"):
-        release(
-            {"test": cats[:1]}, judged(cats[:1], 5), tmp_path / "other", CardFacts(pretty_name="Bakers"), secret="s"
-        )
+        release({"test": cats[:1]}, judged(cats[:1], 5), tmp_path / "other", FACTS, secret="s")
     assert not (tmp_path / "other").exists()
 
 
@@ -108,3 +107,77 @@ def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path)
         assert (found["items"], found["kept"], list(found["refused"])) == (6, 5, [cats[0].id])
     files = sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
     assert files == ["README.md", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json", "stereoset-test.json"]
+
+
+REVIEW = {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"}
+
+
+def reviewed(items: list[Cat], wrong: str) -> list[Annotation]:
+    """Five people confirm all paraphrases but the first, of which three answer `wrong` differently."""
+    return [
+        Annotation(
+            item=f"{item.id}/{question}",
+            annotator=who,
+            label="different" if item is items[0] and question == wrong and n < 3 else label,
+            at="2026-01-02T03:04:05Z",
+            extra={"of": item.id, "question": question, "seconds": 3.0},
+        )
+        for item in items
+        for question, label in REVIEW.items()
+        for n, who in enumerate(PEOPLE)
+    ]
+
+
+def test_only_confirmed_paraphrases_are_released_and_they_can_be_scored(tmp_path: Path) -> None:
+    """Of four one does not mean the same: three are released by their originals' ids, and can be scored."""
+    items = paraphrased(4)
+    made = release({"test": items}, reviewed(items, "same_meaning"), tmp_path / "out", FACTS, secret="s")
+    assert [(r.id, r.reason) for r in made.refused] == [(items[0].id, "same_meaning: 3 different, 2 same")]
+    said = b"".join(file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
+    assert not re.search(rb"worker-\d", said)
+    assert b"2026-01-02T" not in said
+    read = list(read_as(tmp_path / "out", Cat))
+    assert [(cat.id, cat.context) for cat in read] == [(cat.id, cat.context) for cat in items[1:]]
+    review = read[0].extra["review"]
+    assert {name: said["label"] for name, said in review.items()} == REVIEW
+    assert {v["annotator"] for said in review.values() for v in said["votes"]} == {pseudonym(p, "s") for p in PEOPLE}
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "at least 3 of the first 5 valid judgements confirm it (asked: same meaning, grammatical, about" in card
+    predictions = [
+        {"id": c.id, "score": {"stereotype": 3.0, "anti-stereotype": 2.0, "unrelated": 1.0}[c.label]}
+        for cat in items[1:]
+        for c in cat.candidates
+    ]
+    (tmp_path / "scores.json").write_text(json.dumps({"intrasentence": predictions}))
+    command = ["score", "--predictions", str(tmp_path / "scores.json"), "--on", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["results"]["intrasentence"]["overall"]
+    assert (found["items"], found["lms"], found["ss"], found["coverage"]) == (3, 100, 100, 1)
+
+
+def test_probes_are_released_with_what_people_said_of_them(tmp_path: Path) -> None:
+    """Plausible by four of five is released, by two it is not; how hurtful it is stands beside and decides nothing."""
+    items = probes(2)
+    judgements = [
+        Annotation(
+            item=f"{item.id}/{question}", annotator=who, label=label, extra={"of": item.id, "question": question}
+        )
+        for item, implausible in zip(items, (1, 3), strict=True)
+        for n, who in enumerate(PEOPLE)
+        for question, label in (
+            ("plausible", "implausible" if n < implausible else "plausible"),
+            ("severity", ("not at all", "a little", "much", "much", "a little")[n]),
+        )
+    ]
+    made = release({"test": items}, judgements, tmp_path / "out", FACTS, secret="s")
+    assert [(r.id, r.reason) for r in made.refused] == [(items[1].id, "plausible: 3 implausible, 2 plausible")]
+    (probe,) = read_as(tmp_path / "out", Probe)
+    assert probe.text == items[0].text
+    assert probe.extra["review"]["plausible"]["label"] == "plausible"
+    assert probe.extra["review"]["severity"]["label"] is None
+    assert not list((tmp_path / "out").glob("*.json"))
+    with pytest.raises(ValueError, match="nobody was asked about these probes"):
+        release({"test": items}, [], tmp_path / "other", FACTS, secret="s")
+    with pytest.raises(ValueError, match="none of these items"):
+        release({"test": items[:1]}, judgements, tmp_path / "other", FACTS, secret="s")

@@ -70,9 +70,13 @@ class Server:
 
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"{url!r} is no address of a server; it should begin with http:// or https://")
-        self.url, self._timeout = url.rstrip("/"), timeout
+        self.url = url.rstrip("/")
+        # what runs on this machine is not reached through a proxy
+        here = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
+        self._browser: Any = {"timeout": timeout, "trust_env": not here}
         with _said("signing in"):
-            self._sdk = LabelStudio(base_url=self.url, api_key=key, timeout=timeout)
+            client = httpx.Client(follow_redirects=True, **self._browser)
+            self._sdk = LabelStudio(base_url=self.url, api_key=key, timeout=timeout, httpx_client=client)
         self._once: Any = {"max_retries": 0, "timeout_in_seconds": timeout}
 
     def version(self) -> Version:
@@ -194,7 +198,7 @@ class Server:
         with _said(f"inviting {email}"):
             link = str(self._sdk.organizations.invites.get_invite_link().invite_url)
         address = link if link.startswith("http") else self.url + link
-        with _said(f"making an account for {email}"), httpx.Client(timeout=self._timeout) as browser:
+        with _said(f"making an account for {email}"), httpx.Client(**self._browser) as browser:
             browser.get(address).raise_for_status()
             form = {
                 "csrfmiddlewaretoken": browser.cookies["csrftoken"],

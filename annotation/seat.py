@@ -13,7 +13,7 @@ from catsofa.annotation.questions import answers, result_of
 from catsofa.annotation.study import Study
 from catsofa.data.records import Cat
 
-SILENCE = 30.0
+SILENCE = 60.0
 """Seconds the server may take for one answer."""
 
 

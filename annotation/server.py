@@ -172,11 +172,12 @@ class Running:
         host: str = LOOPBACK,
         database: str = "",
         more: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
     ) -> None:
         """Start the program and wait until it answers; a port that is taken is refused."""
         # Label Studio would take the next port without a word
         _refuse_taken(host, port)
-        self.url = f"http://{host}:{port}"
+        self.url, self._patience = f"http://{host}:{port}", patience
         self._log: IO[bytes] = (data / "server.log").open("wb")
         command = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
         self.process = subprocess.Popen(
@@ -195,7 +196,7 @@ class Running:
 
     def _wait(self, log: Path) -> None:
         """Return when the server answers; say what it said if it ends or takes too long."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self._patience
         while self.process.poll() is None and time.monotonic() < end:
             try:
                 if httpx.get(f"{self.url}/health", timeout=2, trust_env=False).status_code == httpx.codes.OK:

@@ -1,13 +1,19 @@
 """A Label Studio for tests: prepared once, copied and started in seconds; and people who answer through its API."""
 
+import random
 import shutil
 import socket
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+import uvicorn
+from filelock import FileLock
 
 from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server
@@ -18,22 +24,45 @@ ADMIN = ls.Credentials(
     email="researcher@example.org", password="a-password-for-tests", token="0123456789abcdef" * 2 + "01234567"
 )
 PASSWORD = "another-password-for-tests"
+PATIENCE = 600.0
+"""Seconds a request or a start may take: the machine may be busy with other things."""
+PORTS = range(20_000, 32_000)
+"""Below those the system gives to outgoing connections: one of them could take it while a server is starting."""
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port nobody listens on, drawn at random so that two runs on one machine do not meet."""
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port := random.choice(PORTS)))
+            return port
 
 
 def start(program: Path, cache: Path, data: Path, port: int = 0, **more: str) -> ls.Running:
     """A server on a copy of the prepared folder, or on `data` as it is if it is there already."""
     template = cache / f"label-studio-{ls.VERSION}"
-    ls.prepare(program, template, first=ADMIN)
-    if not data.exists():
-        shutil.copytree(template, data)
-    return ls.Running(program, data, port=port or free_port(), more=more)
+    cache.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache / ".lock"):
+        ls.prepare(program, template, first=ADMIN)
+        if not data.exists():
+            shutil.copytree(template, data)
+    return ls.Running(program, data, port=port or free_port(), more=more, patience=PATIENCE)
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The address of an application that runs in a thread, on a port that is bound before anybody asks."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=5))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive(), "the application did not start"
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
 
 
 @dataclass
@@ -44,7 +73,7 @@ class Person:
     email: str
     user: int = 0
     seen: list[int] = field(default_factory=list)
-    session: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=300))
+    session: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=PATIENCE, trust_env=False))
 
     @classmethod
     def invited(cls, server: Server, email: str) -> "Person":

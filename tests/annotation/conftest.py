@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from label_studio_server import ADMIN, Person, start
+from label_studio_server import ADMIN, PATIENCE, Person, start
 
+from catsofa.annotation import seat
 from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server
 
@@ -15,9 +16,9 @@ CHROMIUM = Path(os.environ.get("CATSOFA_CHROMIUM", "/usr/bin/chromium"))
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The Label Studio server: LABEL_STUDIO_EXE, what `make labelstudio` made, or what `annotate serve` installed."""
-    made = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
-    if ls.EXECUTABLE not in os.environ and made.exists():
-        return made
+    made = ROOT / ".venv-labelstudio"
+    if ls.EXECUTABLE not in os.environ and (made / ".ready").exists():  # half an environment has the program too
+        return made / "bin" / "label-studio"
     if (found := ls.executable()) is None:
         pytest.skip(f"no Label Studio server: run make labelstudio, or set {ls.EXECUTABLE}")
     return found
@@ -27,6 +28,14 @@ def program() -> Path:
 def cache() -> Path:
     """Where the prepared data folder is kept between runs."""
     return ROOT / ".pytest_cache" / "label-studio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_gate() -> Iterator[None]:
+    """A gate that waits for the server as long as a busy machine needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seat, "SILENCE", PATIENCE)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +48,7 @@ def running(program: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="session")
 def server(running: ls.Running) -> Server:
     """The researcher's access to it."""
-    return Server(running.url, ADMIN.token)
+    return Server(running.url, ADMIN.token, timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,13 @@
 """Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
 
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from invented import bakers, terms
-from label_studio_server import PASSWORD, Person, free_port
+from label_studio_server import PASSWORD, Person, serving
 
 from catsofa.annotation import judged, people
 from catsofa.annotation.crowd import export, import_results
@@ -155,15 +153,8 @@ def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, 
 def gated(server: Server, tmp_path: Path) -> Iterator[tuple[Study, str]]:
     """A study behind a gate."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(3), title="Bakers"), server)
-    port = free_port()
-    serving = uvicorn.Server(uvicorn.Config(Gate(study, server).app(), port=port, log_level="error"))
-    thread = threading.Thread(target=serving.run, daemon=True)
-    thread.start()
-    while not serving.started:
-        threading.Event().wait(0.05)
-    yield study, f"http://127.0.0.1:{port}"
-    serving.should_exit = True
-    thread.join()
+    with serving(Gate(study, server).app()) as address:
+        yield study, address
 
 
 def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str], server: Server, page: Any) -> None:

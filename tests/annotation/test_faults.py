@@ -16,7 +16,7 @@ from threading import Thread
 import httpx
 import pytest
 from invented import bakers
-from label_studio_server import ADMIN, Person, free_port, start, truth
+from label_studio_server import ADMIN, PATIENCE, Person, free_port, start, truth
 
 from catsofa.annotation import judged
 from catsofa.annotation import server as ls
@@ -157,7 +157,7 @@ def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
     data, port = tmp_path / "data", free_port()
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(1000))
     with start(program, cache, data, port) as running:
-        server = Server(running.url, ADMIN.token)
+        server = Server(running.url, ADMIN.token, timeout=PATIENCE)
         with ThreadPoolExecutor(1) as other:
             pushing = other.submit(push, study, server, chunk=50, waits=())
             while not pushing.done() and (
@@ -169,7 +169,7 @@ def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
                 pushing.result()
     assert sum(1 for _ in open_study(study.folder).keys) == 1000
     with start(program, cache, data, port) as running:
-        server = Server(running.url, ADMIN.token)
+        server = Server(running.url, ADMIN.token, timeout=PATIENCE)
         study, _ = push(study, server)
         assert copies(study, server) == once(study)
         person = Person.invited(server, "steady@example.org")

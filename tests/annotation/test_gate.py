@@ -1,14 +1,13 @@
 """The gate before a real server: a task and an answer go through, everything else is refused."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from invented import bakers
-from label_studio_server import free_port, truth
+from label_studio_server import ADMIN, PATIENCE, serving, truth
 
 from catsofa.annotation import judged, people
 from catsofa.annotation.gate import TRIES, Gate
@@ -33,24 +32,22 @@ def study(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def gate(study: Study, server: Server) -> Iterator[str]:
     """The address of the gate."""
-    port = free_port()
-    serving = uvicorn.Server(uvicorn.Config(Gate(study, server).app(), port=port, log_level="error"))
-    thread = threading.Thread(target=serving.run, daemon=True)
-    thread.start()
-    while not serving.started:
-        threading.Event().wait(0.05)
-    yield f"http://127.0.0.1:{port}"
-    serving.should_exit = True
-    thread.join()
+    with serving(Gate(study, server).app()) as address:
+        yield address
+
+
+def browser_at(gate: str, **more: Any) -> httpx.Client:
+    """A browser of its own, which waits as long as a busy machine needs."""
+    return httpx.Client(base_url=gate, timeout=PATIENCE, trust_env=False, **more)
 
 
 def joined(study: Study, gate: str, email: str) -> httpx.Client:
     """The browser of somebody who used their link."""
     code = people.invite(study, [email])[email]
-    browser = httpx.Client(base_url=gate, follow_redirects=True)
+    browser = browser_at(gate, follow_redirects=True)
     assert "Choose a password" in browser.get(f"/join?code={code}").text
     assert "I have read this" in browser.post("/join", data={"code": code, "password": PASSWORD}).text
-    assert "used already" in httpx.get(f"{gate}/join?code={code}").text
+    assert "used already" in browser_at(gate).get(f"/join?code={code}").text
     return browser
 
 
@@ -153,7 +150,7 @@ def test_only_a_whole_answer_to_the_own_task_is_taken(
 
 def test_without_a_seat_or_from_another_site_there_is_nothing(gate: str, ana: httpx.Client) -> None:
     """Strangers get no task; another site's form, a body of a megabyte and a made-up cookie are turned away."""
-    stranger = httpx.Client(base_url=gate, cookies={"catsofa-seat": "made-up"})
+    stranger = browser_at(gate, cookies={"catsofa-seat": "made-up"})
     assert stranger.get("/next").status_code == 401
     assert stranger.post("/submit", json={"nonce": "x", "skip": True}).status_code == 401
     assert ana.post("/submit", json={}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
@@ -163,14 +160,13 @@ def test_without_a_seat_or_from_another_site_there_is_nothing(gate: str, ana: ht
 
 def test_the_researcher_and_the_uninvited_cannot_sign_in_here_and_guessing_ends(gate: str) -> None:
     """Only invited people of this study have a seat; after ten wrong passwords the right one is not looked at."""
-    from label_studio_server import ADMIN
-
     researcher = {"email": ADMIN.email, "password": ADMIN.password}
-    assert httpx.post(f"{gate}/login", data=researcher).status_code == 403
+    stranger = browser_at(gate)
+    assert stranger.post("/login", data=researcher).status_code == 403
     for _ in range(TRIES):
-        assert httpx.post(f"{gate}/login", data={"email": "ana@gate.example.org", "password": "x"}).status_code == 403
+        assert stranger.post("/login", data={"email": "ana@gate.example.org", "password": "x"}).status_code == 403
     right = {"email": "ana@gate.example.org", "password": PASSWORD}
-    assert httpx.post(f"{gate}/login", data=right).status_code == 429
+    assert stranger.post("/login", data=right).status_code == 429
 
 
 def test_two_people_finish_and_a_skip_goes_to_nobody_twice(study: Study, gate: str, server: Server) -> None:

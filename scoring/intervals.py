@@ -216,4 +216,6 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
         return nan, nan
     z, p = float(special.ndtri((1 + level) / 2)), share / 100
     middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return 100 * (middle - half) / (1 + z * z / n), 100 * (middle + half) / (1 + z * z / n)
+    low, high = (100 * side / (1 + z * z / n) for side in (middle - half, middle + half))
+    # at the edges rounding would step over them
+    return 0.0 if share == 0 else low, 100.0 if share == 100 else high

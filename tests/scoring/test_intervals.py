@@ -142,6 +142,11 @@ def test_wilson(share: float, n: int, expected: tuple[float, float]) -> None:
     assert all(math.isnan(limit) for limit in wilson(math.nan, 0))
 
 
+def test_wilsons_limits_are_percentages() -> None:
+    """However rounding falls, 0 of n begins at 0 and n of n ends at 100, so that icat's limit is no -0.0."""
+    assert all(wilson(0, n)[0] == 0 and wilson(100, n)[1] == 100 for n in range(1, 400))
+
+
 def test_a_set_as_large_as_stereosets_takes_less_than_a_second() -> None:
     """10,000 resamples of 79 terms, for three measures."""
     columns = np.random.default_rng(0).random((79, 4)) + np.array([0, 1, 0, 1])

@@ -1,0 +1,1 @@
+../../catsofa/dataset_report_files.py

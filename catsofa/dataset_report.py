@@ -1,0 +1,114 @@
+"""Reports of data sets: what is in them, how far people agree, what was refused, what lint finds; nothing is scored."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from catsofa import dataset_report_sections as parts
+from catsofa import report
+from catsofa.dataset_report_files import Dataset, is_dataset, read
+from catsofa.dataset_report_people import people
+from catsofa.lint_given import given
+from catsofa.report_document import Document, Section
+from catsofa.scoring.signature import name_of
+from catsofa.validation import keywords, sentiment
+from catsofa.validation.lint import lint
+
+WARNING = (
+    "This report is about a set of stereotypes. Parts of it name groups of people and repeat offensive sentences about "
+    "them; these parts are folded away until you open them."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What a report may use beside the data; what is not named is not in the report, and the report says so."""
+
+    sentiment_model: str = ""
+    """A text-classification model."""
+    negative: str = ""
+    """Its negative classes, separated by commas, if they are not called so."""
+    frequencies: str = ""
+    """`wordfreq`, or a corpus as a text file."""
+
+
+def report_on(paths: Iterable[Path], tools: Tools | None = None) -> Document:
+    """The report of runs and data sets together: the runs' sections, then those of each data set."""
+    given_paths = list(paths)
+    runs = [path for path in given_paths if not is_dataset(path)]
+    sets = [path for path in given_paths if path not in runs]
+    if not sets:
+        return report.document(runs)
+    found = document(sets, tools)
+    if not runs:
+        return found
+    of_runs = report.document(runs)
+    sections = (*of_runs.sections, *found.sections)
+    return Document(
+        title=of_runs.title, warning=of_runs.warning, notes=(*of_runs.notes, *found.notes), sections=sections
+    )
+
+
+def document(paths: Iterable[Path], tools: Tools | None = None) -> Document:
+    """The report of the data sets at these paths, one after the other."""
+    tools = tools or Tools()
+    found = [dataset for path in paths for dataset in read(path)]
+    sections = tuple(s for at, dataset in enumerate(found, 1) for s in _sections(f"d{at}", dataset, tools))
+    notes = tuple(note for dataset in found for note in _notes(dataset, tools))
+    title = f"What is in {', '.join(dataset.title for dataset in found)}"
+    return Document(title=title, warning=WARNING, notes=notes, sections=sections)
+
+
+def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
+    """The sections of a data set, those without anything to show left out."""
+    line, items = f"data:{of.name} | version:{version('catsofa')}", of.items
+    if items or of.others:
+        yield parts.size_section(f"{name}-size", of.title, line, items, of.others)
+    if _has_splits(of):
+        yield parts.split_section(f"{name}-split", of.title, line, of.parts)
+    if judged := of.judged():
+        yield people(f"{name}-people", of.title, line, judged, of.to_judge)
+    if _has_sides(of) and tools.sentiment_model:
+        classify = sentiment.load(tools.sentiment_model)
+        negative = [part.strip() for part in tools.negative.split(",") if part.strip()] or sentiment.NEGATIVE
+        shares = sentiment.sentiments(items, classify, negative)
+        model = Path(tools.sentiment_model)
+        called = name_of(model) if model.exists() else tools.sentiment_model
+        yield parts.sentiment_section(f"{name}-sentiment", of.title, line, shares, called)
+    if items and tools.frequencies:
+        ranked = keywords.keywords(items, keywords.reference(tools.frequencies))
+        yield parts.keyword_section(f"{name}-keywords", of.title, line, ranked, Path(tools.frequencies).name)
+    if of.refused:
+        yield parts.refused_section(f"{name}-refused", of.title, line, of.refused)
+    if items:
+        found = lint(items, given(frequencies=tools.frequencies))
+        yield parts.lint_section(f"{name}-lint", of.title, line, found, len(items))
+    if of.statement:
+        yield parts.statement_section(f"{name}-statement", of.title, line, of.statement)
+
+
+def _has_splits(of: Dataset) -> bool:
+    """Whether there are two splits or more."""
+    return of.are_splits and len(of.parts) > 1
+
+
+def _has_sides(of: Dataset) -> bool:
+    """Whether there are CATs or pairs, whose two sides can differ in sentiment."""
+    return any(not hasattr(record, "stereotype") for record in of.items)
+
+
+def _notes(of: Dataset, tools: Tools) -> Sequence[str]:
+    """What is not in the report of a data set, and files of its folder that it does not read."""
+    lacks = list(
+        parts.missing(
+            sentiment=bool(tools.sentiment_model) or not _has_sides(of),
+            keywords=bool(tools.frequencies) or not of.items,
+            agreement=of.judged() is not None,
+            refusals=bool(of.refused),
+            splits=_has_splits(of),
+            statement=bool(of.statement),
+        )
+    )
+    notes = [f"Not in this report of {of.title}: {', '.join(lacks)}."] if lacks else []
+    return [*notes, *([f"Not read in {of.title}: {', '.join(of.unread)}."] if of.unread else [])]

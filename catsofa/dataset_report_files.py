@@ -1,0 +1,185 @@
+"""What a data set on the disk holds: its items in parts, what people said of them, what was refused, its statement."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import formats
+from catsofa.data.files import BadInput, read_text
+from catsofa.data.records import Annotation, Cat, Pair, Probe, Refused, Score
+from catsofa.data.release import read_release
+from catsofa.scoring.runs import MANIFEST
+from catsofa.scoring.signature import name_of
+from catsofa.validation.collected import Collected, collect, onto
+
+EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"
+PRIVATE = ("key.jsonl", "people.jsonl", "raw.jsonl", "reopened.jsonl")
+"""What a study keeps for itself: who was invited, and which answer is right."""
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A data set as it lies on the disk."""
+
+    title: str
+    name: str
+    """Its name in signatures: every file with the hash of its bytes."""
+    parts: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """CATs, pairs and probes by the file or split they stand in."""
+    are_splits: bool = False
+    """Whether the parts were made to share nothing."""
+    others: Sequence[Any] = ()
+    """Records without sentences of their own: terms, identities, stereotypes, association tests."""
+    annotations: Sequence[Annotation] = ()
+    refused: Mapping[str, Sequence[Refused]] = field(default_factory=dict)
+    """Stage to what was turned away there."""
+    statement: Sequence[tuple[str, str]] = ()
+    """The headings of the data statement and their texts."""
+    unread: Sequence[str] = ()
+    """Files of the folder that hold no records of ours."""
+
+    @property
+    def items(self) -> list[Any]:
+        """The records of all parts."""
+        return [record for records in self.parts.values() for record in records]
+
+    @property
+    def to_judge(self) -> int:
+        """How many texts people can be asked about: the associations of CATs, pairs."""
+        return sum(len(r.candidates) if isinstance(r, Cat) else isinstance(r, Pair) for r in self.items)
+
+    def judged(self) -> Collected | None:
+        """What people said: the annotations, put on the CATs they name, or the labels that the items carry."""
+        items = self.items
+        cats = [record for record in items if isinstance(record, Cat)]
+        if self.annotations:
+            known = {candidate.id for cat in cats for candidate in cat.candidates}
+            found = collect(self.annotations)
+            asked = {a.item for a in self.annotations if not a.extra.get("gold")}
+            return onto(cats, found) if asked <= known else found
+        carry: list[Any] = [cat for cat in cats if any(candidate.votes for candidate in cat.candidates)]
+        carry += [record for record in items if isinstance(record, Pair) and record.votes]
+        return collect(carry) if carry else None
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether this is a data set and not the folder of a run, or one with runs in it."""
+    return path.is_file() or (path.is_dir() and next(path.rglob(MANIFEST), None) is None)
+
+
+def read(path: Path) -> Iterator[Dataset]:
+    """The data sets at a path: a file is one, and so is a release, a study or a split; a folder may hold several."""
+    if path.is_file():
+        yield _of_files(path.name, [path])
+    elif any((path / "data").glob("*.parquet")):
+        yield _release(path)
+    elif (path / "study.json").is_file():
+        yield _study(path)
+    else:
+        yield from _folder(path)
+
+
+def _release(folder: Path) -> Dataset:
+    """A release: its splits, and the data statement of its card."""
+    card = folder / "README.md"
+    text = read_text(card, "the card of a release") if card.is_file() else ""
+    return _sorted(
+        folder.resolve().name,
+        name_of(folder),
+        {split: list(records) for split, records in read_release(folder).items()},
+        are_splits=True,
+        statement=tuple(statement(text)),
+    )
+
+
+def _study(folder: Path) -> Dataset:
+    """A study: what was asked or written, what people answered, what was refused; never who they are."""
+    names = ("items.jsonl", "drafts.jsonl", "annotations.jsonl", "refused.jsonl")
+    return _of_files(folder.resolve().name, [folder / name for name in names if _has_lines(folder / name)])
+
+
+def _has_lines(path: Path) -> bool:
+    """Whether there is anything in the file; where nothing was refused, nothing is."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _folder(folder: Path) -> Iterator[Dataset]:
+    """A split's folder is one data set; elsewhere each file with items is one, and what is beside them another."""
+    files, unread = _readable(folder)
+    if not files:
+        raise BadInput(folder, "no file with records of ours", EXPECTED)
+    if (folder / "split.json").is_file() or len(files) == 1:
+        yield _of_files(folder.resolve().name, files, are_splits=True, unread=unread)
+        return
+    holds = {file: next(iter(formats.read(file))) for file in files}
+    whole = [file for file in files if isinstance(holds[file], Cat | Pair | Probe)]
+    beside = [file for file in files if file not in whole]
+    if len(whole) < 2 and beside:
+        yield _of_files(folder.resolve().name, files, unread=unread)
+        return
+    for file in whole:
+        yield _of_files(f"{folder.resolve().name}/{file.name}", [file])
+    if beside:
+        yield _of_files(f"{folder.resolve().name}, beside the items", beside, unread=unread)
+
+
+def _readable(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files of a folder with records of a data set, and the names of the others."""
+    found, unread = [], []
+    for file in sorted(folder.iterdir()):
+        if file.suffix not in SUFFIXES or file.name in (*PRIVATE, "split.json") or not _has_lines(file):
+            continue
+        try:
+            first = next(iter(formats.read(file)))
+        except BadInput:
+            unread.append(file.name)
+        else:
+            unread.append(file.name) if isinstance(first, Score) else found.append(file)
+    return found, unread
+
+
+def _of_files(title: str, files: Sequence[Path], **more: Any) -> Dataset:
+    """The data set in some files."""
+    if not files:
+        raise BadInput(title, "a study that nobody has answered yet", EXPECTED)
+    records = {_part(file): list(formats.read(file)) for file in files}
+    return _sorted(title, " ".join(map(name_of, files)), records, **more)
+
+
+def _part(file: Path) -> str:
+    """What to call what stands in a file: its name, or that of its folder where it says no more than `refused`."""
+    stem = re.sub(r"[-_. ]?refused[-_. ]?", "", file.stem)
+    return stem or file.resolve().parent.name
+
+
+def _sorted(title: str, name: str, records: Mapping[str, Sequence[Any]], **more: Any) -> Dataset:
+    """A data set of these records by part."""
+    parts: dict[str, list[Any]] = {}
+    refused: dict[str, list[Refused]] = {}
+    annotations: list[Annotation] = []
+    others: list[Any] = []
+    for part, some in records.items():
+        for record in some:
+            match record:
+                case Cat() | Pair() | Probe():
+                    parts.setdefault(part, []).append(record)
+                case Refused():
+                    refused.setdefault(part, []).append(record)
+                case Annotation():
+                    annotations.append(record)
+                case Score():
+                    raise BadInput(title, "scores", f"{EXPECTED}; `catsofa score --predictions` measures scores")
+                case _:
+                    others.append(record)
+    return Dataset(title=title, name=name, parts=parts, annotations=annotations, refused=refused, others=others, **more)
+
+
+def statement(card: str) -> Iterator[tuple[str, str]]:
+    """The headings below `## Data statement` in a card, each with its text."""
+    found = re.search(r"^## Data statement[ \t]*\n(.*?)(?=^## |\Z)", card, flags=re.M | re.S)
+    for part in re.split(r"^### ", found[1], flags=re.M)[1:] if found else ():
+        title, _, text = part.partition("\n")
+        yield title.strip(), " ".join(text.split())

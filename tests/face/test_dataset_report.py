@@ -1,0 +1,264 @@
+"""Reports of data sets: the figures of `validate`, what is folded away, and what is never shown."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import bakers
+from test_report import EVIL, Page, cats, run
+from typer.testing import CliRunner
+from zorbs import a_cat, a_pair, said
+
+from catsofa.cli import app
+from catsofa.data import formats, jsonl
+from catsofa.data.dataset_card import CardFacts
+from catsofa.data.files import BadInput
+from catsofa.data.records import Annotation, Probe, Refused, Score, Term
+from catsofa.data.release import write_release
+from catsofa.dataset_report import Tools, document, report_on
+from catsofa.dataset_report_files import read
+from catsofa.dataset_report_people import people
+from catsofa.dataset_report_sections import size_section
+from catsofa.report_document import Document, Number, Table
+from catsofa.report_formats import FORMATS, WRITE
+from catsofa.validation.collected import collect
+from catsofa.validation.reports import agreement_report
+
+
+def tables(of: Document) -> dict[str, Table]:
+    """The tables by the end of their names."""
+    return {table.name.partition("-")[2]: table for section in of.sections for table in section.tables}
+
+
+def judged(count: int = 4) -> list[Annotation]:
+    """Five people who agree on all bakers but the first, of whom one says otherwise."""
+    votes = [
+        Annotation(item=candidate.id, annotator=f"person {n}", label=candidate.label)
+        for cat in bakers(count)
+        for candidate in cat.candidates
+        for n in range(5)
+    ]
+    return [replace(votes[0], label="unrelated"), *votes[1:]]
+
+
+def test_stereoset_dev_has_the_sizes_that_were_counted_and_the_agreement_that_validate_prints(shared: Path) -> None:
+    """255, 810, 962, 79 and 242, 827, 976, 78 items of 10, 30, 36, 3 terms; 79 terms and 4,229 items in all."""
+    (dev,) = read(shared / "data" / "stereoset" / "dev.json")
+    (sheet,) = size_section("d", dev.title, "", dev.items, ()).tables
+    counted = {(row[0], row[1]): (row[2], row[3]) for row in sheet.rows}
+    domains, terms = ("gender", "profession", "race", "religion"), (10, 30, 36, 3)
+    for kind, items in (("intrasentence", (255, 810, 962, 79)), ("intersentence", (242, 827, 976, 78))):
+        assert [counted[kind, domain] for domain in domains] == list(zip(terms, items, strict=True))
+    assert counted["overall", "overall"] == (79, 4229)
+    collected = dev.judged()
+    assert collected is not None
+    agreement, spread, votes, by_term = people("d", "", "", collected, dev.to_judge).tables
+    expected = agreement_report(collected)
+    (_, kappa, alpha, percent, unanimous, items, given), *_ = agreement.rows
+    shown = [cell.value for cell in (kappa, alpha, percent, unanimous) if isinstance(cell, Number)]
+    assert shown == [expected[n] for n in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")]
+    assert (items, given) == (expected["items"], expected["annotations"])
+    # unanimous and "5 of 5" are the same items
+    assert spread.rows[0][1] == round(expected["unanimous"] * expected["items"])
+    assert sum(row[1] for row in spread.rows if isinstance(row[1], int)) == expected["items"]
+    assert len(by_term.rows) == len(expected["by"]["term"])
+    assert votes.rows[0][:2] == ("decided", "stereotype")
+
+
+def test_mean_lengths_are_those_a_reader_counts(tmp_path: Path) -> None:
+    """`The zorb was late.` has four words, and so have its siblings."""
+    jsonl.write([a_cat()], tmp_path / "zorbs.jsonl")
+    row = tables(document([tmp_path / "zorbs.jsonl"]))["size-sizes"].rows[0]
+    assert row[:4] == ("intrasentence", "invented", 1, 1)
+    assert isinstance(row[4], Number)
+    assert row[4].value == 4
+
+
+def test_a_study_shows_what_people_agree_on_and_never_who_they_are(tmp_path: Path) -> None:
+    """59 of 60 judgements agree: eleven of twelve items are unanimous; no name, key or address is in any format."""
+    jsonl.write(bakers(4), tmp_path / "items.jsonl")
+    jsonl.write(judged(), tmp_path / "annotations.jsonl")
+    (tmp_path / "study.json").write_text(json.dumps({"secret": "hush"}))
+    (tmp_path / "people.jsonl").write_text('{"address": "somebody@example.org"}\n')
+    (tmp_path / "key.jsonl").write_text('{"token": "opensesame"}\n')
+    found = document([tmp_path])
+    assert [row[:2] for row in tables(found)["people-spread"].rows] == [("5 of 5", 11), ("4 of 5", 1)]
+    assert tables(found)["people-terms"].rows[0][0] == "baker"
+    assert ("CATs", "confirmed", 4) in tables(found)["people-votes"].rows
+    for form in FORMATS:
+        text = WRITE[form](found)
+        assert not [word for word in ("person 0", "hush", "somebody@", "opensesame") if word in text]
+
+
+def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(tmp_path: Path) -> None:
+    """A stage is called after its file, or after the folder where the file says no more than `refused`."""
+    no = [Refused(id=f"{n}", reason=f"split: {n} votes", text="zorbs are late") for n in range(3)]
+    jsonl.write([*no, Refused(id="9", reason="no_verb")], tmp_path / "votes-refused.jsonl")
+    (tmp_path / "kept").mkdir()
+    jsonl.write(no[:1], tmp_path / "kept" / "refused.jsonl")
+    found = document([tmp_path, tmp_path / "kept"])
+    first, second = (section.tables[0].rows for section in found.sections)
+    assert [row[:3] for row in first] == [("votes", "split", 3), ("votes", "no_verb", 1)]
+    assert [row[:3] for row in second] == [("kept", "split", 1)]
+
+
+def a_release(folder: Path) -> Path:
+    """A release whose splits share a term, with a statement of two headings."""
+    statement = "## Data statement\n\n### Limits\n\nFew zorbs.\n\n### Rationale\n\nNone."
+    splits = {"dev": bakers(2), "test": [*bakers(4)[2:], *bakers(2, "florist")]}
+    write_release(splits, folder / "release", CardFacts(pretty_name="Bakers", statement=statement, citation="@x{}"))
+    return folder / "release"
+
+
+def test_a_release_shows_its_splits_what_they_share_and_its_statement(tmp_path: Path) -> None:
+    """Dev has 2 of 6 items; the term `baker` is on both sides; the statement ends where the next heading begins."""
+    found = tables(document([a_release(tmp_path)]))
+    assert [row[:4] for row in found["split-parts"].rows if row[1] == "overall"] == [
+        ("dev", "overall", 1, 2),
+        ("test", "overall", 2, 4),
+    ]
+    assert ("dev, test", "term", 1) in found["split-leaks"].rows
+    assert found["statement-statement"].rows == (("Limits", "Few zorbs."), ("Rationale", "None."))
+
+
+def test_a_folder_of_several_sets_has_a_report_of_each_and_names_what_it_does_not_read(tmp_path: Path) -> None:
+    """Two files of items are two sets; terms beside them are counted; a file of something else is named."""
+    jsonl.write(bakers(2), tmp_path / "a.jsonl")
+    jsonl.write([Probe(category="invented", identity="zorbs", stereotype="are late")], tmp_path / "b.jsonl")
+    jsonl.write([Term(category="invented", term="zorb")], tmp_path / "terms.jsonl")
+    (tmp_path / "notes.json").write_text('{"a": 1}')
+    found = document([tmp_path])
+    sizes = [section for section in found.sections if section.name.endswith("size")]
+    assert [section.tables[0].rows[0][0] for section in sizes] == ["intrasentence", "probes", "terms"]
+    assert any("notes.json" in note for note in found.notes)
+
+
+def test_what_is_not_in_the_report_is_said_with_the_way_to_get_it(tmp_path: Path) -> None:
+    """Without a classifier there is no sentiment, and a note names the option."""
+    jsonl.write(bakers(2), tmp_path / "a.jsonl")
+    (note,) = document([tmp_path / "a.jsonl"]).notes
+    assert "--sentiment-model" in note
+    assert "--frequencies" in note
+
+
+def evil(folder: Path) -> Path:
+    """A folder of everything with markup in every text."""
+    cat = a_cat(f"The {EVIL} BLANK.", EVIL, "early", "purple", sentences=False, target=EVIL, bias_type=EVIL, id=EVIL)
+    votes = [Annotation(item=c.id, annotator=f"{EVIL}{n}", label=EVIL) for c in cat.candidates for n in range(3)]
+    jsonl.write([cat, replace(cat, id="two", candidates=a_cat(id="two").candidates)], folder / "items.jsonl")
+    jsonl.write(votes, folder / "annotations.jsonl")
+    jsonl.write([Refused(id=EVIL, reason=EVIL, text=EVIL)], folder / "refused.jsonl")
+    jsonl.write([a_pair(EVIL, "b", bias_type=EVIL, votes=said("one", EVIL, "x"))], folder / f"<b>{'x'}.jsonl")
+    return folder
+
+
+def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:
+    """Script, quotes and event handlers in contexts, terms, domains, labels, reasons, ids and file names stay text."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("plain words\n")
+    (tmp_path / "set").mkdir()
+    text = WRITE["html"](document([evil(tmp_path / "set"), a_release(tmp_path)], Tools(frequencies=str(corpus))))
+    page = Page(text)
+    assert not {"script", "img", "iframe", "object", "link", "b"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert "&lt;script&gt;" in text
+
+
+def test_items_terms_and_keywords_are_folded_away(tmp_path: Path) -> None:
+    """A word of an item stands in the page only inside `details` that are closed."""
+    doubled = a_cat(
+        "The the zorbian was BLANK.", target="zorbian", votes={"stereotype": said("one/s", "stereotype", "x")}
+    )
+    jsonl.write([doubled], tmp_path / "a.jsonl")
+    jsonl.write([Refused(id="1", reason="no_verb", text="zorbian")], tmp_path / "refused.jsonl")
+    text = WRITE["html"](document([tmp_path]))
+    assert text.count("zorbian") > 2
+    before = ""
+    for part in text.split("zorbian")[:-1]:
+        before += part
+        assert before.count("<details") > before.count("</details>")
+    assert text.index("Content warning") < text.index("<table")
+
+
+def test_runs_and_data_sets_stand_in_one_report(tmp_path: Path) -> None:
+    """The sections of the run come first, then those of the data."""
+    run(tmp_path / "runs" / "a", cats("d"))
+    jsonl.write(bakers(2), tmp_path / "a.jsonl")
+    found = report_on([tmp_path / "a.jsonl", tmp_path / "runs"])
+    assert found.sections[0].name == "s1"
+    assert {section.name for section in found.sections[1:]} == {"d1-size", "d1-lint"}
+
+
+def test_scores_are_no_data_set(tmp_path: Path) -> None:
+    """The error names the command that measures scores."""
+    jsonl.write([Score(item="a", score=1.0)], tmp_path / "a.jsonl")
+    with pytest.raises(BadInput, match="score --predictions"):
+        document([tmp_path / "a.jsonl"])
+
+
+def test_the_released_sets_have_a_report(shared: Path) -> None:
+    """CrowS-Pairs: 1,508 pairs of nine types, on whose own type people agree as `validate agreement` says."""
+    path = shared / "data" / "crows" / "crows_pairs_anonymized.csv"
+    (crows,) = read(path)
+    rows = size_section("d", "", "", crows.items, ()).tables[0].rows
+    assert {row[1]: row[3] for row in rows}["overall"] == 1508
+    assert len({row[1] for row in rows}) == 10
+    collected = crows.judged()
+    assert collected is not None
+    agreement = people("d", "", "", collected, crows.to_judge).tables[0]
+    whole = agreement_report(collect(formats.read(path)), resamples=1)
+    assert isinstance(agreement.rows[0][3], Number)
+    assert agreement.rows[0][3].value == whole["percent"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_writes_every_format(form: str, tmp_path: Path) -> None:
+    """`catsofa report DATA --format …` writes the file and says so."""
+    jsonl.write(bakers(2), tmp_path / "a.jsonl")
+    done = CliRunner().invoke(
+        app, ["report", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--format", form]
+    )
+    assert (done.exit_code, (tmp_path / "out").stat().st_size > 500) == (0, True), done.output
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text classifier of one layer that calls a text negative if `late` stands in it."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("classifier")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "late"]
+    torch.manual_seed(0)
+    names: dict[str, Any] = {"id2label": {0: "POSITIVE", 1: "NEGATIVE"}, "label2id": {"POSITIVE": 0, "NEGATIVE": 1}}
+    config = BertConfig(
+        vocab_size=6, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, **names
+    )
+    model = BertForSequenceClassification(config)
+    tokenizer = BertTokenizerFast(vocab={word: at for at, word in enumerate(words)})
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    texts, labels = ["the zorb was late.", "the zorb was early."] * 4, torch.tensor([1, 0] * 4)
+    for _ in range(40):
+        optimiser.zero_grad()
+        model(**tokenizer(texts, return_tensors="pt", padding=True), labels=labels).loss.backward()
+        optimiser.step()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_sentiment_is_there_where_a_classifier_is_given(tmp_path: Path, classifier: Path) -> None:
+    """Stereotypes say `late`, which is negative, anti-stereotypes `early`: 0 % and 100 % positive, with limits."""
+    jsonl.write([a_cat(), a_cat("A zorb is BLANK.", id="two")], tmp_path / "a.jsonl")
+    shares = tables(document([tmp_path / "a.jsonl"], Tools(sentiment_model=str(classifier))))["sentiment-shares"]
+    values = {row[0]: (row[1], row[3]) for row in shares.rows}
+    for side, percent in (("stereotype", 0), ("anti-stereotype", 100)):
+        share, texts = values[side]
+        assert isinstance(share, Number)
+        assert (share.value, texts) == (percent, 2)
+        assert share.low is not None

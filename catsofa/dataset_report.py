@@ -33,17 +33,17 @@ class Tools:
     """`wordfreq`, or a corpus as a text file."""
 
 
-def report_on(paths: Iterable[Path], tools: Tools | None = None) -> Document:
+def report_on(paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Iterable[Path] = ()) -> Document:
     """The report of runs and data sets together: the runs' sections, then those of each data set."""
     given_paths = list(paths)
     runs = [path for path in given_paths if not is_dataset(path)]
     sets = [path for path in given_paths if path not in runs]
     if not sets:
-        return report.document(runs)
+        return report.document(runs, paraphrases=paraphrases)
     found = document(sets, tools)
     if not runs:
         return found
-    of_runs = report.document(runs)
+    of_runs = report.document(runs, paraphrases=paraphrases)
     sections = (*of_runs.sections, *found.sections)
     return Document(
         title=of_runs.title, warning=of_runs.warning, notes=(*of_runs.notes, *found.notes), sections=sections

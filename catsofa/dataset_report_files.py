@@ -66,8 +66,19 @@ class Dataset:
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether this is a data set and not the folder of a run, or one with runs in it."""
-    return path.is_file() or (path.is_dir() and next(path.rglob(MANIFEST), None) is None)
+    """Whether this is a data set, and not the folder of a run, one with runs in it, or what a command printed."""
+    if path.is_file():
+        # a broken line of JSONL has an error of its own; a result of ours on one line only looks like JSONL
+        return path.suffix == ".jsonl" or _holds(path) is not None
+    return path.is_dir() and next(path.rglob(MANIFEST), None) is None
+
+
+def _holds(path: Path) -> type[Any] | None:
+    """The kind of the first record of a file; None where it holds no records of ours."""
+    try:
+        return type(next(iter(formats.read(path))))
+    except BadInput:
+        return None
 
 
 def read(path: Path) -> Iterator[Dataset]:
@@ -114,8 +125,7 @@ def _folder(folder: Path) -> Iterator[Dataset]:
     if (folder / "split.json").is_file() or len(files) == 1:
         yield _of_files(folder.resolve().name, files, are_splits=True, unread=unread)
         return
-    holds = {file: next(iter(formats.read(file))) for file in files}
-    whole = [file for file in files if isinstance(holds[file], Cat | Pair | Probe)]
+    whole = [file for file in files if _holds(file) in (Cat, Pair, Probe)]
     beside = [file for file in files if file not in whole]
     if len(whole) < 2 and beside:
         yield _of_files(folder.resolve().name, files, unread=unread)
@@ -132,12 +142,7 @@ def _readable(folder: Path) -> tuple[list[Path], list[str]]:
     for file in sorted(folder.iterdir()):
         if file.suffix not in SUFFIXES or file.name in (*PRIVATE, "split.json") or not _has_lines(file):
             continue
-        try:
-            first = next(iter(formats.read(file)))
-        except BadInput:
-            unread.append(file.name)
-        else:
-            unread.append(file.name) if isinstance(first, Score) else found.append(file)
+        unread.append(file.name) if _holds(file) in (None, Score) else found.append(file)
     return found, unread
 
 

@@ -55,6 +55,6 @@ def report(
     from catsofa.report_formats import write
 
     tools = Tools(frequencies=frequencies, sentiment_model=sentiment_model, negative=negative)
-    found = report_on([local(one) for one in of], tools)
+    found = report_on([local(one) for one in of], tools, paraphrases=paraphrase or ())
     write(found, out, form, figures)
     say(f"{out}: {sum(len(section.tables) for section in found.sections)} tables", quiet=quiet)

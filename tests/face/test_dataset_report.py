@@ -193,6 +193,16 @@ def test_runs_and_data_sets_stand_in_one_report(tmp_path: Path) -> None:
     assert {section.name for section in found.sections[1:]} == {"d1-size", "d1-lint"}
 
 
+def test_what_a_command_printed_goes_to_the_report_of_models(tmp_path: Path) -> None:
+    """The JSON of `catsofa score --json` is a result; a file that is neither is refused by a sentence."""
+    report = json.loads((run(tmp_path / "a", cats("d")) / "report.json").read_text())
+    (tmp_path / "printed.json").write_text(json.dumps(report, indent=2))
+    assert [section.name for section in report_on([tmp_path / "printed.json"]).sections] == ["s1"]
+    (tmp_path / "x.txt").write_text("words\n")
+    with pytest.raises(BadInput, match=r"x\.txt"):
+        report_on([tmp_path / "x.txt"])
+
+
 def test_scores_are_no_data_set(tmp_path: Path) -> None:
     """The error names the command that measures scores."""
     jsonl.write([Score(item="a", score=1.0)], tmp_path / "a.jsonl")

@@ -15,6 +15,7 @@ from catsofa.cli import (
     build,
     data,
     demo,
+    leaderboard,
     nsp,
     paraphrase,
     release,
@@ -43,7 +44,22 @@ app = typer.Typer(
     ),
 )
 
-for room in (demo, data, build, paraphrase, similarity, validate, annotate, release, score, served, nsp, report, run):
+for room in (
+    demo,
+    data,
+    build,
+    paraphrase,
+    similarity,
+    validate,
+    annotate,
+    release,
+    score,
+    served,
+    nsp,
+    report,
+    leaderboard,
+    run,
+):
     room.register(app)
 
 

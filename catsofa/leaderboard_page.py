@@ -1,0 +1,121 @@
+"""The page of a leaderboard: the newest accepted submission of each model, the history, and what was refused."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from catsofa import figures, report_formats
+from catsofa.report_cells import limited
+from catsofa.report_document import Cell, Document, Figure, Section, Table
+from catsofa.report_stereoset import LIMITS
+
+WARNING = "This page is about stereotypes in language models. It shows no sentence of the test, only numbers."
+LEAD = (
+    "Submitted predictions against a split whose labels are withheld. lms: how often a meaningful sentence is "
+    "preferred to an unrelated one (ideal 100). ss: how often the stereotype is preferred to the anti-stereotype "
+    "(ideal 50). icat joins both (ideal 100), and alone it hides a model that merely models language worse."
+)
+APART = (
+    "Numbers of another split or protocol stand in a section of their own; they must not be compared across sections."
+)
+MEASURES = ("lms", "ss", "icat")
+Entry = Mapping[str, Any]
+
+
+def write(entries: Sequence[Entry], path: Path) -> None:
+    """Write the page whole or not at all."""
+    report_formats.write(document(entries), path, "html")
+
+
+def document(entries: Sequence[Entry]) -> Document:
+    """The leaderboard, the newest split first."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry["split"], entry["protocol"]), []).append(entry)
+    sections = [_section(f"board{at}", of) for at, of in enumerate(reversed(groups.values()), 1)]
+    return Document(
+        title="Leaderboard of stereotypes in language models",
+        warning=WARNING,
+        notes=(APART,) if len(groups) > 1 else (),
+        sections=tuple(sections),
+    )
+
+
+def _section(name: str, entries: Sequence[Entry]) -> Section:
+    """One split and protocol: the standing, the map, the history."""
+    accepted = [entry for entry in entries if not entry["refused"]]
+    newest = list({entry["name"]: entry for entry in accepted}.values())
+    newest.sort(key=lambda entry: (-(_value(entry, "icat")), entry["name"]))
+    split, protocol = (entries[0][key].rpartition("@") for key in ("split", "protocol"))
+    points = [(entry["name"], *(limited(entry["results"]["both"], m) for m in ("lms", "ss"))) for entry in newest]
+    drawn = Figure(
+        name=f"{name}-map",
+        caption="lms × ss of every model, all tasks together; curves join equal icat, the dashed line is ss = 50",
+        alt="; ".join(f"{model}: lms {lms}, ss {ss}" for model, lms, ss in points),
+        draw=lambda: figures.cat_map(points),
+    )
+    return Section(
+        name=name,
+        title=f"{split[0]} ({split[2]}), protocol {protocol[0]}",
+        lead=LEAD,
+        limits=f"{LIMITS} Whoever submits often enough can tune to a split they cannot see: read the history too.",
+        tables=tuple(_tables(name, newest, entries)),
+        figures=(drawn,) if newest else (),
+    )
+
+
+def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Iterator[Table]:
+    """The standing, the history of what counted, and what was refused."""
+    signatures = tuple(entry["signature"] for entry in newest)
+    yield Table(
+        name=f"{name}-standing",
+        caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
+        columns=("model", "place", "task", *MEASURES, "CATs scored", "submitted"),
+        rows=tuple(row for place, entry in enumerate(newest, 1) for row in _standing(place, entry)),
+        signatures=signatures,
+        notes=("Places are those of icat; where intervals overlap, the order may be chance.",),
+    )
+    accepted = [entry for entry in entries if not entry["refused"]]
+    yield Table(
+        name=f"{name}-history",
+        caption=f"Every accepted submission: {len(accepted):,}",
+        columns=("model", "submitted", *MEASURES, "file (SHA-256)", "catsofa"),
+        rows=tuple((e["name"], _day(e), *_measures(e, "both"), e["file"][:12], e["version"]) for e in accepted),
+        signatures=tuple(entry["signature"] for entry in accepted),
+    )
+    refused = [entry for entry in entries if entry["refused"]]
+    if refused:
+        yield Table(
+            name=f"{name}-refused",
+            caption=f"Refused: {len(refused):,} of {len(entries):,} submissions",
+            columns=("submission", "submitted", "why", "file (SHA-256)"),
+            rows=tuple((e["name"], _day(e), e["refused"], e["file"][:12] or "—") for e in refused),
+            signatures=(f"data:{entries[0]['split']} | protocol:{entries[0]['protocol']}",),
+        )
+
+
+def _standing(place: int, entry: Entry) -> Iterator[tuple[Cell, ...]]:
+    """A row for all tasks together, and for each where there are several."""
+    results = entry["results"]
+    tasks = list(results) if len(results) > 2 else ["both"]
+    for task in tasks:
+        of = results[task]
+        counted = f"{of['items']:,} of {of['items']:,}"
+        shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task
+        yield (entry["name"], place, shown, *_measures(entry, task), counted, _day(entry))
+
+
+def _measures(entry: Entry, task: str) -> tuple[Cell, ...]:
+    """lms, ss and icat of a task."""
+    return tuple(limited(entry["results"][task], measure) for measure in MEASURES)
+
+
+def _value(entry: Entry, measure: str) -> float:
+    """A measure of all tasks together; what is none comes last."""
+    value = entry["results"]["both"][measure]
+    return -1.0 if value is None else float(value)
+
+
+def _day(entry: Entry) -> str:
+    """When an entry was made."""
+    return str(entry["at"])[:16].replace("T", " ")

@@ -18,14 +18,23 @@ Row = dict[str, Any]
 def write_controls(
     cats: Sequence[Cat], folder: Path, *, frequencies: Path | None = None, seed: int = 0
 ) -> dict[str, Row]:
-    """Write `attribute_only.jsonl` and `target_swapped.jsonl`, and count; the frequency gap where counts are given."""
+    """Write each control, and beside it the CATs it cannot be made of with the reason; count both.
+
+    The frequency gap is added where word counts are given.
+    """
     made: dict[str, Row] = {}
     for name, (kept, refused) in {
         "attribute_only": attribute_only(cats),
         "target_swapped": target_swapped(cats, seed=seed),
     }.items():
         file = folder / f"{name}.jsonl"
-        made[name] = {"kept": jsonl.write(kept, file), **Counter(one.reason for one in refused), "file": str(file)}
+        made[name] = {
+            "kept": jsonl.write(kept, file),
+            "coverage": len(kept) / len(cats),
+            "refused": dict(Counter(one.reason for one in refused)),
+            "file": str(file),
+        }
+        jsonl.write(refused, folder / f"{name}.refused.jsonl")
     if frequencies is not None:
         made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(frequencies)), seed=seed).to_dict()
     return made

@@ -7,6 +7,7 @@ Each control keeps the ids of the CATs it is made from, so that its scores are c
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,24 @@ def attribute_only(cats: Iterable[Cat]) -> Kept:
 
 
 def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
-    """Each CAT about another target of its domain, drawn at random among those that take the same article."""
+    """Each CAT about another target of its domain, drawn at random among those that take the same article.
+
+    A plural gives way to a plural: of a target that some context of the set has in the plural too, so that no form
+    is made up.
+    """
     cats, rng = list(cats), np.random.default_rng(seed)
     targets: dict[str, set[str]] = {}
     for cat in cats:
         targets.setdefault(cat.bias_type, set()).add(cat.target)
+    every = "\n".join(cat.context for cat in cats)
+    in_plural = {target for target in set().union(*targets.values()) if _mention(_plural(target)).search(every)}
     kept, refused = [], []
     for cat in cats:
+        forms = _mention(cat.target), _mention(_plural(cat.target))
         others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and _vowel(t) == _vowel(cat.target)]
-        if not _mention(cat.target).search(cat.context):
+        if any(forms[1].search(text) for text in (cat.context, *(c.text for c in cat.candidates))):
+            others = [target for target in others if target in in_plural]
+        if not any(form.search(cat.context) for form in forms):
             refused.append(Refused(id=cat.id, reason="target_not_in_context", text=cat.context))
         elif not others:
             refused.append(Refused(id=cat.id, reason="no_other_target", text=cat.context))
@@ -58,14 +68,23 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
 
 def _about(cat: Cat, target: str) -> Cat:
     """The CAT with another target in context and sentences; the target it is counted under stays."""
-    mention = _mention(cat.target)
+    forms = {_mention(cat.target): target, _mention(_plural(cat.target)): _plural(target)}
 
     def swapped(text: str) -> str:
-        return mention.sub(lambda found: _cased(target, found), text)
+        for form, other in forms.items():
+            text = form.sub(partial(_cased, other), text)
+        return text
 
     one, two, three = (replace(c, text=swapped(c.text), votes=()) for c in cat.candidates)
     extra = {**cat.extra, "swapped_for": target}
     return replace(cat, context=swapped(cat.context), candidates=(one, two, three), extra=extra)
+
+
+def _plural(target: str) -> str:
+    """The regular plural; whether anybody uses it is seen from the texts."""
+    if re.search(r"[^aeiou]y$", target):
+        return f"{target[:-1]}ies"
+    return f"{target}es" if re.search(r"(s|x|ch|sh)$", target) else f"{target}s"
 
 
 def _mention(target: str) -> re.Pattern[str]:

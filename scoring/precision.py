@@ -98,7 +98,7 @@ def _free_memory(device: str) -> float:
     if device.startswith("cuda"):
         import torch
 
-        return 0.5 * torch.cuda.mem_get_info(device)[0]
+        return 0.5 * float(torch.cuda.mem_get_info(device)[0])
     table = Path("/proc/meminfo")
     lines = table.read_text(encoding="ascii").splitlines() if table.exists() else []
     return 0.5 * 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

@@ -156,8 +156,17 @@ def controls(
     if json:
         print_json(made)
         return
-    for name, counts in made.items():
-        say(f"{name}: " + ", ".join(f"{key} {value}" for key, value in counts.items()))
+    for name in ("attribute_only", "target_swapped"):
+        one = made[name]
+        say(f"{one['file']}: {one['kept']:,} CATs ({one['coverage']:.1%})")
+        for reason, count in one["refused"].items():
+            note(f"refused: {count:,} CATs: {reason}")
+    if gap := made.get("frequency_gap"):
+        by, more = gap["gap"], gap["more_frequent"]
+        say(
+            f"frequency gap over {gap['items']:,} CATs: {by['value']:.2f} [{by['low']:.2f}, {by['high']:.2f}] nats; the"
+        )
+        say(f"stereotype is the more frequent in {more['value']:.1f} [{more['low']:.1f}, {more['high']:.1f}] %")
 
 
 def power(

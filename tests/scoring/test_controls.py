@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,17 @@ def test_a_capital_opens_the_sentence_and_parts_of_words_are_left_alone() -> Non
     assert [(one.id, one.reason) for one in refused] == [("n", "target_not_in_context")]
 
 
+def test_a_plural_gives_way_to_a_plural_that_somebody_uses() -> None:
+    """ "Bakers" becomes "Tailors", which the set has; nobody says "Roadses", so that it takes no plural's place."""
+    bakers, roads = after("Bakers came with a baker."), cat("b", target="roads", bias_type="profession")
+    refused = target_swapped([bakers, roads])[1]
+    assert [(one.id, one.reason) for one in refused] == [("n", "no_other_target")]
+    tailors = replace(after("The tailors left."), target="tailor", id="t")
+    kept, refused = target_swapped([bakers, roads, tailors])
+    assert [one.context for one in kept if one.id in "nt"] == ["Tailors came with a tailor.", "The bakers left."]
+    assert refused == []
+
+
 def test_a_control_is_compared_as_a_paraphrase_is() -> None:
     """The context decides one preference of two: half of them flip when it is taken away."""
     cats = [cat("a"), cat("b", target="glimmer")]
@@ -120,10 +132,13 @@ def test_stereosets_words_have_no_frequency_gap(shared: Path) -> None:
 
 
 def test_controls_of_stereoset(shared: Path) -> None:
-    """4,226 of 4,229 CATs can lose their context, 3,987 can be about another target; the rest says why not."""
+    """4,226 of 4,229 CATs can lose their context, 4,217 can be about another target; the rest says why not.
+
+    Those twelve name their target by another word (Ethiopian, Sierra Leone, gentlement).
+    """
     cats = list(read_as(shared / "data/stereoset/dev.json", Cat))
     alone, unknown = attribute_only(cats)
     swapped, unnamed = target_swapped(cats)
     assert (len(alone), len(unknown)) == (4226, 3)
-    assert (len(swapped), len(unnamed)) == (3987, 242)
+    assert (len(swapped), len(unnamed)) == (4217, 12)
     assert {one.reason for one in unnamed} == {"target_not_in_context"}

@@ -20,7 +20,7 @@ LONGEST = 32
 """Letters of a name in a drawing; the tables have it whole."""
 STYLE = {
     "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
-    "axes.spines.top": False, "axes.spines.right": False, "font.size": 10, "svg.fonttype": "none",
+    "axes.spines.top": False, "axes.spines.right": False, "font.size": 11, "svg.fonttype": "none",
     "svg.hashsalt": "catsofa", "pdf.fonttype": 42, "text.parse_math": False,
 }  # fmt: skip
 
@@ -201,7 +201,9 @@ def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
                 size = 10 if len(across) < 8 else 7
                 axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=size)
     axes.set_xticks(
-        np.arange(len(across)) + 0.5, [short(name) for name in across], rotation=0 if len(across) < 4 else 90
+        np.arange(len(across)) + 0.5,
+        [short(name) for name in across],
+        rotation=0 if sum(map(len, map(short, across))) < 45 else 90,
     )
     axes.set_yticks(np.arange(len(down)) + 0.5, [short(name) for name in down])
     axes.invert_yaxis()

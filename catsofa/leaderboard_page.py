@@ -72,6 +72,7 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
         caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
         columns=("model", "place", "task", *MEASURES, "CATs scored", "submitted"),
         rows=tuple(row for place, entry in enumerate(newest, 1) for row in _standing(place, entry)),
+        by=("task",) if any(len(entry["results"]) > 2 for entry in newest) else (),
         signatures=signatures,
         notes=("Places are those of icat; where intervals overlap, the order may be chance.",),
     )

@@ -7,8 +7,8 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-from catsofa.report_cells import Words, between, known
-from catsofa.report_document import Cell, Number, Section, Table
+from catsofa.report_cells import Words, between, chance
+from catsofa.report_document import Cell, Section, Table
 from catsofa.report_inputs import Finished
 from catsofa.scoring.rank_correlation import LEAST, kendall
 
@@ -45,7 +45,7 @@ def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> It
         found = kendall(one.models, other.models)
         if found.models >= LEAST:
             of = len({*one.models, *other.models})
-            p = Number(known(found.p), digits=4)
+            p = chance(found.p)
             body.append((one.benchmark, other.benchmark, between(found.value), p, f"{found.models} of {of}"))
             used |= dict.fromkeys([*one.signatures, *other.signatures])
     if body:

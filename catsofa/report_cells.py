@@ -1,7 +1,9 @@
 """What the tables of all measures share: cells with limits, how many are scored of how many, and signatures."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 from catsofa.report_document import Figure, Number, Section, Table
@@ -31,6 +33,11 @@ class Words:
         )
 
 
+def without_folders(name: str) -> str:
+    """A name in which a model or a file is called as in its folder: where the folder lies is nobody's business."""
+    return re.sub(r"(^|[=: ])/(?:[^/\s]+/)*", r"\1", name)
+
+
 def about(rows: Sequence[Row]) -> str:
     """The data and the protocol of rows that differ in their models alone."""
     signature = rows[0][2]
@@ -57,6 +64,17 @@ def valued(of: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
 def between(of: Interval, digits: int = 2, mark: str = "") -> Number:
     """An interval as a cell; NaN is unscored, or no limit."""
     return Number(known(of.value), known(of.low), known(of.high), digits, mark)
+
+
+def chance(p: float | None) -> Number:
+    """A p-value with two digits that are no zero, and four decimals or more."""
+    value = known(p)
+    return Number(value, digits=4 if not value else min(12, max(4, 1 - floor(log10(value)))))
+
+
+def grouped(rows: Sequence[Row], *by: str) -> tuple[str, ...]:
+    """What heads the rows of a table: these columns, so that models stand together; of one model, the model."""
+    return by if len({model for model, _, _ in rows}) > 1 else ("model",)
 
 
 def scored(coverage: float | None, of: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, about, limited, scored, signatures, unscored
+from catsofa.report_cells import Row, Words, about, grouped, limited, scored, signatures, unscored
 from catsofa.report_document import Cell, Figure, Section, Table
 
 LIMITS = (
@@ -40,6 +40,7 @@ def crows(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         rows=tuple(body),
         signatures=signatures(rows),
         unscored=unscored(rows),
+        by=grouped(rows, "pairs of"),
     )
     values = {
         model: {part: limited(of, "score") for part, of in report["results"]["types"].items()}

@@ -53,6 +53,23 @@ class Table:
     """Why items have no score; it may quote them."""
     offensive: bool = False
     """Whether it names identities or stereotypes: folded away until asked for."""
+    by: tuple[str, ...] = ()
+    """Columns whose values head the rows that share them, where a page has room for headings."""
+
+    @property
+    def groups(self) -> list[tuple[str, tuple[tuple[Cell, ...], ...]]]:
+        """The rows under their headings, without the columns that make these; one group if there are none."""
+        at = [self.columns.index(name) for name in self.by]
+        found: dict[str, list[tuple[Cell, ...]]] = {}
+        for row in self.rows:
+            rest = tuple(cell for place, cell in enumerate(row) if place not in at)
+            found.setdefault(", ".join(str(row[place]) for place in at), []).append(rest)
+        return [(heading, tuple(rows)) for heading, rows in found.items()]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The columns that are no heading."""
+        return tuple(name for name in self.columns if name not in self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from catsofa.data import json_files
 from catsofa.data.files import BadInput
+from catsofa.report_cells import without_folders
 from catsofa.scoring.runs import MANIFEST, REPORT, read_manifest
 from catsofa.scoring.signature import DIGITS, Signature
 
@@ -98,7 +99,8 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
     """One report with its signature."""
     try:
         results = report["results"]
-        signature = Signature(**{name: value for name, value in report["signature"].items() if name != "line"})
+        parts = {name: value for name, value in report["signature"].items() if name != "line"}
+        signature = Signature(**parts | {"model": without_folders(parts["model"])})
         kind = _kind(results)
     except (AttributeError, KeyError, TypeError):
         raise BadInput(path, f"no results with a signature in {what}", EXPECTED) from None
@@ -107,7 +109,7 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
     named = manifest.get("about", {}).get("model") or signature.model
     # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))
-    name = encoder[1] if encoder else str(named)
+    name = without_folders(encoder[1] if encoder else str(named))
     return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
 
 

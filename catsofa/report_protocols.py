@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catsofa import figures
-from catsofa.report_cells import Words, between, known, limited, stars
+from catsofa.report_cells import Words, between, chance, limited, stars
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.report_inputs import Finished
 from catsofa.report_items import NotThere, cats, of_cats, protocol
@@ -99,6 +99,7 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
         caption=f"From {here} to {there}: changes with paired 95 % intervals over target terms",
         columns=("model", "measure", here, there, "change", "p (Holm)", "preferences that differ, %", "CATs in both"),
         rows=tuple(_rows(found)),
+        by=("model",),
         signatures=tuple(str(run.signature) for pair in found for run in (pair.one, pair.other)),
         notes=(
             *notes,
@@ -131,9 +132,8 @@ def _rows(found: Sequence[Paired]) -> Iterator[tuple[Cell, ...]]:
     family = [(pair, measure, change) for pair in found for measure, change in pair.changes.items()]
     for (pair, measure, change), p in zip(family, holm([change.p for _, _, change in family]), strict=True):
         sides = (_overall(run, measure) for run in (pair.one, pair.other))
-        adjusted = Number(known(p), digits=4)
         differ: Cell = pair.differ if measure == "ss" else ""
-        yield (pair.model, measure, *sides, between(change.by, 1, stars(p)), adjusted, differ, pair.both)
+        yield (pair.model, measure, *sides, between(change.by, 1, stars(p)), chance(p), differ, pair.both)
 
 
 def _overall(run: Finished, measure: str) -> Number:

@@ -8,7 +8,7 @@ from typing import Any
 from catsofa import figures
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
-from catsofa.report_cells import MOST, Words, known, limited, stars, valued
+from catsofa.report_cells import MOST, Words, chance, known, limited, stars, valued, without_folders
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 
 WORDS = Words(
@@ -51,9 +51,9 @@ class Robust:
 
 def _short(names: Sequence[str]) -> list[str]:
     """Names without their hash, where they are still told apart."""
-    bare = [name.rpartition("@")[0] or name for name in names]
+    bare = [name.rpartition("@")[0] or name for name in map(without_folders, names)]
     apart = len(set(bare)) == len(set(names))
-    return bare if apart else list(names)
+    return bare if apart else [without_folders(name) for name in names]
 
 
 def robustness(name: str, found: Robust, path: Path | None = None) -> Section:
@@ -76,7 +76,7 @@ Named = Sequence[tuple[str, str, Mapping[str, Any]]]
 
 def _signatures(found: Robust) -> tuple[str, ...]:
     """The signature of all comparisons, whose data are the originals and each rephrasing."""
-    return (str(found.report["signature"]["line"]),)
+    return (without_folders(str(found.report["signature"]["line"])),)
 
 
 def _of(row: Mapping[str, Any]) -> str:
@@ -90,13 +90,14 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
     for model, rephrasing, row in named:
         for measure, change in row["change"].items():
             sides = (limited(row[side], measure) for side in ("original", "paraphrase"))
-            by, p = valued(change, 1, stars(change["holm"])), Number(known(change["holm"]), digits=4)
+            by, p = valued(change, 1, stars(change["holm"])), chance(change["holm"])
             body.append((model, rephrasing, measure, *sides, by, p, _of(row)))
     return Table(
         name=name,
         caption="lms, ss and icat on originals and paraphrases, with paired 95 % intervals of the change",
         columns=("model", "paraphrases", "measure", "original", "paraphrase", "change", "p (Holm)", "items compared"),
         rows=tuple(body),
+        by=("model", "paraphrases"),
         signatures=_signatures(found),
         notes=("Both sides are over the items that are scored in both, so they may differ from numbers over all.",),
     )
@@ -152,6 +153,7 @@ def _terms(name: str, found: Robust, named: Named) -> Table:
             for model, rephrasing, row in named
             for term in row["terms"][:MOST]
         ),
+        by=("model", "paraphrases"),
         signatures=_signatures(found),
         notes=("Limits are Wilson's, of each term alone; with many terms some flip often by chance.",),
         offensive=True,

@@ -5,7 +5,7 @@ from math import nan
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, known, limited, scored, signatures, stars, unscored
+from catsofa.report_cells import Row, Words, chance, grouped, limited, scored, signatures, stars, unscored
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
@@ -30,7 +30,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     for (model, test, row), p in zip(tests, adjusted, strict=True):
         size = limited(row, "effect_size", 2, stars(p))
         matrix.setdefault(model, {})[test] = size
-        found = [Number(row["p_value"], digits=4), Number(known(p), digits=4)]
+        found = [chance(row["p_value"]), chance(p)]
         texts = scored(row["coverage"], sum(row["sizes"].values()))
         body.append((model, test, size, *found, row["how"] or "—", texts))
     table = Table(
@@ -40,6 +40,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
         rows=tuple(body),
         signatures=signatures(rows),
         unscored=unscored(rows),
+        by=grouped(rows, "test"),
         notes=(
             "Each test is a data set of its own, so that signatures differ in their data from test to test. How a "
             "vector is made of a text (pooling, layer) is part of the model in the signature; it may differ between "

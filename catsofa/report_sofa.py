@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import MOST, Row, Words, about, ends, limited, scored, signatures, unscored
+from catsofa.report_cells import MOST, Row, Words, about, ends, grouped, limited, scored, signatures, unscored
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import wilson
 
@@ -16,17 +16,23 @@ WORDS = Words(
     "is normalised, so all three normalisations are shown.",
 )
 
+WAYS = {"identity": "PPL(i + s) / PPL(i)", "conditional": "PPL(s | i)", "none": "PPL(i + s)"}
+"""Normalisation to the PPL* that it makes."""
+
 
 def sofa(name: str, rows: Sequence[Row]) -> Section:
     """The score of each model and category, under each normalisation, and the ends of identities and stereotypes."""
+    way = rows[0][1]["results"]["normalisation"]
+    others = [other for other in WAYS if other != way]
     table = Table(
         name=f"{name}-score",
         caption="SoFa score, with 95 % intervals over stereotypes",
-        columns=("model", "category", "score", "by identity", "conditional", "not normalised", "probes scored"),
-        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"])),
+        columns=("model", "category", f"score, {WAYS[way]}", *(WAYS[other] for other in others), "probes scored"),
+        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others)),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
         unscored=unscored(rows),
+        by=grouped(rows, "category"),
     )
     named = [table for at, row in enumerate(rows, 1) for table in _ends(f"{name}-{at}", row)]
     return WORDS.section(name, about(rows), [table, *named], [_bars(f"{name}-bars", rows), *_violins(name, rows)])
@@ -34,8 +40,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """Which normalisation the score has, and whose spread is not known."""
-    for way in sorted({report["results"]["normalisation"] for _, report, _ in rows}):
-        yield f"The score is normalised by: {way}. The other normalisations have no interval of their own."
+    yield "The protocol chooses one normalisation; the score under the others stands beside it, without intervals."
     for model, report, _ in rows:
         if not any(of.get("quantiles") for of in report["results"]["categories"].values()):
             yield (
@@ -44,11 +49,11 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             )
 
 
-def _scores(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
+def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     """A row for the whole and for each category."""
     whole = {**results, "probes": sum(of["probes"] for of in results["categories"].values())}
     for part, of in [("overall", whole), *results["categories"].items()]:
-        ways = (Number(of["normalisations"][way], digits=4) for way in ("identity", "conditional", "none"))
+        ways = (Number(of["normalisations"][way], digits=4) for way in others)
         yield (model, part, limited(of, "score", 4), *ways, scored(of["coverage"], of["probes"]))
 
 

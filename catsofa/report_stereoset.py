@@ -6,7 +6,19 @@ from math import nan
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, about, between, ends, known, limited, scored, signatures, unscored
+from catsofa.report_cells import (
+    Row,
+    Words,
+    about,
+    between,
+    chance,
+    ends,
+    grouped,
+    limited,
+    scored,
+    signatures,
+    unscored,
+)
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.rank_correlation import LEAST, spearman
 
@@ -38,6 +50,7 @@ def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
         unscored=unscored(rows),
+        by=grouped(rows, "task", "domain"),
     )
     overall = [(model, report["results"]["overall"]) for model, report, _ in rows]
     points = [(model, limited(of, "lms"), limited(of, "ss")) for model, of in overall]
@@ -77,10 +90,12 @@ def _precision(model: str, found: Mapping[str, Any]) -> str:
 
 def _measures(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
     """A row for each task and domain."""
-    sets = [(task, d, of) for task, domains in results.items() if task != "overall" for d, of in domains.items()]
-    for task, domain, of in [*sets, ("both", "overall", results["overall"])]:
-        if task == "both" and len(results) == 2:
-            continue  # one task alone is the whole
+    tasks = {task: domains for task, domains in results.items() if task != "overall"}
+    # one task alone is the whole
+    sets = [("both", "all", results["overall"])] if len(tasks) > 1 else []
+    sets += [(task, "all", domains["overall"]) for task, domains in tasks.items()]
+    sets += [(task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall"]
+    for task, domain, of in sets:
         measures = (limited(of, measure) for measure in MEASURES)
         yield (model, task, domain, *measures, of["terms"], scored(of["coverage"], of["items"]))
 
@@ -97,7 +112,7 @@ def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
     for task, of in sets.items():
         lms, ss = ({model: nan if m[measure] is None else m[measure] for model, m in of} for measure in ("lms", "ss"))
         found = spearman(lms, ss)
-        body.append((task, between(found.value), Number(known(found.p), digits=4), f"{found.models} of {len(rows)}"))
+        body.append((task, between(found.value), chance(found.p), f"{found.models} of {len(rows)}"))
     yield Table(
         name=name,
         caption="Do lms and ss rise together? Spearman's ρ over models, with 95 % intervals",

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data.files import BadInput
 from catsofa.report import document
+from catsofa.report_cells import stars
 from catsofa.report_document import Number
 from catsofa.report_formats import FORMATS, WRITE
-from catsofa.report_cells import stars
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
 
@@ -175,10 +175,10 @@ def test_numbers_are_whole_in_csv_and_json(tmp_path: Path) -> None:
     """A score of 0.125 is 0.125 in CSV and JSON; a text that begins like a formula is none."""
     found = document([run(tmp_path / "a", probes("d"), "=1+1")])
     rows = list(csv.DictReader(StringIO(WRITE["csv"](found))))
-    assert {row["value"] for row in rows if row["column"] == "not normalised"} == {"0.125"}
+    assert {row["value"] for row in rows if row["column"] == "PPL(i + s)"} == {"0.125"}
     assert {row["value"] for row in rows if row["column"] == "model"} == {"'=1+1"}
     table = json.loads(WRITE["json"](found))["sections"][0]["tables"][0]
-    assert table["rows"][0][5]["value"] == 0.125
+    assert table["rows"][0][4]["value"] == 0.125
 
 
 def test_markup_of_papers_is_escaped(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ def document(paths: Iterable[Path], tools: Tools | None = None) -> Document:
     tools = tools or Tools()
     found = [dataset for path in paths for dataset in read(path)]
     sections = tuple(s for at, dataset in enumerate(found, 1) for s in _sections(f"d{at}", dataset, tools))
-    notes = tuple(note for dataset in found for note in _notes(dataset, tools))
-    title = f"What is in {', '.join(dataset.title for dataset in found)}"
+    title = found[0].title if len(found) == 1 else f"{len(found)} data sets"
+    title, notes = f"What is in {title}", tuple(_notes(found, tools))
     return Document(title=title, warning=WARNING, notes=notes, sections=sections)
 
 
@@ -98,17 +98,17 @@ def _has_sides(of: Dataset) -> bool:
     return any(not hasattr(record, "stereotype") for record in of.items)
 
 
-def _notes(of: Dataset, tools: Tools) -> Sequence[str]:
-    """What is not in the report of a data set, and files of its folder that it does not read."""
-    lacks = list(
-        parts.missing(
-            sentiment=bool(tools.sentiment_model) or not _has_sides(of),
-            keywords=bool(tools.frequencies) or not of.items,
-            agreement=of.judged() is not None,
-            refusals=bool(of.refused),
-            splits=_has_splits(of),
-            statement=bool(of.statement),
-        )
+def _notes(found: Sequence[Dataset], tools: Tools) -> Iterator[str]:
+    """What is not in the report, and files of the folders that it does not read."""
+    sided, items = any(map(_has_sides, found)), any(of.items for of in found)
+    lacks = parts.missing(
+        sentiment=bool(tools.sentiment_model) or not sided,
+        keywords=bool(tools.frequencies) or not items,
+        agreement=any(of.judged() for of in found),
+        refusals=any(of.refused for of in found),
+        splits=any(map(_has_splits, found)) or not items,
+        statement=any(of.statement for of in found),
     )
-    notes = [f"Not in this report of {of.title}: {', '.join(lacks)}."] if lacks else []
-    return [*notes, *([f"Not read in {of.title}: {', '.join(of.unread)}."] if of.unread else [])]
+    if lacks:
+        yield f"Not in this report: {', '.join(lacks)}."
+    yield from (f"Not read in {of.title}: {', '.join(of.unread)}." for of in found if of.unread)

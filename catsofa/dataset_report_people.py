@@ -1,7 +1,8 @@
 """What a data set's report says of its annotators: how far they agree, on what, and what they decide; no names."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, isnan
 from typing import Any
 
@@ -74,15 +75,25 @@ def statistics(part: Mapping[str, Any], names: Sequence[str] = STATISTICS) -> li
 def _agreement(name: str, line: str, report: Mapping[str, Any]) -> Table:
     """All items, then each domain."""
     parts = [("all", report), *sorted(report["by"].get("domain", {}).items())]
-    notes = tuple(f"{domain}: {part['note']}." for domain, part in parts if "note" in part)
     return Table(
         name=name,
         caption=f"Agreement by domain, with 95 % intervals over {report['resampled']}",
         columns=("domain", *HEADS, "items", "judgements"),
         rows=tuple((domain, *statistics(part), part["items"], part["annotations"]) for domain, part in parts),
         signatures=(line,),
-        notes=notes,
+        notes=tuple(_notes(parts)),
     )
+
+
+def _notes(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """What to know before reading kappa; domains of which the same is to be said share a note."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for domain, part in parts:
+        if "note" in part:
+            alike.setdefault(re.sub(r"\d+", "", part["note"]), []).append((domain, part["note"]))
+    for (first, said), *others in alike.values():
+        also = f" So it is for {', '.join(domain for domain, _ in others)}." if others else ""
+        yield f"{first}: {said}.{also}"
 
 
 def _spread(name: str, line: str, judged: Collected) -> Table:

@@ -46,7 +46,7 @@ def size_section(name: str, title: str, line: str, records: Sequence[Any], other
     tables = []
     if records:
         body: list[tuple[Cell, ...]] = [
-            (kind, domain, of.terms, of.items, Number(of.words, digits=2), Number(of.words_of_domains, digits=2))
+            (kind, domain, of.terms or "—", of.items, Number(of.words, digits=2), Number(of.words_of_domains, digits=2))
             for kind, domains in sizes(records).items()
             for domain, of in domains.items()
         ]
@@ -130,7 +130,7 @@ def split_section(name: str, title: str, line: str, parts: Mapping[str, Sequence
         for domain in [*domains, OVERALL]:
             some = [record for record in records if domain in (domain_of(record), OVERALL)]
             terms = len({term_of(record) for record in some} - {""})
-            body.append((part, domain or "—", terms, len(some), Number(100 * len(some) / whole[domain])))
+            body.append((part, domain or "—", terms or "—", len(some), Number(100 * len(some) / whole[domain])))
     sheet = Table(
         name=f"{name}-parts",
         caption="Items and target terms of each split",
@@ -266,7 +266,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def missing(**given: bool) -> Iterator[str]:
+def missing(**given: bool) -> list[str]:
     """What is not in the report, and what would bring it there."""
     ways = {
         "sentiment": "sentiment (--sentiment-model NAME)",
@@ -276,4 +276,4 @@ def missing(**given: bool) -> Iterator[str]:
         "splits": "splits (a release, or the folder that catsofa validate split wrote)",
         "statement": "the data statement (a release has one)",
     }
-    yield from (way for name, way in ways.items() if not given[name])
+    return [way for name, way in ways.items() if not given[name]]

@@ -19,6 +19,7 @@ from catsofa.scoring.association_rows import Associations
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, score_all
 from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.model_files import find
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
@@ -136,6 +137,10 @@ def evaluate_all(
     ]
     if out and len(set(folders)) < len(folders):
         raise ValueError("two of the models or data sets have the same name; score them in calls of their own")
+    kinds = {data(on).kind for on in sets}
+    if len(models) > 1 and AssociationTest not in kinds:
+        for model in models:
+            find(model, loading.get("revision"))  # a slip in the last name must not cost the work on the first
     for at, model in enumerate(models):
         loaded: Model | None = None
         for number, on in enumerate(sets):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data import json_files
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Label, Pair
@@ -25,11 +26,13 @@ from catsofa.scoring.crows_pairs import Preferences
 from catsofa.scoring.evaluate import data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.results import Report
+from catsofa.scoring.runs import differences
 from catsofa.scoring.served_requests import Replies, Request, fetch
 from catsofa.scoring.signature import DIGITS, Signature
 
 PROTOCOL = "forced-choice"
 CHUNK = 256
+ASKED, CHOICES = "asked.json", "choices.jsonl"
 COMPARED: tuple[tuple[Label, Label], ...] = (
     ("stereotype", "unrelated"),
     ("anti-stereotype", "unrelated"),
@@ -167,7 +170,9 @@ def evaluate(
     if of.kind not in (Cat, Pair):
         raise BadInput(str(on), of.kind.__name__, "CATs or CrowS-Pairs: a choice needs two sentences")
     made: dict[Comparison, Choice] = {}
-    with Replies(out and Path(out) / "choices.jsonl", endpoint.hide) as replies:
+    if out:
+        _settle(Path(out), {"model": name, "at": endpoint.base_url or "the default address"})
+    with Replies(out and Path(out) / CHOICES, endpoint.hide) as replies:
         left = iter(watch(of.records()))
         while chunk := list(islice(left, CHUNK)):
             asked = [comparison for record in chunk for comparison in comparisons(record)]
@@ -184,6 +189,17 @@ def evaluate(
         version=version("catsofa"),
     )
     return Report(protocol=PROTOCOL, results=measured(records, made, resamples, seed), signature=signature)
+
+
+def _settle(folder: Path, asked: Mapping[str, str]) -> None:
+    """Note who is asked; choices of another model, or of one of the same name elsewhere, are not mixed in."""
+    place = folder / ASKED
+    if place.exists() and (before := json_files.read(place, "who was asked")) != dict(asked):
+        raise ValueError(
+            f"{folder} holds choices of another ({'; '.join(differences(before, asked))}); give another folder"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    json_files.write(dict(asked), place)
 
 
 def measured(

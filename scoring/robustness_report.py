@@ -65,7 +65,7 @@ def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data:
         ranks=[rank for rank in ranks if rank],
         signature=Signature(
             data=data,
-            model=" ".join(dict.fromkeys(one.original for one in compared)),
+            model=" ".join(dict.fromkeys(name for one in compared for name in (one.original, one.paraphrase))),
             protocol=protocol.name,
             options=protocol.digest,
             seed=protocol.seed,

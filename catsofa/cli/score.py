@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TEN = 10
 """From here on one decimal is enough."""
+LEAST_P = 1e-4
+"""Below it a p is written by its magnitude."""
 MOST = 5
 """Target terms named for people."""
 
@@ -151,6 +153,8 @@ def _cell(row: Mapping[str, Any], name: str) -> object:
         return "unscored"
     if name == "coverage":
         return f"{value:.1%}"
+    if name in ("p", "holm") and value is not None:
+        return f"{value:.4f}" if value >= LEAST_P else f"{value:.0e}"
     if f"{name}_low" not in row:
         return value
     low, high = row[f"{name}_low"], row[f"{name}_high"]
@@ -203,7 +207,7 @@ def show_comparison(found: "Comparison") -> None:
     ]
     table(f"{found.items:,} items", ["measure", "original", "paraphrase", "change [95 %]", "p"], rows)
     say(f"preferences that flip, in percent of {found.items:,} items: {found.flips:.1f}")
-    most = ", ".join(f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST])
-    say(f"most flipping terms: {most}")
+    most = [f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST] if row.rate.value]
+    say(f"most flipping terms: {', '.join(most) or 'none'}")
     for reason, count in found.refused.items():
         note(f"refused: {count:,} paraphrases: {reason}")

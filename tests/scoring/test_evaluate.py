@@ -16,6 +16,7 @@ from tests_support import run_catsofa
 
 from catsofa.cli import main
 from catsofa.data import formats
+from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, AssociationTest, Candidate, Cat, Pair, Probe, Score, WordSet
 from catsofa.scoring import chunks, precision
 from catsofa.scoring.backend import Backend
@@ -298,6 +299,18 @@ def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> 
     assert read_manifest(files / "runs/bert/pairs")["about"]["on"] == str(files / "pairs.jsonl")
     with pytest.raises(ValueError, match="have the same name"):
         list(evaluate_all(models[:1], [sets[0], str(files / "cats.json")], out=files / "again"))
+
+
+def test_a_slip_in_the_last_name_costs_no_work_on_the_first(
+    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All models and sets are looked for before one is loaded."""
+    monkeypatch.setattr("catsofa.scoring.evaluate.load", lambda *_, **__: pytest.fail("loaded"))
+    given = [str(tiny("gpt2")), str(files / "nothing")]
+    with pytest.raises(ValueError, match=r"no folder .*nothing, and it cannot be a hub id"):
+        list(evaluate_all(given, [str(files / "cats.jsonl")]))
+    with pytest.raises(BadInput, match="no such file"):
+        list(evaluate_all(given[:1], [str(files / "cats.jsonl"), str(files / "missing.json")]))
 
 
 def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files: Path) -> None:

@@ -202,6 +202,18 @@ def test_replies_are_kept_and_not_asked_for_again(tiny: Tiny, tmp_path: Path) ->
     assert all(b"sk-a-secret" not in file.read_bytes() for file in (tmp_path / "out").iterdir())
 
 
+def test_choices_of_another_server_are_not_mixed_in(tiny: Tiny, tmp_path: Path) -> None:
+    """A model of the same name at another address is another model."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(CATS, data)
+    with chatting(tiny("llama"), preferring("tidy")) as (endpoint, _):
+        found = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out", limit=1)
+    assert (found.signature.protocol, found.signature.subset) == ("forced-choice", "first 1")
+    elsewhere = Endpoint(base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ValueError, match=r"holds choices of another \(at: http://127\.0\.0\.1:\d+/v1 → http"):
+        forced_choice.evaluate("chatty", data, elsewhere, out=tmp_path / "out")
+
+
 def test_probes_offer_no_choice(tmp_path: Path) -> None:
     """A probe is one sentence."""
     data = tmp_path / "probes.jsonl"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from math import isnan
+from math import floor, isnan, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ import typer
 
 from catsofa.cli import controls, export, protocols
 from catsofa.cli.data import local
+from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
 from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def register(app: typer.Typer) -> None:
             "catsofa score gpt2 --on dev.json --out runs/gpt2",
             "catsofa score models/bert gpt2 --on dev.json --on crows_pairs.csv --out runs --device cuda --dtype bf16",
             "catsofa score gpt2 --on stereoset:dev --nsp gpt2-nsp",
+            "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --workers 4",
+            "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --ray-address ray://head:10001",
             "catsofa score --predictions predictions.json --on dev.json",
             "catsofa score --predictions predictions.json --on dev.json --protocol stereoset-code --json",
             "catsofa score --predictions predictions.json --on dev.json --terms",
@@ -71,6 +74,9 @@ def score(
     allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first records.")] = None,
+    engine: EngineName = "local",
+    ray_address: RayAddress = None,
+    workers: WorkerCount = None,
     terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
     seed: Seed = None,
     json: Json = False,
@@ -96,6 +102,7 @@ def score(
                 nsp=nsp,
                 batch_tokens=batch_tokens,
                 with_terms=terms,
+                cluster=cluster(engine, ray_address, workers),
                 watch=lambda records: progress(records, "scored", quiet=json),
                 device=device,
                 dtype=dtype,
@@ -158,8 +165,15 @@ def _cell(row: Mapping[str, Any], name: str) -> object:
     if f"{name}_low" not in row:
         return value
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    digits = 1 if max(abs(value), 0 if isnan(high) else abs(high)) >= TEN else 2
+    digits = _digits(max(abs(value), 0 if isnan(high) else abs(high)))
     return f"{value:.{digits}f}" if isnan(low) else f"{value:.{digits}f} {low:.{digits}f}–{high:.{digits}f}"
+
+
+def _digits(size: float) -> int:
+    """Decimals for a number of this size: three digits of a small one, since a SoFa score may be 0.0213."""
+    if size >= TEN:
+        return 1
+    return 2 if size >= 1 or not size else min(6, 2 - floor(log10(size)))
 
 
 def robustness(

@@ -12,6 +12,7 @@ import typer
 from tests_support import run_catsofa
 
 from catsofa.cli import app
+from catsofa.cli.score import _cell
 
 
 def commands() -> dict[str, typer.models.CommandInfo]:
@@ -91,3 +92,17 @@ def test_json_is_json(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text('{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain"}\n')
     done = run_catsofa("convert", "p.jsonl", "p.csv", "--json", cwd=tmp_path)
     assert json.loads(done.stdout) == {"from": "jsonl", "to": "sofa", "records": 1, "lost": {}, "file": "p.csv"}
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "shown"),
+    [
+        (60, 62.04, 64, "62.0 60.0–64.0"),
+        (1.18, 1.2, 1.22, "1.20 1.18–1.22"),
+        (0.0209, 0.0213, 0.0217, "0.0213 0.0209–0.0217"),
+        (0, 0, 0, "0.00 0.00–0.00"),
+    ],
+)
+def test_a_small_number_keeps_three_digits(low: float, value: float, high: float, shown: str) -> None:
+    """A SoFa score of 0.0213 is not shown as 0.02."""
+    assert _cell({"score": value, "score_low": low, "score_high": high}, "score") == shown

@@ -123,6 +123,25 @@ def _llama(folder: Path) -> None:
     _save(t.LlamaForCausalLM(config), folder)
 
 
+def _qwen2(folder: Path) -> None:
+    """A Llama with biases in its attention and a byte-level tokenizer without a start token."""
+    import transformers as t
+
+    end = "<|endoftext|>"
+    _byte_level(folder, [end], eos_token=end, pad_token=end)
+    config = t.Qwen2Config(
+        vocab_size=360,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=LONG,
+        tie_word_embeddings=True,
+    )
+    _save(t.Qwen2ForCausalLM(config), folder)
+
+
 def _bloom(folder: Path) -> None:
     import transformers as t
 
@@ -220,6 +239,23 @@ def _bert_encoder(folder: Path) -> None:
     _save(t.BertModel(_bert_config()), folder)
 
 
+def _albert(folder: Path) -> None:
+    """One layer that is called again and again: what is caught at its first call is not the last state."""
+    import transformers as t
+
+    _word_piece(folder)
+    config = t.AlbertConfig(
+        vocab_size=220,
+        embedding_size=16,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=LONG,
+    )
+    _save(t.AlbertForMaskedLM(config), folder)
+
+
 ROBERTA = {
     "bos_token": "<s>",
     "cls_token": "<s>",
@@ -295,6 +331,7 @@ def _xlnet(folder: Path) -> None:
 BUILDERS: dict[str, Callable[[Path], None]] = {
     "gpt2": _gpt2,
     "llama": _llama,
+    "qwen2": _qwen2,
     "bloom": _bloom,
     "gemma2": _gemma2,
     "mamba": _mamba,
@@ -303,6 +340,7 @@ BUILDERS: dict[str, Callable[[Path], None]] = {
     "bert-without-next-sentence": _bert_without_next_sentence,
     "bert-encoder": _bert_encoder,
     "roberta": _roberta,
+    "albert": _albert,
     "bart": _bart,
     "xlnet": _xlnet,
 }

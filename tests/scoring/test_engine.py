@@ -17,8 +17,8 @@ from catsofa.scoring.questions import Continuation, Fill, Follows, Infill, Quest
 torch = pytest.importorskip("torch")
 
 Tiny = Callable[[str], Path]
-LEFT = ("gpt2", "llama", "bloom", "gemma2", "mamba")
-BOTH = ("bert", "roberta")
+LEFT = ("gpt2", "llama", "qwen2", "bloom", "gemma2", "mamba")
+BOTH = ("bert", "roberta", "albert")
 CLOSE = 1e-5
 """Nats: how far any score of ours may lie from the plain loop in float32."""
 

@@ -1,0 +1,74 @@
+"""What a run does is counted, since times say more of the machine than of the code; `test_trie` counts the plans."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from invented import bakers
+
+from catsofa.scoring import batches, encoders
+from catsofa.scoring.backend import CPU_TOKENS, Backend
+from catsofa.scoring.models import load
+from catsofa.scoring.pooled_states import PooledStates
+from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.score_cats import score_cats
+
+torch = pytest.importorskip("torch")
+
+Tiny = Callable[[str], Path]
+NODES, PADDING = 0.45, 0.03
+"""Forwarded nodes for each scored token, and the share of padding."""
+
+
+def test_what_triples_share_is_forwarded_once(tiny: Tiny) -> None:
+    """By the tally of a real run: contexts that begin alike, fillers that follow them, hardly any padding."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    score_cats(backend, bakers(10), DEFAULT)
+    backend.tally = batches.Tally()
+    score_cats(backend, bakers(60), DEFAULT)
+    assert backend.tally.forwarded <= NODES * backend.tally.scored
+    assert backend.tally.padding <= PADDING * backend.tally.forwarded
+
+
+def test_the_three_fillers_of_a_mask_are_one_row(tiny: Tiny) -> None:
+    """One for the first pieces of all fillers, and one more for each way that a filler's pieces can begin."""
+    backend = Backend(load(str(tiny("bert"))))
+    score_cats(backend, bakers(1), DEFAULT)
+    fills = [candidate.fill for cat in bakers(1) for candidate in cat.candidates]
+    pieces = [backend.model.tokenizer.encode(fill, add_special_tokens=False) for fill in fills]
+    assert backend.tally.rows == len({tuple(ids[:known]) for ids in pieces for known in range(len(ids))})
+    assert backend.tally.scored == sum(map(len, pieces))
+
+
+def test_every_text_is_encoded_once(tiny: Tiny) -> None:
+    """SEAT's tests share most of their sentences; a text is forwarded once however often it is listed."""
+    states = PooledStates(load(str(tiny("bert"))), "cls", -1, True)
+    texts = [cat.candidates[0].text for cat in bakers(12)]
+    rows = encoders.encode_once(texts * 3 + texts[::-1], encoders.TextEncoder({}, states))
+    assert list(rows) == texts
+    assert (states._backend.tally.rows, states._backend.tally.padding) == (len(texts), 0)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bloom", "bert"])
+def test_out_of_memory_changes_the_batches_and_no_score(tiny: Tiny, name: str) -> None:
+    """A device with room for 160 tokens gives what one with room for all gives; the budget is halved until it fits."""
+    model = load(str(tiny(name)))
+    expected = [score.score for score in score_cats(Backend(model), bakers(25), DEFAULT)]
+    backend = Backend(model)
+    assert backend.head is not None
+    score_cats(backend, bakers(1), DEFAULT)
+
+    def crowded(_: Any, __: Any, given: dict[str, Any]) -> None:
+        if given["input_ids"].numel() > 160:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    hook = model.module.register_forward_pre_hook(crowded, with_kwargs=True)
+    try:
+        found = [score.score for score in score_cats(backend, bakers(25), DEFAULT)]
+    finally:
+        hook.remove()
+    np.testing.assert_allclose(np.array(found, dtype=float), np.array(expected, dtype=float), atol=1e-5)
+    assert backend.tally.halvings > 0
+    assert backend.budget <= CPU_TOKENS // 2

@@ -8,7 +8,9 @@ from catsofa.annotation import rows
 from catsofa.annotation.questions import Answers, answers
 from catsofa.annotation.study import Study
 from catsofa.data import jsonl
-from catsofa.data.records import Annotation
+from catsofa.data.records import Annotation, Cat
+
+REOPENED = "reopened.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,22 @@ class Raw:
     seconds: float | None = None
     skipped: bool = False
     result: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A task that more people than usual are asked about."""
+
+    token: str
+    overlap: int
+
+
+def reopened(study: Study) -> dict[str, int]:
+    """How many people the tasks are shown to that were reopened."""
+    wanted: dict[str, int] = {}
+    for row in rows.read(study.folder / REOPENED, Wanted):
+        wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
+    return wanted
 
 
 def latest(study: Study) -> Iterator[Raw]:
@@ -41,14 +59,24 @@ def is_late(row: Raw, study: Study) -> bool:
     return bool(study.settings.closed) and row.at > study.settings.closed
 
 
+def by_the_writer(row: Raw, study: Study) -> bool:
+    """Whether an answer, or a skip that `annotate assign` made, is by the person who wrote the item."""
+    item = study.items[study.keys[row.token].item]
+    return isinstance(item, Cat) and item.source.get("writer") == row.annotator
+
+
 def annotations(study: Study) -> Iterator[Annotation]:
     """One annotation for each question of each answer, about the item that stood there, in the terms of `validate`."""
+    asked = reopened(study)
     for row in latest(study):
-        yield from of_row(row, study, answers(study.kind.interface, row.result))
+        yield from of_row(row, study, answers(study.kind.interface, row.result), asked.get(row.token, 0))
 
 
-def of_row(row: Raw, study: Study, found: Answers) -> Iterator[Annotation]:
-    """The annotations in one answer; a skipped or invalid one has no label, and says so."""
+def of_row(row: Raw, study: Study, found: Answers, people: int = 0) -> Iterator[Annotation]:
+    """The annotations in one answer; a skipped or invalid one has no label, and says so.
+
+    `people` is how many were asked about this task, where more than usual were.
+    """
     key = study.keys[row.token]
     assert study.kind.asks is not None, "where people write texts there is nothing to judge"
     asked = study.kind.asks(study.items[key.item], key.order)
@@ -57,6 +85,8 @@ def of_row(row: Raw, study: Study, found: Answers) -> Iterator[Annotation]:
         about["skipped"] = True
     elif found.wrong:
         about["invalid"] = "; ".join(found.wrong)
+    if people:
+        about["asked"] = people
     about |= {name: said for name, said in found.given.items() if name not in asked}
     if row.seconds and row.seconds > 0:
         about["seconds"] = round(row.seconds / len(asked), 3)

@@ -28,6 +28,8 @@ class Kind:
     """One kind of project."""
 
     name: str
+    title: str
+    """What annotators see as its name unless the study says otherwise."""
     about: str
     holds: type[Any]
     seconds: float
@@ -106,6 +108,7 @@ KINDS: dict[str, Kind] = {
     for kind in (
         Kind(
             name="write-intrasentence",
+            title="Writing sentences",
             about="write a sentence with a BLANK and three words for it",
             holds=Term,
             seconds=120,
@@ -115,6 +118,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             name="write-intersentence",
+            title="Writing sentences",
             about="write a sentence and three that might follow",
             holds=Term,
             seconds=150,
@@ -124,6 +128,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             name="validate-cats",
+            title="What sentences say",
             about="say of each sentence of a CAT what it expresses",
             holds=Cat,
             seconds=30,
@@ -133,6 +138,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             name="review-paraphrases",
+            title="Comparing sentences",
             about="say whether a paraphrase means the same, is grammatical and still about the target",
             holds=Cat,
             seconds=20,
@@ -142,6 +148,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             name="judge-probes",
+            title="What people might say",
             about="say whether a probe is plausible and how hurtful it is",
             holds=Probe,
             seconds=15,

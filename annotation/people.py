@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
 
 from catsofa.annotation import rows
+from catsofa.annotation.judged import REOPENED, Wanted
 from catsofa.annotation.label_studio import EVERYBODY, Server
-from catsofa.annotation.status import Wanted, wanted_of
+from catsofa.annotation.status import wanted_of
 from catsofa.annotation.study import Study, now, open_study
 from catsofa.data.records import Cat
 
@@ -127,7 +128,7 @@ def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) ->
                 server.set_overlap(task.id, overlap)
                 changed += 1
             if overlap > wanted[task.token]:
-                rows.append([Wanted(token=task.token, overlap=overlap)], study.folder / "reopened.jsonl")
+                rows.append([Wanted(token=task.token, overlap=overlap)], study.folder / REOPENED)
     return changed
 
 

@@ -31,6 +31,7 @@ class Seat:
 
     study: Study
     user: int
+    email: str
     session: httpx.AsyncClient
     used: float = field(default_factory=time.monotonic)
     task: int = 0
@@ -94,7 +95,9 @@ class Seat:
         """Whether this person wrote the item of a task."""
         key = self.study.keys.get(token)
         item = self.study.items.get(key.item) if key else None
-        return isinstance(item, Cat) and item.source.get("writer") == f"ls-{self.user}"
+        if not isinstance(item, Cat) or not item.source.get("writer"):
+            return False
+        return str(item.source["writer"]).casefold() in (f"ls-{self.user}", self.email)
 
 
 def _json(answer: httpx.Response) -> Any:
@@ -114,7 +117,7 @@ async def sign_in(study: Study, url: str, email: str, password: str, user: int) 
         if done.status_code == httpx.codes.FOUND:
             who = await session.get("/api/current-user/whoami")
             if _json(who)["id"] == user:
-                return Seat(study=study, user=user, session=session)
+                return Seat(study=study, user=user, email=email, session=session)
     except BaseException:
         await session.aclose()
         raise

@@ -3,10 +3,10 @@
 What nobody asked is said to be unknown; nothing is guessed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catsofa.annotation.judged import Raw, latest
+from catsofa.annotation.judged import by_the_writer, latest
 from catsofa.annotation.study import Study
 
 
@@ -54,18 +54,13 @@ def work_of(study: Study) -> Work:
         language=s.language,
         people=len({row.annotator for row in answers}),
         answers=len(answers),
-        skipped=_skipped(latest(study)),
+        skipped=sum(row.skipped and not by_the_writer(row, study) for row in latest(study)),
         first=days[0] if days else "",
         last=days[-1] if days else "",
         pay=s.pay,
         currency=s.currency,
         overlap=s.overlap,
     )
-
-
-def _skipped(rows: Iterable[Raw]) -> int:
-    """How many tasks people passed on."""
-    return sum(row.skipped for row in rows)
 
 
 def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:

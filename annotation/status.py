@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from math import nan
 from statistics import median
 
-from catsofa.annotation import rows
-from catsofa.annotation.judged import Raw, latest, of_row
+from catsofa.annotation.judged import Raw, by_the_writer, latest, of_row, reopened
 from catsofa.annotation.questions import answers
 from catsofa.annotation.study import Study
 from catsofa.data.records import Annotation
@@ -20,20 +19,13 @@ Agreement = Callable[[Sequence[Annotation]], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A task that more people than usual are asked about."""
-
-    token: str
-    overlap: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
     """What one annotator did."""
 
     name: str
     answers: int
     skipped: int
+    """Tasks passed on, without those kept from them because they wrote them."""
     invalid: int
     """Answers that are incomplete or no choice of the interface."""
     seconds: float
@@ -114,10 +106,7 @@ def status(study: Study, agreement: Agreement | None = None) -> Status:
 
 def wanted_of(study: Study) -> dict[str, int]:
     """How many people each task is shown to; gold tasks, which everybody sees, are not among them."""
-    wanted = {key.token: study.settings.overlap for key in study.keys.values() if not key.gold}
-    for row in rows.read(study.folder / "reopened.jsonl", Wanted):
-        wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
-    return wanted
+    return {key.token: study.settings.overlap for key in study.keys.values() if not key.gold} | reopened(study)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +115,7 @@ class _Done:
 
     row: Raw
     valid: bool
+    passed_on: bool
     gold: bool
     seconds: float
     annotations: Sequence[Annotation] = ()
@@ -137,7 +127,14 @@ def _done(row: Raw, study: Study) -> _Done:
     made = list(of_row(row, study, found)) if study.kind.asks else []
     gold = study.keys[row.token].gold
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
-    return _Done(row=row, valid=not row.skipped and not found.wrong, gold=gold, seconds=seconds, annotations=made)
+    return _Done(
+        row=row,
+        valid=not row.skipped and not found.wrong,
+        passed_on=row.skipped and not by_the_writer(row, study),
+        gold=gold,
+        seconds=seconds,
+        annotations=made,
+    )
 
 
 def _person(name: str, done: Iterable[_Done]) -> Person:
@@ -147,7 +144,7 @@ def _person(name: str, done: Iterable[_Done]) -> Person:
     return Person(
         name=name,
         answers=sum(d.valid for d in done),
-        skipped=sum(d.row.skipped for d in done),
+        skipped=sum(d.passed_on for d in done),
         invalid=sum(not d.valid and not d.row.skipped for d in done),
         seconds=median([d.seconds for d in done if d.seconds] or [nan]),
         gold_right=sum(a.label == a.extra["gold"] for a in gold),

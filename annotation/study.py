@@ -139,7 +139,7 @@ def create(
         raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
     settings = Settings(
         kind=kind,
-        title=title or kind.replace("-", " ").capitalize(),
+        title=title or chosen.title,
         url=url.rstrip("/"),
         secret=secret or secrets.token_hex(16),
         overlap=chosen.overlap if overlap is None else overlap,

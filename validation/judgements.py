@@ -2,7 +2,8 @@
 
 An annotation says the rest in `extra`, under these names: `gold` (the right answer of an attention item),
 `skipped` (the person passed it on), `invalid` (what is wrong with the answer), `writer` (who wrote the item),
-`seconds` (time spent on it).
+`seconds` (time spent on it), `asked` (how many people were asked about it, where more than usual were: an item
+that five did not decide is decided by the first seven).
 """
 
 from collections import Counter, defaultdict
@@ -59,6 +60,8 @@ class Counted:
     gold: Mapping[str, GoldResult]
     repeats: Sequence[Annotation] = field(default_factory=list)
     """Second judgements of one person that were counted, since no fifth person had judged."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """How many judgements count for the items about which more people than usual were asked."""
 
 
 @dataclass(slots=True)
@@ -78,6 +81,7 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
     votes: dict[str, list[Annotation]] = {}
     groups: dict[str, dict[tuple[str, int], _Judgement]] = defaultdict(dict)
     members: dict[str, set[str]] = defaultdict(set)
+    asked: dict[str, int] = {}
     times: Counter[tuple[str, str]] = Counter()
     aside: list[Annotation] = []
     for annotation in everything:
@@ -86,6 +90,8 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
             continue
         votes.setdefault(annotation.item, [])
         members[group(annotation)].add(annotation.item)
+        if (people := _asked(annotation)) > rule.of:
+            asked[group(annotation)] = max(people, asked.get(group(annotation), 0))
         if reason := _why_not(annotation, rule, gold):
             aside.append(set_aside(annotation, reason))
             continue
@@ -97,13 +103,16 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
         sitting.answers.append(annotation)
     repeats: list[Annotation] = []
     for name, sittings in groups.items():
-        seated, refused = _seats(list(sittings.values()), len(members[name]), rule)
+        seated, refused = _seats(
+            list(sittings.values()), len(members[name]), asked.get(name, rule.of), fill=rule.repeats == "fill"
+        )
         for judgement in seated:
             for annotation in judgement.answers:
                 votes[annotation.item].append(annotation)
             repeats += judgement.answers if judgement.repeat else []
         aside += [set_aside(answer, reason) for judgement, reason in refused for answer in judgement.answers]
-    return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats)
+    more = {item: people for name, people in asked.items() for item in members[name]}
+    return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats, asked=more)
 
 
 def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, GoldResult]:
@@ -136,8 +145,18 @@ def set_aside(annotation: Annotation, reason: str) -> Annotation:
     return replace(annotation, extra={**annotation.extra, "set_aside": reason})
 
 
+def _asked(annotation: Annotation) -> int:
+    """How many people were asked about the item, as far as the annotation says; a CSV says it in digits."""
+    said = str(annotation.extra.get("asked") or 0)
+    if not said.isdecimal():
+        raise ValueError(f"item {annotation.item!r} was asked {said!r} people about; give a number, or leave it empty")
+    return int(said)
+
+
 def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult]) -> str:
     """Why this annotation cannot count whatever the others are, or nothing."""
+    if not rule.writer_counts and annotation.annotator == annotation.extra.get("writer"):
+        return "by the writer"
     if is_skipped(annotation):
         return "skipped"
     if annotation.extra.get("invalid"):
@@ -148,13 +167,11 @@ def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult])
         return "unknown label"
     if (result := gold.get(annotation.annotator)) and not result.passed:
         return "fails gold"
-    if not rule.writer_counts and annotation.annotator == annotation.extra.get("writer"):
-        return "by the writer"
     return ""
 
 
 def _seats(
-    judgements: list[_Judgement], size: int, rule: Rule
+    judgements: list[_Judgement], size: int, of: int, *, fill: bool
 ) -> tuple[list[_Judgement], list[tuple[_Judgement, str]]]:
     """The first `of` complete judgements by different people, and the others with their reasons.
 
@@ -163,15 +180,15 @@ def _seats(
     """
     complete = [j for j in judgements if len(j.answers) == size]
     refused = [(j, "incomplete") for j in judgements if len(j.answers) < size]
-    if len(complete) > rule.of:
+    if len(complete) > of:
         complete = _by_time(complete)
     distinct: dict[str, _Judgement] = {}
     repeats = [j for j in complete if distinct.setdefault(j.annotator, j) is not j]
     people = list(distinct.values())
-    seated, late = people[: rule.of], people[rule.of :]
-    if rule.repeats == "fill" and len(seated) == rule.of - 1 and repeats:
+    seated, late = people[:of], people[of:]
+    if fill and len(seated) == of - 1 and repeats:
         seated.append(repeats.pop(0))
-    refused += [(j, f"after the first {rule.of}") for j in late]
+    refused += [(j, f"after the first {of}") for j in late]
     return seated, refused + [(j, "repeat") for j in repeats]
 
 

@@ -26,6 +26,7 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
         "reasons": {decision.item: decision.reason for decision in votes.undecided},
         "set_aside": dict(votes.set_aside),
         "repeats": {"counted": len(votes.counted.repeats), "decisive": votes.hang_on_repeats},
+        "asked_more": len(votes.counted.asked),
         "failed_gold": sorted(name for name, result in votes.counted.gold.items() if not result.passed),
     }
     if confirmed.cats:

@@ -71,7 +71,8 @@ def vote(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gro
     rule = rule or Rule()
     counted = count(annotations, rule, group)
     decisions = {
-        item: decide(item, [annotation.label for annotation in judged], rule) for item, judged in counted.votes.items()
+        item: decide(item, [a.label for a in judged], replace(rule, of=counted.asked.get(item, rule.of)))
+        for item, judged in counted.votes.items()
     }
     return Votes(rule=rule, decisions=decisions, counted=counted)
 

@@ -73,6 +73,7 @@ if (at("code")) {
     } catch {
       at("said").textContent = "Your answers could not be sent. Please try again; nothing is lost while this page is open.";
       at("send").disabled = false;
+      at("send").focus();
     }
   });
 }

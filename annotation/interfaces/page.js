@@ -19,6 +19,7 @@ function drawTask(parts, task, root) {
     }
     const field = make("fieldset");
     field.dataset.question = part.name;
+    field.setAttribute("aria-label", part.name.replaceAll("_", " "));
     if (!part.choices.length) {
       const input = make("input");
       input.name = part.name;
@@ -26,6 +27,14 @@ function drawTask(parts, task, root) {
       input.maxLength = 500;
       input.autocomplete = "off";
       input.setAttribute("aria-label", part.name.replaceAll("_", " "));
+      // Enter goes on to the next text that is missing, and submits only where none is
+      input.addEventListener("keydown", (event) => {
+        const empty = [...root.querySelectorAll("input:not([type])")].find((other) => other !== input && !other.value.trim());
+        if (event.key !== "Enter" || !input.value.trim() || !empty) return;
+        event.preventDefault();
+        event.stopPropagation();
+        empty.focus();
+      });
       field.append(input);
     }
     part.choices.forEach((choice, place) => {
@@ -65,9 +74,13 @@ function drawTask(parts, task, root) {
     }
     return names;
   };
+  root.onchange = () => {
+    if (root.querySelector(".missing") && !missing().length) document.getElementById("said").textContent = "";
+  };
   document.onkeydown = (event) => {
     const writing = event.target.tagName === "INPUT" && !["radio", "checkbox"].includes(event.target.type);
     if (!writing && !event.ctrlKey && !event.altKey && !event.metaKey && keys[event.key]) {
+      keys[event.key].focus();
       keys[event.key].click();
       event.preventDefault();
     }

@@ -81,29 +81,43 @@ def reopen(
     posterior: Annotated[float | None, typer.Option(help="Or the posterior that decides it.")] = None,
     more: Annotated[int, typer.Option(help="Further judgements of each.", min=1)] = 2,
 ) -> None:
-    """Ask two more people about items that five did not decide."""
+    """Ask two more people about items that five did not decide; `validate votes` then counts the first seven."""
     from catsofa.annotation import people
     from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.pull import pull
     from catsofa.annotation.study import open_study
 
+    if not item and not undecided:
+        raise ValueError("say which items to reopen: --undecided, or --item ID")
     opened = open_study(study)
+    server = from_environment(opened.settings.url)
     items = list(item or ())
     if undecided:
+        pull(opened, server)
         items += _undecided(study, opened.settings.overlap, need, posterior)
-    changed = people.reopen(opened, from_environment(opened.settings.url), items, more)
-    say(f"{changed:,} items wait for {more} more people; {len(set(items)):,} asked for")
+    if not items:
+        say("no item that everybody asked has judged is undecided")
+        return
+    changed = people.reopen(opened, server, items, more)
+    say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
 
 
 def _undecided(study: Path, overlap: int, need: int, posterior: float | None) -> list[str]:
-    """The items, by the annotations pulled so far, that enough people judged and did not decide."""
+    """The items that as many people judged as were asked, and did not decide."""
+    from collections import defaultdict
+
     from catsofa.data import formats
     from catsofa.validation.collected import collect
     from catsofa.validation.confirmed import confirm
-    from catsofa.validation.judgements import Rule
+    from catsofa.validation.judgements import Rule, is_skipped
 
     collected = collect(formats.read(study / "annotations.jsonl"))
     votes = confirm(collected, Rule(need=need, of=overlap), posterior=posterior).votes
-    return [decision.item for decision in votes.undecided if decision.outcome != "short"]
+    people = defaultdict[str, set[str]](set)
+    for annotation in collected.annotations:
+        if not is_skipped(annotation):
+            people[annotation.item].add(annotation.annotator)
+    return [d.item for d in votes.undecided if len(people[d.item]) >= votes.counted.asked.get(d.item, overlap)]
 
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:

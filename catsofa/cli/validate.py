@@ -118,6 +118,8 @@ def _say_votes(report: dict[str, Any]) -> None:
         say(f"{cats['kept']:,} of {cats['items']:,} CATs confirmed")
     if report["set_aside"]:
         table("Annotations that did not count", ["reason", "annotations"], report["set_aside"].items())
+    if more := report["asked_more"]:
+        say(f"about {more:,} items more people were asked, and as many judgements count")
     if counted := report["repeats"]["counted"]:
         say(
             f"{counted:,} times one person's second judgement took a seat nobody else took, and decided "

@@ -1,16 +1,16 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browsing import CHROMIUM, FLAGS, new_page
 from conftest import ROOT
 from label_studio_server import ADMIN, PATIENCE, Person, start
 
 from catsofa.annotation import seat
 from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server
-
-CHROMIUM = Path(os.environ.get("CATSOFA_CHROMIUM", "/usr/bin/chromium"))
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +58,19 @@ def annotators(server: Server) -> list[Person]:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Path:
-    """A browser."""
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
     if not CHROMIUM.exists():
         pytest.skip(f"no browser at {CHROMIUM}; set CATSOFA_CHROMIUM to one")
-    return CHROMIUM
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page from which no request leaves this machine."""
+    with new_page(browser) as opened:
+        yield opened

@@ -1,16 +1,15 @@
 """Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import shot
 from invented import bakers, terms
 from label_studio_server import PASSWORD, Person, serving
 
 from catsofa.annotation import judged, people
-from catsofa.annotation.crowd import export, import_results
 from catsofa.annotation.gate import Gate
 from catsofa.annotation.label_studio import Server
 from catsofa.annotation.pull import pull
@@ -19,47 +18,7 @@ from catsofa.annotation.study import Study, create
 from catsofa.data.jsonl import read
 from catsofa.data.records import Cat
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
 pytestmark = [pytest.mark.labelstudio, pytest.mark.browser, pytest.mark.slow]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
-SHOTS = os.environ.get("CATSOFA_SCREENSHOTS", "")
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Any]:
-    """Chromium without a window."""
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(chromium), headless=True, args=FLAGS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A page that notes every address it asks for; at the end none may lie outside this machine."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened, left = context.new_page(), []
-    inside = ("http://127.0.0.1:", "data:", "blob:", "file:")
-    opened.on("request", lambda request: None if request.url.startswith(inside) else left.append(request.url))
-    yield opened
-    context.close()
-    assert left == []
-
-
-def shot(page: Any, name: str) -> None:
-    """Keep a picture, if somebody wants to look."""
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
 
 
 def open_label_studio(page: Any, person: Person, project: int) -> None:
@@ -194,40 +153,3 @@ def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str
     made = list(judged.annotations(study))
     assert sum(bool(a.label) for a in made) == 6
     assert sum(bool(a.extra.get("skipped")) for a in made) == 3
-
-
-def test_pages_for_crowds_elsewhere_work_in_a_browser(page: Any, tmp_path: Path) -> None:
-    """Mechanical Turk's page, filled in as it fills it in: what it would send comes home as it was meant."""
-    study = create(tmp_path / "study", kind="validate-cats", items=bakers(2), title="Bakers")
-    export(study, tmp_path / "out", "mturk")
-    import csv
-
-    with (tmp_path / "out" / "input.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    text = (tmp_path / "out" / "task.html").read_text()
-    for name, value in row.items():
-        text = text.replace(f"${{{name}}}", value)
-    (tmp_path / "task.html").write_text(text)
-    page.goto(f"file://{tmp_path}/task.html?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
-    page.keyboard.press("Enter")
-    page.get_by_text("Accept the task first").wait_for()
-    page.goto(f"file://{tmp_path}/task.html?assignmentId=A1")
-    page.keyboard.press("Enter")
-    for _ in range(2):
-        page.get_by_text("What does each sentence say").wait_for()
-        for key in ("3", "6", "7"):
-            page.keyboard.press(key)
-        shot(page, "mturk-answered")
-        page.get_by_role("button", name="Submit").press("Enter")
-    page.get_by_text("That was all").wait_for()
-    shot(page, "mturk-done")
-    fields = {name: page.locator(f"input[name={name}]").input_value() for name in ("assignmentId", "page", "catsofa")}
-    assert fields["assignmentId"] == "A1"
-    with (tmp_path / "batch.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["AssignmentId", "WorkerId", "Answer.catsofa"])
-        writer.writeheader()
-        writer.writerow({"AssignmentId": "A1", "WorkerId": "W1", "Answer.catsofa": fields["catsofa"]})
-    pulled, _ = import_results(study, tmp_path / "batch.csv")
-    assert pulled.records == 6
-    labels = [a.label for a in judged.annotations(study)]
-    assert labels == ["unrelated", "unrelated", "stereotype"] * 2

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 from invented import bakers
-from label_studio_server import Person, truth
+from label_studio_server import ADMIN, Person, truth
+from typer.testing import CliRunner
 
 from catsofa.annotation import judged, people
 from catsofa.annotation.label_studio import Server
@@ -12,6 +13,11 @@ from catsofa.annotation.push import push
 from catsofa.annotation.questions import interface, result_of
 from catsofa.annotation.status import status
 from catsofa.annotation.study import create, open_study
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.validation.collected import collect
+from catsofa.validation.confirmed import confirm
+from catsofa.validation.judgements import Rule
 
 pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 
@@ -32,6 +38,7 @@ def test_nobody_is_shown_what_they_wrote(server: Server, annotators: list[Person
     assert not any(a.label for a in own)
     found = status(study)
     assert (found.done, found.items, found.judgements, found.wanted) == (6, 6, 24, 24)
+    assert not any(person.skipped for person in found.people)  # what was kept from them they did not pass on
 
 
 def test_two_more_people_are_asked_where_five_did_not_decide(
@@ -51,6 +58,35 @@ def test_two_more_people_are_asked_where_five_did_not_decide(
     found = status(study)
     assert (found.done, found.wanted, found.judgements) == (2, 12, 12)
     assert people.reopen(study, server, [item]) == 1
+
+
+def test_what_five_did_not_decide_is_reopened_by_command(
+    server: Server, annotators: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three against two leave a posterior below 0.9: two more are asked about that CAT alone, and the seven decide."""
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
+    project, judge, doubted = study.settings.project, truth(study), next(iter(study.items))
+    senseless = result_of(interface("validate-cats"), {f"label_{k}": "unrelated" for k in (1, 2, 3)})
+    for n, person in enumerate(annotators):
+        person.work(project, lambda d, n=n: senseless if n > 2 and study.keys[d["item"]].item == doubted else judge(d))
+    assert "1 tasks wait for 2 more" in answer_of("reopen", study.folder, "--undecided", "--posterior", "0.9")
+    assert "no item" in answer_of("reopen", study.folder, "--undecided")
+    late = [Person.invited(server, f"more{n}@example.org") for n in range(3)]
+    assert [person.work(project, judge) for person in late] == [1, 1, 0]
+    pull(study, server)
+    votes = confirm(collect(formats.read(study.folder / "annotations.jsonl")), Rule(need=4)).votes
+    assert not votes.undecided
+    counted = {c.id: (7 if cat.id == doubted else 5) for cat in study.items.values() for c in cat.candidates}
+    assert {item: decision.judges for item, decision in votes.decisions.items()} == counted
+    assert "no item" in answer_of("reopen", study.folder, "--undecided")
+
+
+def answer_of(*words: object) -> str:
+    """What a command of `annotate` prints."""
+    done = CliRunner().invoke(app, ["annotate", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 def test_a_closed_study_serves_nothing_and_later_answers_do_not_count(

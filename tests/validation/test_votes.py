@@ -62,6 +62,20 @@ def test_only_the_first_five_count_in_the_order_of_their_times() -> None:
     assert vote([replace(a, at="") for a in late]).decisions["i"].label == "x"
 
 
+def test_where_more_people_were_asked_as_many_count() -> None:
+    """Two of five against three, and two more asked: seven judgements count there, five elsewhere, and `need` stays."""
+    split = said("i", *"xxxyyxx", asked=7)
+    annotations = [*split, *said("j", *"xxxxxyy")]
+    votes = vote(annotations, Rule(need=4))
+    assert votes.decisions["i"].votes == {"x": 5, "y": 2}
+    assert votes.decisions["j"].votes == {"x": 5}
+    assert vote(split[:6], Rule(need=5)).decisions["i"].outcome == "short"
+    assert vote(split, Rule(need=5)).decisions["i"].label == "x"
+    assert vote([replace(a, extra={"asked": "7"}) for a in split], Rule(need=5)).decisions["i"].label == "x"
+    with pytest.raises(ValueError, match="give a number"):
+        vote([replace(a, extra={"asked": "two more"}) for a in split])
+
+
 def test_times_with_and_without_a_zone_compare_as_utc() -> None:
     """12:30 at +02:00 is before 11:00 UTC, so the person it belongs to is among the first."""
     times = ["2024-05-01T12:30:00+02:00", *["2024-05-01T11:00:00"] * 5]

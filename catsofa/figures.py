@@ -198,8 +198,11 @@ def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
         for column, cell in enumerate(line):
             if cell and cell.value is not None:
                 ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", f"{cell.value:.2f}{cell.mark}"
-                size = 10 if len(across) < 8 else 7
-                axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=size)
+                # out of the layout, which would measure each of them twice
+                axes.text(
+                    column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, in_layout=False,
+                    fontsize=10 if len(across) < 8 else 7,
+                )  # fmt: skip
     axes.set_xticks(
         np.arange(len(across)) + 0.5,
         [short(name) for name in across],

@@ -76,12 +76,13 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
     """The comparisons of one table; rephrasings are numbered by their data."""
     data = list(dict.fromkeys(pair.paraphrase.signature.data for pair in group))
     chosen, compared = protocol(group[0].original), []
+    originals = {pair.original.folder: scores_of(pair.original.folder) for pair in group}
     for pair in group:
         original, paraphrase = pair.original.folder, pair.paraphrase.folder
         refuse_other_models(original, paraphrase)
         found = robustness(
             _cats(pair.original, sets),
-            scores_of(original),
+            originals[original],
             _cats(pair.paraphrase, sets),
             scores_of(paraphrase),
             ties=chosen.ties,

@@ -97,7 +97,13 @@ class Run:
         """Every score, in the order of items and tasks."""
         query = "SELECT item, task, score, tokens, reason, extra FROM scores ORDER BY item, task"
         for item, task, score, tokens, reason, extra in self._connection.execute(query):
-            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=json.loads(extra))
+            # nothing stands beside most scores, and parsing it would take half of the time
+            more = {} if extra == "{}" else json.loads(extra)
+            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=more)
+
+    def numbers(self) -> dict[str, float | None]:
+        """Item to score; of an item with several tasks, the score of the last."""
+        return dict(self._connection.execute("SELECT item, score FROM scores ORDER BY item, task"))
 
     def count(self) -> int:
         """How many texts have a score or a reason."""
@@ -158,6 +164,13 @@ def read_scores(folder: Path | str) -> list[Score]:
     read_manifest(folder)
     with Run(Path(folder), _connect(Path(folder))) as run:
         return list(run.scores())
+
+
+def read_numbers(folder: Path | str) -> dict[str, float | None]:
+    """Item to score of a run that no process is working on, without all that stands beside the scores."""
+    read_manifest(folder)
+    with Run(Path(folder), _connect(Path(folder))) as run:
+        return run.numbers()
 
 
 def differences(before: Any, now: Any, name: str = "") -> Iterator[str]:

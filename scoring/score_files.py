@@ -40,6 +40,8 @@ def read_scores(path: Path | str) -> list[Score]:
 
 def scores_of(path: Path | str) -> dict[str, float | None]:
     """Candidate id to score; None is unscored."""
+    if Path(path).is_dir():
+        return runs.read_numbers(path)
     return {score.item: score.score for score in read_scores(path)}
 
 

@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 
-.PHONY: demo test install check check-slow labelstudio test-labelstudio bench clean
+.PHONY: demo test install check check-slow labelstudio test-labelstudio docs bench clean
 
 install: $(STAMP)
 
@@ -42,6 +42,10 @@ $(SERVER): annotation/server.py
 test-labelstudio: $(STAMP)
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
 	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/test_people.py tests/annotation/test_gate.py
+
+# a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

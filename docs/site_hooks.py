@@ -1,0 +1,189 @@
+"""Pages made from the program itself, so that they cannot drift from it, and formulas as MathML, without a script."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from enum import Enum
+from html import unescape
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from mkdocs.structure.files import File, Files
+
+PROGRAM = "catsofa"
+FORMULA = re.compile(r'<script type="math/tex(?P<display>; mode=display)?">(?P<tex>.*?)</script>', re.DOTALL)
+WORDS = {Path: "path", int: "number", float: "number"}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made, not written."""
+    for path, text in {
+        "reference/cli.md": command_line(),
+        "reference/protocols.md": protocols(),
+        "reference/sources.md": sources(),
+    }.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the table of formats where its page wants it."""
+    return markdown.replace("<!-- formats -->", formats())
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Put MathML where a formula's TeX stands."""
+    return FORMULA.sub(_formula, html)
+
+
+def _formula(found: re.Match[str]) -> str:
+    """One formula as MathML, which browsers draw and screen readers read by themselves."""
+    from latex2mathml.converter import convert
+
+    return str(convert(unescape(found["tex"]).strip(), display="block" if found["display"] else "inline"))
+
+
+def command_line() -> str:
+    """Every command: what it does, what it takes, how people call it."""
+    pages = ["# Command line", "Made from the program's own help: `catsofa COMMAND --help` says the same."]
+    for words, command in commands():
+        pages += [f"## {PROGRAM} {words}", *_about(words, command)]
+    return "\n\n".join(pages) + "\n"
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command by the words one types, in the order of the help."""
+    import typer
+
+    from catsofa.cli import app
+
+    def walk(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield " ".join(words), command
+        for name, one in (inner or {}).items():
+            yield from walk(one, (*words, name))
+
+    return walk(typer.main.get_command(app), ())
+
+
+def _about(words: str, command: Any) -> Iterator[str]:
+    """The parts of one command's section."""
+    yield inspect.cleandoc(command.help or "")
+    shown = [one for one in command.params if not getattr(one, "hidden", False)]
+    given = [one for one in shown if one.param_type_name == "argument"]
+    usage = " ".join([PROGRAM, words, *[_placeholder(one) for one in given], "[OPTIONS]"])
+    yield f"```text\n{usage}\n```"
+    rows = [f"| {_names(one)} | {_cell(one.help or '')} | {_default(one)} |" for one in shown]
+    yield "\n".join(["| | | default |", "|---|---|---|", *rows])
+    examples = re.findall(r"^\s*\$ (.*)$", command.epilog or "", re.M)
+    yield "\n".join(["```bash", *examples, "```"])
+
+
+def _placeholder(argument: Any) -> str:
+    """How an argument stands in a usage line."""
+    name = str(argument.metavar or argument.name.upper()).removesuffix("…").removesuffix("...")
+    name += "…" if argument.nargs == -1 else ""
+    return name if argument.required else f"[{name}]"
+
+
+def _names(parameter: Any) -> str:
+    """A parameter as one types it, with what it takes."""
+    if parameter.param_type_name == "argument":
+        return f"`{_placeholder(parameter)}`"
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    if parameter.is_flag:
+        return names
+    return f"{names} {_takes(parameter)}" + ("; may be repeated" if parameter.multiple else "")
+
+
+def _takes(parameter: Any) -> str:
+    """What an option takes: its choices, or a word for its type."""
+    wanted = parameter.type_descriptor.annotation
+    while get_origin(wanted) in (list, Union, UnionType):
+        wanted = get_args(wanted)[0]
+    if get_origin(wanted) is Literal:
+        return " \\| ".join(f"`{choice}`" for choice in get_args(wanted))
+    if isinstance(wanted, type) and issubclass(wanted, Enum):
+        return " \\| ".join(f"`{choice.value}`" for choice in wanted)
+    return f"*{(parameter.metavar or WORDS.get(wanted, 'text')).lower()}*"
+
+
+def _default(parameter: Any) -> str:
+    """A default people would want to know."""
+    if parameter.required:
+        return "required"
+    value = parameter.default
+    if callable(value) or value in (None, "", False) or parameter.is_flag or str(value).startswith("Sentinel"):
+        return ""
+    return f"`{getattr(value, 'value', value)}`"
+
+
+def _cell(text: str) -> str:
+    """A help text in a table's cell; rich's marks become Markdown's."""
+    bold = re.sub(r"\[/?bold\]", "**", " ".join(text.split()))
+    return bold.replace("|", "\\|")
+
+
+def protocols() -> str:
+    """Every preset: what it reproduces, and each option in which it differs from ours."""
+    from catsofa.scoring.protocols import PRESETS
+
+    pages = [
+        "# Protocols",
+        "A protocol is every choice that a number depends on, by name. It stands in the signature of each number, and "
+        "numbers of different protocols are never put in one column. This page is made from the program: "
+        "`catsofa protocols show NAME` says the same.",
+    ]
+    for name, preset in PRESETS.items():
+        pages += [f"## {name}", preset.about]
+        if preset.reproduces:
+            pages += [f"Reproduces: {preset.reproduces}."]
+        differs = [
+            f"| `{option}` | `{value}` | `{default}` | {_cell(why)} |"
+            for option, (value, default, why) in preset.differences().items()
+        ]
+        if differs:
+            pages += ["\n".join(["| option | here | default | why |", "|---|---|---|---|", *differs])]
+        else:
+            chosen = [f"| `{option}` | `{value}` |" for option, value in preset.options().items()]
+            pages += ["\n".join(["| option | value |", "|---|---|", *chosen])]
+    return "\n\n".join(pages) + "\n"
+
+
+def sources() -> str:
+    """Every released set: what it holds, its licence, whom to cite."""
+    from catsofa.data.sources import table
+
+    pages = [
+        "# Released sets",
+        "What `catsofa data fetch NAME` brings, each file with its checksum. Where a command takes a file of data it "
+        "takes one of these names, too. None of them is part of catsofa: each has its own licence and its own paper. "
+        "**They hold hurtful sentences about people.**",
+        "\n".join(
+            [
+                "| name | holds | licence | cite |",
+                "|---|---|---|---|",
+                *[
+                    f"| `{one.name}` | {_cell(one.holds)} | {_cell(one.licence)} | {_cell(one.citation)} |"
+                    for one in table().values()
+                ],
+            ]
+        ),
+    ]
+    return "\n\n".join(pages) + "\n"
+
+
+def formats() -> str:
+    """Every format: what it holds, and whether it is written by the ending of a file."""
+    from catsofa.data.formats import MODULES, named
+    from catsofa.data.records import kind_name
+
+    rows = []
+    for name in MODULES:
+        one = named(name)
+        rows.append(
+            f"| `{name}` | {', '.join(map(kind_name, one.holds))} | {_cell(one.about)} | `{one.suffix or 'a folder'}` |"
+        )
+    return "\n".join(["| format | holds | is | ending |", "|---|---|---|---|", *rows])

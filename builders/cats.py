@@ -86,8 +86,8 @@ def intrasentence(
             words = {**association.words, "unrelated": unrelated(association) or ""}
             association = Association(association.target, association.bias_type, words, "", association.source)
         fault = fault_of(association, matching or Matching())
-        fitting = [template for template in templates if fits(template, association)]
-        if fault or not fitting:
+        fitting = [] if fault else [template for template in templates if fits(template, association)]
+        if not fitting:
             yield refused(association, fault or "no_template_fits")
             continue
         for template in fitting:

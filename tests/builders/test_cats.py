@@ -94,6 +94,12 @@ FAULTS = [
 ]
 
 
+def test_an_empty_candidate_is_refused_where_a_template_asks_for_a_part_of_speech() -> None:
+    """No words have no part of speech to look up."""
+    template = Template("The {target} is BLANK.", blank="adjective")
+    assert made(template, said("tailor", "kind", "", "edible")) == ["empty_candidate"]
+
+
 @pytest.mark.parametrize(("association", "reason"), FAULTS)
 def test_an_association_that_makes_no_cat_is_refused(association: Association, reason: str) -> None:
     """With the reason; a plural after a, where the template says nothing of number, is another sentence."""

@@ -11,6 +11,7 @@ from catsofa.builders.prices import Budget
 from catsofa.builders.prompts import Request
 from catsofa.builders.replies import Reply, reply_of
 from catsofa.data.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
+from catsofa.data.event_loops import pump
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -39,20 +40,9 @@ def complete(requests: Iterable[Request], endpoint: Endpoint, journal: Journal, 
     unknown = [same[0] for key, same in twins.items() if key not in journal.replies]
     if not unknown:
         return
-    for ended in _pump(_Pool(endpoint, journal, budget).run(unknown)):
+    for ended in pump(_Pool(endpoint, journal, budget).run(unknown)):
         for request in twins[ended.request.key]:
             yield Completed(request=request, reply=ended.reply, failure=ended.failure)
-
-
-def _pump(ends: AsyncIterator[Completed]) -> Iterator[Completed]:
-    """The items of an asynchronous iterator, its event loop running while the next one is waited for."""
-
-    async def following() -> Completed | None:
-        return await anext(ends, None)
-
-    with asyncio.Runner() as runner:
-        while (ended := runner.run(following())) is not None:
-            yield ended
 
 
 class _Pool:

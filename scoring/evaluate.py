@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import sources
+from catsofa.data.cluster import Cluster
 from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, Probe, kind_name
 from catsofa.scoring import encoders, next_sentence, seat, sofa
@@ -126,9 +127,16 @@ def _settle_memory() -> None:
 
 
 def evaluate_all(
-    models: Sequence[str], sets: Sequence[str], *, out: str | Path | None = None, **options: Any
+    models: Sequence[str],
+    sets: Sequence[str],
+    *,
+    out: str | Path | None = None,
+    cluster: Cluster | None = None,
+    **options: Any,
 ) -> Iterator[Report]:
-    """Each model on each set; several of them have folders `model/data` of their own in `out`."""
+    """Each model on each set, here or on a cluster; several of them have folders `model/data` of their own in `out`."""
+    from catsofa.scoring import cluster as spread
+
     loading = {key: options.pop(key) for key in LOADING if key in options}
     folders = [
         out and (Path(out) if len(models) * len(sets) == 1 else Path(out, _folder(model), _folder(on)))
@@ -147,6 +155,9 @@ def evaluate_all(
             folder = folders[at * len(sets) + number]
             if data(on).kind is AssociationTest:
                 yield evaluate(model, on, out=folder, **options, **loading)
+                continue
+            if cluster:
+                yield spread.evaluate(model, on, cluster, out=folder, **options, **loading)
                 continue
             loaded = loaded or load(model, **loading)
             yield evaluate(loaded, on, out=folder, **options)

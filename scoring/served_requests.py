@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from catsofa.data.append_log import AppendLog
 from catsofa.data.endpoints import Endpoint, Fault, Pace, ServerRefuses, fault_of
+from catsofa.data.event_loops import pump
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -93,25 +94,14 @@ def fetch(requests: Iterable[Request], endpoint: Endpoint, replies: Replies) -> 
     unknown = [request for request in distinct.values() if request not in replies]
     yield from (Answer(request, replies[request]) for request in distinct.values() if request in replies)
     if unknown:
-        for answer in _pump(_Pool(endpoint).run(unknown)):
+        for answer in pump(_Pool(endpoint).run(unknown)):
             kept = replies.add(answer.request, answer.reply) if answer.reply is not None else None
             yield Answer(answer.request, kept, endpoint.hide(answer.failure))
 
 
 def ask(request: Request, endpoint: Endpoint) -> Answer:
     """One request sent now, whatever is known."""
-    return next(_pump(_Pool(endpoint).run([request])))
-
-
-def _pump(answers: AsyncIterator[Answer]) -> Iterator[Answer]:
-    """The items of an asynchronous iterator, its event loop running while the next one is waited for."""
-
-    async def following() -> Answer | None:
-        return await anext(answers, None)
-
-    with asyncio.Runner() as runner:
-        while (answer := runner.run(following())) is not None:
-            yield answer
+    return next(pump(_Pool(endpoint).run([request])))
 
 
 class _Pool:

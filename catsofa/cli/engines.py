@@ -1,0 +1,29 @@
+"""The options that say where the work of a command is done: in this process, or spread over a Ray cluster."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from catsofa.data.cluster import Cluster
+
+Engine = Literal["local", "ray"]
+
+EngineName = Annotated[
+    Engine, typer.Option("--engine", help="ray: spread the work over processes, here or on a cluster.")
+]
+RayAddress = Annotated[str | None, typer.Option(help="A Ray cluster that runs; one of its own here if not given.")]
+WorkerCount = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Ray's processes; one for each GPU, or else each CPU.")
+]
+
+
+def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluster | None":
+    """Where Ray's workers are, or None for this process."""
+    from catsofa.data.cluster import Cluster
+
+    if engine == "ray":
+        return Cluster(address=address, workers=workers)
+    if address or workers:
+        raise ValueError("--ray-address and --workers belong to --engine ray")
+    return None

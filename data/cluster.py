@@ -1,0 +1,213 @@
+"""Work spread over the processes of a Ray cluster: stretches in, results out in order, whatever dies on the way.
+
+Each worker makes what it works with once (it loads a model) and asks for a stretch when it has room; no more
+stretches are under way than `AHEAD` a worker, so that neither the source nor the results fill the memory. A worker
+that dies is started again, here or on another machine, and its stretch is done once more. Ray is asked for actors
+alone: there are no tasks beside them that a cluster filled with actors could starve.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass
+from itertools import islice
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+Stretch = TypeVar("Stretch")
+Result = TypeVar("Result")
+About = TypeVar("About")
+
+AHEAD = 4
+"""Stretches a worker that are begun and whose results nobody has taken yet."""
+QUEUED = 2
+"""Of those, the ones that wait at one worker, so that it is never idle."""
+DEATHS = 3
+"""How often one stretch may kill its worker before we take it to be the stretch's fault."""
+ALONE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Ray's variable that, when 0, makes a cluster listen on this machine alone, on any system."""
+PATIENCE = 600.0
+"""Seconds for the first worker to come up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Where the workers are: a cluster that runs, by its address, or one of our own on this machine."""
+
+    address: str | None = None
+    workers: int | None = None
+    """One for each GPU, or for each CPU where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """What a worker found wrong, in a sentence."""
+
+    said: str
+
+
+class Workers(Generic[About, Stretch, Result]):
+    """Processes that each made what `start` makes: what there is to know about it, and a function for stretches."""
+
+    def __init__(self, start: Callable[[], tuple[About, Callable[[Stretch], Result]]], cluster: Cluster) -> None:
+        self._start, self._cluster, self._open = start, cluster, ExitStack()
+        self._coming: dict[Any, Any] = {}
+        self._load: dict[Any, int] = {}
+        self.about: About
+        """What the first worker knows; the others must know the same."""
+
+    def __enter__(self) -> Self:
+        """The workers, at least one of them ready."""
+        with ExitStack() as stack:
+            ray = stack.enter_context(_connected(self._cluster))
+            gpus = int(ray.cluster_resources().get("GPU", 0))
+            number = self._cluster.workers or gpus or int(ray.cluster_resources().get("CPU", 1))
+            made = ray.remote(_Worker).options(
+                num_cpus=1, num_gpus=min(1, gpus / number), max_restarts=-1, max_task_retries=DEATHS
+            )
+            actors = [made.remote(self._start) for _ in range(number)]
+            stack.callback(lambda: [ray.kill(actor) for actor in actors])
+            self._coming = {actor.about.remote(): actor for actor in actors}
+            self._welcome(PATIENCE)
+            if not self._load:
+                raise ValueError(
+                    f"no worker came up in {PATIENCE:.0f} s; the cluster has no room for {number} of them "
+                    "(`ray status` shows what is taken): ask for fewer with --workers"
+                )
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the workers, and the cluster if it is ours."""
+        self._open.close()
+
+    def map(self, stretches: Iterable[Stretch]) -> Iterator[tuple[Stretch, Result]]:
+        """Each stretch with its result, in order."""
+        import ray
+
+        waiting, begun, wanted = enumerate(stretches), 0, 0
+        running: dict[Any, tuple[int, Any, Stretch]] = {}
+        done: dict[int, tuple[Stretch, Result]] = {}
+        while True:
+            room = AHEAD * len(self._load) - (begun - wanted)
+            for number, stretch in islice(waiting, min(room, self._slots())):
+                actor = min(self._load, key=lambda one: self._load[one])
+                running[actor.do.remote(stretch)] = (number, actor, stretch)
+                self._load[actor] += 1
+                begun = number + 1
+            if not running and wanted == begun:
+                return
+            ended, _ = ray.wait([*running, *self._coming], num_returns=1)
+            for reference in ended:
+                if reference in running:
+                    number, actor, stretch = running.pop(reference)
+                    self._load[actor] -= 1
+                    done[number] = (stretch, _result(reference))
+            self._welcome(0)
+            while wanted in done:
+                yield done.pop(wanted)
+                wanted += 1
+
+    def _slots(self) -> int:
+        """How many stretches the workers can take now."""
+        return sum(QUEUED - load for load in self._load.values())
+
+    def _welcome(self, seconds: float) -> None:
+        """Give work to workers that came up; one with something else to work with is refused."""
+        import ray
+
+        ready, _ = ray.wait([*self._coming], num_returns=1, timeout=seconds) if self._coming else ([], [])
+        for reference in ready:
+            about: About = _result(reference)
+            if not self._load:
+                self.about = about
+            elif about != self.about:
+                raise ValueError(f"the workers do not work with the same: one has {self.about}, another {about}")
+            self._load[self._coming.pop(reference)] = 0
+
+
+class _Worker:
+    """A process of the cluster; one that was started again makes what it works with again."""
+
+    def __init__(self, start: Callable[[], tuple[Any, Callable[[Any], Any]]]) -> None:
+        self._start = start
+        self._made: tuple[Any, Callable[[Any], Any]] | None = None
+
+    def about(self) -> Any:
+        """What there is to know of what it works with."""
+        return self._try(lambda made: made[0])
+
+    def do(self, stretch: Any) -> Any:
+        """The result of a stretch."""
+        return self._try(lambda made: made[1](stretch))
+
+    def _try(self, use: Callable[[tuple[Any, Callable[[Any], Any]]], Any]) -> Any:
+        """What comes of using it, or the sentence that says what is wrong: errors of ours do not all travel."""
+        try:
+            self._made = self._made or self._start()
+            return use(self._made)
+        except ValueError as error:
+            return _Refused(str(error))
+
+
+def _result(reference: Any) -> Any:
+    """What a worker returned; what it found wrong, or its last death, as an error."""
+    import ray
+    from ray.exceptions import RayActorError, RayTaskError
+
+    try:
+        found = ray.get(reference)
+    except RayActorError:
+        raise ValueError(
+            f"workers died {DEATHS + 1} times over one stretch, most likely for want of memory: "
+            "ask for fewer --workers; what was finished is kept"
+        ) from None
+    except RayTaskError as error:
+        raise error.cause from None
+    if isinstance(found, _Refused):
+        raise ValueError(found.said)
+    return found
+
+
+@contextmanager
+def _connected(cluster: Cluster) -> Iterator[Any]:
+    """Ray, connected to the cluster; one of our own listens on this machine alone and ends with us."""
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"} | ({} if cluster.address else {ALONE: "0"})
+    try:
+        import ray
+    except ImportError:
+        raise ValueError(
+            "the engine ray is not installed; pip install 'catsofa[cluster]', or use --engine local"
+        ) from None
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
+    if cluster.address:
+        quiet.pop("include_dashboard")
+        where: dict[str, Any] = {"address": cluster.address}
+    else:
+        where = {"num_cpus": cluster.workers}
+    with redirect_stdout(sys.stderr), _signals_as_they_were():
+        try:
+            ray.init(**where, **quiet)
+        except (ConnectionError, RuntimeError, OSError) as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ValueError(f"no Ray cluster at {cluster.address or 'this machine'} ({said})") from None
+    try:
+        with redirect_stdout(sys.stderr):  # where Ray tells of a worker that died; a result may stand on stdout
+            yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _signals_as_they_were() -> Iterator[None]:
+    """Ray ends a process on SIGTERM in its own way; we say how to go on."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    if main:
+        signal.signal(signal.SIGTERM, before)

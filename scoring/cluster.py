@@ -1,0 +1,125 @@
+"""A model on a data set with the work spread over a Ray cluster; the run folder is that of one machine.
+
+The workers hold the models; this process reads the records, hands out the stretches that one machine would score at a
+time, and keeps their scores. So a run may be begun here and ended there, and no score depends on where it was made.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.cluster import Cluster, Workers
+from catsofa.data.records import Score
+from catsofa.scoring import next_sentence
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.chunks import WAYS, chunks, items_of, size
+from catsofa.scoring.evaluate import Watch, _about, _identity, _report, data
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.models import Model, load
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.results import Report
+from catsofa.scoring.runs import Run
+
+HELD = ("module", "tokenizer")
+"""What of a model stays with the worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is known of the model that a worker holds."""
+
+    fields: Mapping[str, Any]
+    """Those of `Model` but its network and tokenizer."""
+    architecture: str
+    records: int
+    """How many of them are scored at a time."""
+
+
+def evaluate(
+    model: str,
+    on: str | Path | Sequence[Any],
+    cluster: Cluster,
+    *,
+    protocol: str | Protocol = "catsofa",
+    out: str | Path | None = None,
+    limit: int | None = None,
+    nsp: str | Path | None = None,
+    batch_tokens: int | None = None,
+    with_terms: bool = False,
+    resamples: int = RESAMPLES,
+    watch: Watch = iter,
+    **loading: Any,
+) -> Report:
+    """What `scoring.evaluate` says of CATs, CrowS-Pairs or probes, with each worker of a cluster holding the model."""
+    chosen, of = named(protocol) if isinstance(protocol, str) else protocol, data(on, limit)
+    if nsp is not None:
+        chosen = replace(chosen, causal_pair="nsp", masked_pair="nsp")
+    place = str(Path(model).resolve()) if Path(model).is_dir() else model
+    start = partial(_start, place, model, chosen, nsp, batch_tokens, loading)
+    with Workers(start, cluster) as workers:
+        loaded = _stand_in(workers.about)
+        with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
+            for _ in watch(_score_all(workers, of.records(), run)):
+                pass
+            backend: Any = _Elsewhere(loaded)
+            found = _report(of, chosen, backend, run, resamples, nsp)
+            run.finish(found.to_dict())
+    return found if with_terms else replace(found, terms=())
+
+
+def _start(
+    place: str,
+    name: str,
+    protocol: Protocol,
+    nsp: str | Path | None,
+    batch_tokens: int | None,
+    loading: Mapping[str, Any],
+) -> tuple[Loaded, Any]:
+    """In a worker: load the model; what is known of it, and the function that scores a stretch of records."""
+    model = replace(load(place, **loading), name=name)
+    backend = Backend(model, batch_tokens, next_sentence.load(nsp, device=model.device) if nsp else None)
+    records = size(backend, protocol)
+    if records is None:
+        raise ValueError(
+            f"{protocol.name} scores all texts in one padded call, which cannot be divided: --engine local"
+        )
+    known = {field.name: getattr(model, field.name) for field in fields(Model) if field.name not in HELD}
+
+    def work(chunk: Sequence[Any]) -> list[Score]:
+        return WAYS[type(chunk[0])](backend, chunk, protocol)
+
+    return Loaded(known, type(model.module).__name__, records), work
+
+
+def _score_all(workers: "Workers[Loaded, list[Any], list[Score]]", records: Iterable[Any], run: Run) -> Iterator[Any]:
+    """Score every record that the run does not hold yet; something is passed on for each that is kept."""
+    before = Counter[str]()
+
+    def left() -> Iterator[list[Any]]:
+        for chunk in chunks(records, workers.about.records):
+            items = [item for record in chunk for item in items_of(record)]
+            if len(run.done(items)) < len(set(items)):
+                yield chunk
+            else:
+                before["done"] += len(chunk)
+
+    for chunk, scores in workers.map(left()):
+        run.add(scores)
+        yield from chunk
+    yield from range(before["done"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """A backend whose model is in other processes."""
+
+    model: Model
+
+
+def _stand_in(about: Loaded) -> Model:
+    """The model, with a network that has a name and is not here."""
+    network = type(about.architecture, (), {"hf_device_map": {"": "the workers"}})
+    return Model(**about.fields, module=network(), tokenizer=None)

@@ -1,0 +1,100 @@
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import probes
+
+from catsofa.data import formats
+from catsofa.data.cluster import Cluster
+from catsofa.scoring import cluster, evaluate
+from catsofa.scoring.runs import read_scores
+
+Tiny = Callable[[str], Path]
+
+MANY = 20_000
+"""Probes: three stretches of a tiny model."""
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Probes about bakers."""
+    pytest.importorskip("ray")
+    formats.named("jsonl").write(probes(MANY), tmp_path / "many.jsonl")
+    return tmp_path / "many.jsonl"
+
+
+def test_without_ray_a_sentence_says_what_to_install(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine is an extra; the sentence has its name and that of the other engine."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"pip install 'catsofa\[cluster\]', or use --engine local"):
+        cluster.evaluate(str(tiny("gpt2")), probes(3), Cluster())
+
+
+def test_the_local_engine_does_without_ray() -> None:
+    """Nothing of it is imported by what scores on one machine."""
+    code = "import sys, catsofa.cli, catsofa.scoring.evaluate, catsofa.scoring.cluster; print('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many: Path, tmp_path: Path) -> None:
+    """Every worker killed (SIGKILL) when the first stretch is kept: the same scores to the last bit, each once."""
+    psutil = pytest.importorskip("psutil")
+    killed: list[int] = []
+
+    def kill_once(records: Iterable[Any]) -> Iterator[Any]:
+        for record in records:
+            if not killed:
+                for process in psutil.Process().children(recursive=True):
+                    if "_Worker" in " ".join(process.cmdline()):
+                        process.kill()
+                        killed.append(process.pid)
+            yield record
+
+    here = evaluate.evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
+    there = cluster.evaluate(
+        str(tiny("gpt2")), many, Cluster(workers=2), out=tmp_path / "there", resamples=10, watch=kill_once
+    )
+    assert len(killed) >= 1
+    assert read_scores(tmp_path / "there") == read_scores(tmp_path / "here")
+    assert len(read_scores(tmp_path / "there")) == MANY
+    assert str(there.to_dict()) == str(here.to_dict())
+
+
+@pytest.mark.slow
+def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_round(
+    tiny: Tiny, many: Path, tmp_path: Path
+) -> None:
+    """Both write one kind of run folder: what the one has kept, the other passes over."""
+
+    def stop(records: Iterable[Any]) -> Iterator[Any]:
+        yield next(iter(records))
+        raise ZeroDivisionError
+
+    model = str(tiny("gpt2"))
+
+    def here(folder: str, watch: Any = iter) -> None:
+        evaluate.evaluate(model, many, out=tmp_path / folder, resamples=10, watch=watch)
+
+    def there(folder: str, watch: Any = iter) -> None:
+        cluster.evaluate(model, many, Cluster(workers=1), out=tmp_path / folder, resamples=10, watch=watch)
+
+    for first, second, folder in ((there, here, "one"), (here, there, "other")):
+        with pytest.raises(ZeroDivisionError):
+            first(folder, stop)
+        assert 0 < len(read_scores(tmp_path / folder)) < MANY
+        second(folder)
+    assert read_scores(tmp_path / "one") == read_scores(tmp_path / "other")
+    assert len(read_scores(tmp_path / "one")) == MANY
+
+
+@pytest.mark.slow
+def test_what_a_worker_finds_wrong_is_one_sentence(many: Path, tmp_path: Path) -> None:
+    """A folder that is no model: the sentence of the local engine, and not a page of the cluster's."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"holds no config\.json, so it is not a model") as error:
+        cluster.evaluate(str(tmp_path / "empty"), many, Cluster(workers=1))
+    assert "\n" not in str(error.value)

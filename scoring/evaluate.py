@@ -21,7 +21,8 @@ from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, score_all
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.model_files import find
-from catsofa.scoring.models import Model, load
+from catsofa.scoring.models import Kind, Model, load
+from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
@@ -33,6 +34,11 @@ SCORED_BY = (
     "padding",
 )  # fmt: skip
 """The options that a text's score depends on; the others only say what is made of the scores."""
+PERPLEXITIES: dict[Kind, str] = {
+    "masked": "pseudo-perplexity",
+    "sequence-to-sequence": "perplexity of a gap that is the whole text",
+}
+"""What stands for a text's perplexity in models that do not read it from left to right."""
 LOADING = ("device", "dtype", "revision", "trust_remote_code", "allow_pickle", "device_map", "quantisation")
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
 
@@ -106,6 +112,7 @@ def evaluate(
     loaded = load(model, **loading) if isinstance(model, str) else model
     head = None if nsp is None else next_sentence.load(nsp, device=loaded.device)
     if head:
+        _same_model(head, loaded)
         chosen = replace(chosen, causal_pair="nsp", masked_pair="nsp")
     backend = Backend(loaded, batch_tokens, head)
     _settle_memory()
@@ -115,6 +122,13 @@ def evaluate(
         found = _report(of, chosen, backend, run, resamples, nsp)
         run.finish(found.to_dict(), work=asdict(backend.tally))
     return found if with_terms else replace(found, terms=())
+
+
+def _same_model(head: NextSentence, model: Model) -> None:
+    """Refuse a head that was trained on another model, whose numbers would pass for this one's."""
+    base = head.about.get("settings", {}).get("model")
+    if base not in (None, model.digest):
+        raise ValueError(f"the head was trained on {head.about.get('base')}, and {model.name} is another model")
 
 
 def _settle_memory() -> None:
@@ -209,11 +223,13 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     """The measures of what is scored, with a row for each target term."""
     model = backend.model
     name = f"{model.name}@{model.digest.removeprefix('sha256:')[:DIGITS]}" + (f" with {name_of(nsp)}" if nsp else "")
+    signature = _signature(of, name, protocol, model.precision, resamples)
     if of.kind is Probe:
+        signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
         found = Report(
             protocol=protocol.name,
             results=sofa.measured(of.records(), run.scores(), protocol, resamples=resamples),
-            signature=_signature(of, name, protocol, "", resamples),
+            signature=signature,
             unscored=run.reasons(),
         )
     else:
@@ -223,7 +239,7 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
         )
     return replace(
         found,
-        signature=_signature(of, name, protocol, model.precision, resamples),
+        signature=signature,
         precision=precision(backend, of.records, run.scores(), protocol, WAYS[of.kind]),
     )
 

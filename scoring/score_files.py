@@ -11,8 +11,8 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
-from catsofa.data.records import Cat, Pair, Score, kind_name
-from catsofa.scoring import runs
+from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
+from catsofa.scoring import runs, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
 from catsofa.scoring.intervals import RESAMPLES
@@ -21,6 +21,7 @@ from catsofa.scoring.results import Report, report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
 from catsofa.scoring.signature import DIGITS, Signature, name_of
+from catsofa.scoring.sofa_rankings import Agreement
 
 KINDS = (Cat, Pair)
 
@@ -152,25 +153,35 @@ def robustness_on(
 
 def compare_on(
     models: Sequence[Path], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
-) -> ModelComparison:
-    """Compare models by their files of scores, or by runs, which know their data and must be of the same."""
+) -> ModelComparison | Agreement:
+    """Compare models by their files of scores, or by runs, which know their data and must be of the same.
+
+    On CATs by paired changes; on probes, by the identities and stereotypes that their orders begin and end with.
+    """
     places = [on] if on is not None else list(map(data_of, models))
     if len(names := {name_of(sources.resolve(place)) for place in places}) > 1:
         raise ValueError(f"only models on the same data can be compared; found {' and '.join(sorted(names))}")
-    cats, chosen = list(cats_on(places[0])), named(protocol, seed=seed)
+    chosen = named(protocol, seed=seed)
     for path in models:
         refuse_other_ways(path, chosen)
-    scored = {scored_by(m): outcomes(cats, scores_of(m), ties=chosen.ties, rule=chosen.rule) for m in models}
     signature = Signature(
         data=name_of(sources.resolve(places[0])),
-        model=" ".join(scored),
+        model=" ".join(map(scored_by, models)),
         protocol=chosen.name,
         options=chosen.digest,
         seed=chosen.seed,
-        resamples=RESAMPLES,
         version=version("catsofa"),
     )
-    return replace(compare(scored, average=chosen.average, seed=chosen.seed), signature=signature)
+    records = list(sources.read(places[0]))
+    if isinstance(records[0], Probe):
+        measured = {scored_by(path): sofa.measured(records, read_scores(path), chosen, resamples=0) for path in models}
+        if len(measured) < 2:
+            raise ValueError("a comparison needs two models or more; found one")
+        return Agreement(sofa_rankings.compare(measured), signature)
+    cats = list(cats_on(places[0]))
+    scored = {scored_by(m): outcomes(cats, scores_of(m), ties=chosen.ties, rule=chosen.rule) for m in models}
+    found = compare(scored, average=chosen.average, seed=chosen.seed)
+    return replace(found, signature=replace(signature, resamples=RESAMPLES))
 
 
 def cats_on(on: str | Path) -> Iterator[Cat]:

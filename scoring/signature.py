@@ -22,6 +22,8 @@ class Signature:
     protocol: str
     options: str = ""
     """Hash of every option of the protocol, so that its name alone vouches for nothing."""
+    way: str = ""
+    """How a model of this kind was asked, where that makes another quantity: a pseudo-perplexity is no perplexity."""
     subset: str = ""
     dtype: str = ""
     seed: int = 0

@@ -103,18 +103,18 @@ class Results:
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for the whole and for each category."""
-        whole = {"task": "probes", "set": "overall", **_limited(self.score), "coverage": self.coverage}
-        return [whole] + [
-            {
-                "task": "probes",
-                "set": name,
-                **_limited(found.score),
-                "stereotypes": found.stereotypes,
-                "identities": found.identities,
-                "coverage": found.coverage,
-            }
-            for name, found in self.categories.items()
+        return [
+            self._row("overall", self.score, self.normalisations, self.coverage, list(self.categories.values())),
+            *(self._row(name, of.score, of.normalisations, of.coverage, [of]) for name, of in self.categories.items()),
         ]
+
+    def _row(
+        self, name: str, score: Interval, ways: Mapping[Normalisation, float], coverage: float, of: list[CategoryScore]
+    ) -> dict[str, Any]:
+        """A row; what other normalisations give is always beside it, since the division by PPL(i) can decide all."""
+        others: dict[str, Any] = {way: value for way, value in ways.items() if way != self.normalisation}
+        counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
+        return {"task": "probes", "set": name, **_limited(score), **others, **counts, "coverage": coverage}
 
 
 def evaluate(

@@ -1,9 +1,11 @@
 """Orders that SoFa gives: the ends of a ranking, what two models' ends share, and whether two orders agree."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import Any
 
+from catsofa.scoring.signature import Signature
 from catsofa.scoring.sofa import Results
 
 TOP = 10
@@ -45,6 +47,18 @@ def compare(models: Mapping[str, Results], top: int = TOP) -> list[dict[str, Any
                 if category in models[other].categories:
                     rows.append({"models": [one, other]} | _compared(models[one], models[other], category, top))
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far models agree on probes, category by category, two models a row."""
+
+    rows: Sequence[Mapping[str, Any]]
+    signature: Signature
+
+    def to_dict(self) -> dict[str, Any]:
+        """The agreement as it stands in our JSON."""
+        return {"agreement": [dict(row) for row in self.rows], "signature": self.signature.to_dict()}
 
 
 def _compared(one: Results, other: Results, category: str, top: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from catsofa.cli.terminal import DATA, Json, examples, note, print_json, say, ta
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
+    from catsofa.scoring.sofa_rankings import Agreement
 
 Baseline = Literal["ideal", "stereotyped", "random", "unigram", "sentiment"]
 
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa compare runs/gpt2 runs/gpt2-large",
             "catsofa compare a.json b.json c.json --on dev.json --json",
+            "catsofa compare runs/gpt2-sofa runs/llama-sofa",
         )
     )(compare)
     app.command(
@@ -63,12 +65,20 @@ def compare(
     seed: Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")] = None,
     json: Json = False,
 ) -> None:
-    """Say whether models differ on the same CATs: paired changes with intervals, and p corrected for all of them."""
+    """Say whether models differ on the same CATs: paired changes with intervals, and p corrected for all of them.
+
+    On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
+    agree.
+    """
     from catsofa.scoring.score_files import compare_on
+    from catsofa.scoring.sofa_rankings import Agreement
 
     found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
     if json:
         print_json(found.to_dict())
+        return
+    if isinstance(found, Agreement):
+        show_agreement(found)
         return
     columns = ["model", "measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
     rows = [
@@ -78,6 +88,18 @@ def compare(
     table(f"against {found.first}, over {found.items:,} CATs ({found.coverage:.1%})", columns, rows)
     for model, disagreement in found.disagreement.items():
         say(f"preferences that differ, in percent: {disagreement:.1f} ({model})")
+    say(str(found.signature))
+
+
+def show_agreement(found: "Agreement") -> None:
+    """Print how far models agree on probes."""
+    for row in found.rows:
+        one, other = row["models"]
+        say(f"{row['category']}: {one} and {other}")
+        for end, share in row["overlap"].items():
+            say(f"  {end}: {share:.0%} of the first {row['top']} in common")
+        for what, tau in row["kendall"].items():
+            say(f"  order of {what}: Kendall's tau {tau:.2f}")
     say(str(found.signature))
 
 

@@ -25,6 +25,7 @@ from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.runs import Run, read_manifest, read_scores
 from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.signature import differences
 
 Tiny = Callable[[str], Path]
 
@@ -299,6 +300,27 @@ def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> 
     assert read_manifest(files / "runs/bert/pairs")["about"]["on"] == str(files / "pairs.jsonl")
     with pytest.raises(ValueError, match="have the same name"):
         list(evaluate_all(models[:1], [sets[0], str(files / "cats.json")], out=files / "again"))
+
+
+def test_a_pseudo_perplexity_is_not_taken_for_a_perplexity(tiny: Tiny) -> None:
+    """SoFa of a masked model and of a causal one have signatures that differ, so that no column holds both."""
+    causal, masked, gap = (evaluate(str(tiny(name)), PROBES, resamples=10) for name in ("gpt2", "bert", "bart"))
+    assert causal.signature.way == ""
+    assert differences(causal.signature, masked.signature) == ["way: none and pseudo-perplexity"]
+    assert differences(masked.signature, gap.signature)
+
+
+def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]) -> None:
+    """The ends that two models have in common, and tau of their orders; a model agrees with itself wholly."""
+    for name, folder in (("gpt2", "one"), ("llama", "two"), ("gpt2", "one again")):
+        evaluate(str(tiny(name)), files / "probes.jsonl", out=files / folder, resamples=10)
+    found = json.loads(catsofa("compare", files / "one", files / "two", "--json")[0])
+    assert [row["category"] for row in found["agreement"]] == ["invented"]
+    assert -1 <= found["agreement"][0]["kendall"]["identities"] <= 1
+    assert found["agreement"][0]["overlap"]["identities most often lowest"] == 1, "three of three"
+    assert found["signature"]["protocol"] == "catsofa"
+    assert "order of stereotypes: Kendall's tau" in catsofa("compare", files / "one", files / "two")[0]
+    assert "two models or more; found one" in catsofa("compare", files / "one", files / "one again")[1]
 
 
 def test_a_slip_in_the_last_name_costs_no_work_on_the_first(

@@ -247,6 +247,8 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
     assert " with head@" in found.signature.model
     with pytest.raises(ValueError, match=r"nsp: .* → none"):
         evaluate(str(learner("llama")), CATS, out=tmp_path / "run", device="cpu", resamples=9)
+    with pytest.raises(ValueError, match=r"the head was trained on .*llama.*, and .*bert.* is another model"):
+        evaluate(str(learner("bert")), CATS, nsp=tmp_path / "head", device="cpu", resamples=9)
 
 
 def test_separation_is_the_share_of_right_orders() -> None:

@@ -39,9 +39,11 @@ class Version:
     release: str
 
     @property
-    def tested(self) -> bool:
-        """Whether it is the edition and release this was measured on."""
-        return self.edition == "Community" and self.release.startswith(f"{TESTED}.")
+    def doubt(self) -> str:
+        """What to say of an edition or release this was not measured on; nothing of the one it was."""
+        if self.edition == "Community" and self.release.startswith(f"{TESTED}."):
+            return ""
+        return f"this is Label Studio {self.release} ({self.edition}); catsofa was tried with {TESTED}, Community"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

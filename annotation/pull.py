@@ -1,5 +1,6 @@
 """Bring answers home: a page at a time, only what is new, appended to raw.jsonl and never changed there."""
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +14,10 @@ from catsofa.annotation.study import Study, open_study
 PAGE = 500
 """Tasks in one page: with five answers each, about a megabyte."""
 MARGIN = timedelta(minutes=10)
-"""How far before the newest answer a pull begins: what was written while the last one was reading is not missed."""
+"""How far before the beginning of the last pull the next one asks, by the times the server gives its answers: what was
+being written just then is not missed."""
+ITS = "ls-"
+"""How the names of what the server numbers begin; a crowd elsewhere gives names and times of its own."""
 UTC_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 """The one way the server's filter reads a time."""
 
@@ -40,16 +44,18 @@ def pull(study: Study, server: Server, *, page: int = PAGE, everything: bool = F
         if not study.settings.project:
             raise ValueError(f"{study.folder} has no project on a server yet; catsofa annotate push makes it")
         path = study.folder / "raw.jsonl"
-        known = {row.annotation: row.updated for row in rows.read(path, Raw)}
-        since = "" if everything else _before(max(known.values(), default=""))
-        new = changed = 0
+        known = {row.annotation: row.updated for row in rows.read(path, Raw) if row.annotation.startswith(ITS)}
+        since = "" if everything else _earlier(study.settings.pulled, MARGIN)
+        new, changed, begun = 0, 0, time.monotonic()
         for some in _pages(server.answered_since(study.settings.project, since, page), page):
             fresh = [row for task in some for row in _answers(task, study) if known.get(row.annotation) != row.updated]
             rows.append(fresh, path)
             changed += sum(row.annotation in known for row in fresh)
             new += sum(row.annotation not in known for row in fresh)
             known |= {row.annotation: row.updated for row in fresh}
-        return digested(study, new, changed)
+        # only a pull that came to its end says so: of one that was killed the later pages are missing, not the latest
+        took = timedelta(seconds=time.monotonic() - begun)
+        return digested(study.saved(pulled=_earlier(max(known.values(), default=""), took)), new, changed)
 
 
 def digested(study: Study, new: int, changed: int) -> Pulled:
@@ -61,11 +67,9 @@ def digested(study: Study, new: int, changed: int) -> Pulled:
     return Pulled(new=new, changed=changed, late=late, records=judged.write_annotations(study))
 
 
-def _before(newest: str) -> str:
-    """The time from which to ask."""
-    if not newest:
-        return ""
-    return (datetime.fromisoformat(newest) - MARGIN).strftime(UTC_TIME)
+def _earlier(at: str, by: timedelta) -> str:
+    """A time so much earlier; nothing, if there was none."""
+    return (datetime.fromisoformat(at) - by).strftime(UTC_TIME) if at else ""
 
 
 def _pages(tasks: Iterable[ServerTask], size: int) -> Iterator[list[ServerTask]]:
@@ -86,7 +90,7 @@ def _answers(task: ServerTask, study: Study) -> Iterator[Raw]:
         return
     for found in task.annotations:
         yield Raw(
-            annotation=f"ls-{found['id']}",
+            annotation=f"{ITS}{found['id']}",
             updated=_text(found["updated_at"]),
             token=task.token,
             annotator=name_of(found["completed_by"]),
@@ -99,7 +103,7 @@ def _answers(task: ServerTask, study: Study) -> Iterator[Raw]:
 
 def name_of(user: Any) -> str:
     """The name of a user of the server in our files: a number, no address."""
-    return f"ls-{user['id'] if isinstance(user, dict) else user}"
+    return f"{ITS}{user['id'] if isinstance(user, dict) else user}"
 
 
 def _text(time: Any) -> str:

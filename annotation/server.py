@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
+from catsofa.annotation.label_studio import Version
 from catsofa.data.files import BadInput
 
 VERSION = "1.23.2"
@@ -176,7 +177,7 @@ class Running:
     ) -> None:
         """Start the program and wait until it answers; a port that is taken is refused."""
         # Label Studio would take the next port without a word
-        _refuse_taken(host, port)
+        refuse_taken(host, port)
         self.url, self._patience = f"http://{host}:{port}", patience
         self._log: IO[bytes] = (data / "server.log").open("wb")
         command = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
@@ -203,9 +204,16 @@ class Running:
                     return
             except httpx.TransportError:
                 pass
+            if b"is in use" in log.read_bytes():
+                raise ValueError(f"{self.url} was taken while Label Studio started; name another port")
             time.sleep(0.2)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["nothing"]
         raise ValueError(f"Label Studio did not start; the last line of {log} is: {said[0][:300]}")
+
+    def version(self) -> Version:
+        """Which Label Studio it is."""
+        found = httpx.get(f"{self.url}/api/version/", timeout=PATIENCE, trust_env=False).raise_for_status().json()
+        return Version(edition=str(found.get("edition", "")), release=str(found.get("release", "")))
 
     def wait(self) -> int:
         """Wait until the server ends of itself."""
@@ -244,7 +252,7 @@ class Running:
         self.stop()
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def refuse_taken(host: str, port: int) -> None:
     """A ValueError if somebody listens there already."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -48,6 +48,8 @@ class Settings:
     contact: str = ""
     created: str = ""
     closed: str = ""
+    pulled: str = ""
+    """Up to when all answers have come home, by the server's times."""
 
     def __post_init__(self) -> None:
         """Refuse what no study can be."""

@@ -106,6 +106,15 @@ class Person:
             headers={"X-CSRFToken": self.session.cookies["csrftoken"]},
         )
 
+    def change(self, annotation: int, result: list[Any]) -> None:
+        """Change an answer given before."""
+        done = self.session.patch(
+            f"{self.url}/api/annotations/{annotation}/",
+            json={"result": result},
+            headers={"X-CSRFToken": self.session.cookies["csrftoken"]},
+        )
+        assert done.status_code == 200
+
     def work(self, project: int, judge: Callable[[Mapping[str, str]], list[Any]], at_most: int = 10_000) -> int:
         """Answer tasks until there are no more."""
         done = 0

@@ -93,8 +93,8 @@ def push(
 
     opened = open_study(study)
     server = from_environment(opened.settings.url)
-    if not (version := server.version()).tested:
-        note(f"this is Label Studio {version.release} ({version.edition}); catsofa was tried with 1.23, Community")
+    if doubt := server.version().doubt:
+        note(doubt)
     opened, pushed = send(opened, server, chunk=chunk, report=lambda done: note(f"{done:,} tasks", quiet=quiet))
     say(
         f"project {opened.settings.project} at {opened.settings.url}: {pushed.sent:,} tasks sent, "

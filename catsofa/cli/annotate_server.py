@@ -1,11 +1,14 @@
 """The command that runs a Label Studio of our own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from catsofa.cli.terminal import examples, note, say
+
+if TYPE_CHECKING:
+    from catsofa.annotation.server import Credentials, Running
 
 StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
 
@@ -43,29 +46,59 @@ def serve(
     It is installed into an environment of its own when it is needed first.
     """
     from catsofa.annotation import server
-    from catsofa.annotation.label_studio import KEY, URL
 
-    program = server.executable()
-    if program is None:
-        asked = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
-        if not yes and not typer.confirm(asked):
-            raise ValueError(f"without a server there is nothing to start; set {server.EXECUTABLE} if you have one")
-        note("installing, which takes a minute or two …")
-        program = server.install()
+    program = server.executable() or _installed(yes)
     folder = (data or server.home() / "label-studio-data").resolve()
+    server.refuse_taken(server.LOOPBACK, port)
     if not folder.exists():
         note("preparing the database, which takes a minute …")
     first = server.prepare(program, folder, database, server.Credentials(email=email))
-    with server.Running(program, folder, port=port, database=database) as running:
-        say(f"Label Studio runs at {running.url}, for this machine alone; its data lie in {folder}")
-        if first:
-            say(f"sign in as {first.email} with the password {first.password}; both are shown only this once")
-            say(f"export {URL}={running.url} {KEY}={first.token}")
-        else:
-            say(f"export {URL}={running.url} {KEY}=…   (your token is shown under Account & Settings)")
-        say("Ctrl-C stops it; the same command starts it again with everything in it")
-        if running.wait():
-            raise ValueError(f"the server ended; {folder / 'server.log'} says why")
+    # said before anything else can go wrong: nobody can ask for them again
+    _say_account(first, f"http://{server.LOOPBACK}:{port}")
+    note("starting …")
+    try:
+        with server.Running(program, folder, port=port, database=database) as running:
+            _say_running(running, folder)
+            if running.wait():
+                raise ValueError(f"the server ended; {folder / 'server.log'} says why")
+    except KeyboardInterrupt:
+        say(f"\nLabel Studio was stopped; catsofa annotate serve --data {folder} --port {port} starts it again")
+
+
+def _installed(yes: bool) -> Path:
+    """The server, installed if somebody agrees."""
+    from catsofa.annotation import server
+
+    asked = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
+    refused = f"without a server there is nothing to start; --yes installs it, {server.EXECUTABLE} names one you have"
+    try:
+        agreed = yes or typer.confirm(asked)
+    except typer.Abort:
+        raise ValueError(refused) from None
+    if not agreed:
+        raise ValueError(refused)
+    note("installing, which takes some minutes …")
+    return server.install()
+
+
+def _say_account(first: "Credentials | None", url: str) -> None:
+    """Who may sign in, and what the other commands need to know."""
+    from catsofa.annotation.label_studio import KEY, URL
+
+    if first:
+        say(f"sign in as {first.email} with the password {first.password}; both are shown only this once")
+        say(f"export {URL}={url} {KEY}={first.token}")
+    else:
+        say(f"export {URL}={url} {KEY}=…   (your token is shown under Account & Settings)")
+
+
+def _say_running(running: "Running", folder: Path) -> None:
+    """Where it is and how to stop it."""
+    version = running.version()
+    say(f"Label Studio {version.release} runs at {running.url}, for this machine alone; its data lie in {folder}")
+    if version.doubt:
+        note(version.doubt)
+    say("Ctrl-C stops it; the same command starts it again with everything in it")
 
 
 def gate(

@@ -1,6 +1,7 @@
 """Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from catsofa.annotation.study import Study, create
 from catsofa.data.jsonl import read
 from catsofa.data.records import Cat
 
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
 pytestmark = [pytest.mark.labelstudio, pytest.mark.browser, pytest.mark.slow]
 
 
@@ -30,21 +32,34 @@ def open_label_studio(page: Any, person: Person, project: int) -> None:
     page.wait_for_load_state("networkidle")
     page.goto(f"{person.url}/projects/{project}/data?labeling=1")
     warning = page.locator(".lsf-modal-ls_visible")
-    warning.wait_for(timeout=60_000)
+    warning.wait_for()
     assert "Content warning" in warning.inner_text()
 
 
 def close_warning(page: Any) -> None:
     """Close the instructions, which swallow keys until they are gone."""
-    page.wait_for_timeout(500)
-    page.keyboard.press("Escape")
-    page.locator(".lsf-modal-ls_visible").wait_for(state="hidden")
-    page.wait_for_timeout(300)
+    for _ in range(10):
+        page.keyboard.press("Escape")
+        with suppress(sync_api.TimeoutError):
+            page.locator(".lsf-modal-ls_visible").wait_for(state="hidden", timeout=15_000)
+            return
+    raise AssertionError("the instructions stay")
 
 
 def submitted(page: Any) -> Any:
     """What waits for the answer to be taken."""
     return page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST")
+
+
+def choose(page: Any, key: str) -> None:
+    """Press a key until its choice is taken: the page is drawn before it listens."""
+    chosen = "key => document.querySelectorAll('input[type=radio]')[key - 1].checked"
+    for _ in range(10):
+        page.keyboard.press(key)
+        with suppress(sync_api.TimeoutError):
+            page.wait_for_function(chosen, arg=int(key), timeout=15_000)
+            return
+    raise AssertionError(f"key {key} chooses nothing")
 
 
 def test_five_people_validate_by_keyboard_in_label_studio(
@@ -62,10 +77,10 @@ def test_five_people_validate_by_keyboard_in_label_studio(
         close_warning(page)
         for item in range(2):
             page.get_by_text("What does each sentence say").wait_for()
-            page.wait_for_timeout(700)
+            page.wait_for_function("document.querySelectorAll('input[type=radio]').length === 9")
+            page.wait_for_function("!document.querySelector('input[type=radio]:checked')")
             for key in ("1", "5", "9"):
-                page.keyboard.press(key)
-                page.wait_for_timeout(100)
+                choose(page, key)
             if (n, item) == (0, 0):
                 shot(page, "label-studio-validate")
             with submitted(page) as taken:
@@ -86,19 +101,19 @@ def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, 
     open_label_studio(page, person, study.settings.project)
     close_warning(page)
     page.get_by_text("The target to write about").wait_for()
-    page.wait_for_timeout(700)
+    fields = page.locator("form textarea, form input[type=text]")
+    fields.nth(3).wait_for()
     who = "baker" if page.get_by_text("baker", exact=True).count() else "florist"
-    for words in (f"The {who} is very BLANK.", "early", "late", "cubic"):
+    for left, words in zip((3, 2, 1, 0), (f"The {who} is very BLANK.", "early", "late", "cubic"), strict=True):
         # a field that has its text is none any more, so the first one left is the next
-        field = page.locator("form textarea, form input[type=text]").nth(0)
-        field.fill(words)
-        field.press("Enter")
-        page.wait_for_timeout(300)
+        fields.nth(0).fill(words)
+        fields.nth(0).press("Enter")
+        fields.nth(left).wait_for(state="detached")
     shot(page, "label-studio-write")
     with submitted(page) as taken:
         page.get_by_test_id("bottombar-submit-button").click()
     assert taken.value.status == 201
-    page.wait_for_timeout(1000)
+    fields.nth(3).wait_for()
     with submitted(page) as taken:
         page.get_by_test_id("bottombar-skip-button").click()
     pull(study, server)
@@ -130,6 +145,8 @@ def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str
     page.keyboard.press("Enter")
     for n in range(3):
         page.get_by_text("What does each sentence say").wait_for()
+        # the answer to the last one may be on its way: keys pressed before the next is drawn would go to that
+        page.wait_for_function("!document.querySelector('#task input:checked, button:disabled')")
         if n == 0:
             page.keyboard.press("1")
             page.get_by_role("button", name="Submit").press("Enter")

@@ -1,4 +1,5 @@
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -6,11 +7,12 @@ from invented import bakers, paraphrased, probes, terms
 from label_studio_server import Person, truth
 
 from catsofa.annotation import judged
+from catsofa.annotation import pull as pulls
 from catsofa.annotation.kinds import KINDS
 from catsofa.annotation.label_studio import Server
 from catsofa.annotation.pull import pull
 from catsofa.annotation.push import push
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.study import Study, create, open_study
 from catsofa.data import formats
 from catsofa.data.records import Annotation
 from catsofa.validation.collected import collect
@@ -74,6 +76,32 @@ def test_a_second_pull_brings_nothing_and_changes_no_byte(five_ways: Study, serv
     everything = pull(five_ways, server, everything=True)
     assert (again.new, again.changed, everything.new) == (0, 0, 0)
     assert before == [(five_ways.folder / name).read_bytes() for name in ("raw.jsonl", "annotations.jsonl")]
+
+
+def test_only_what_is_new_or_changed_is_read_again(
+    server: Server, annotators: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of four answered tasks one is answered again and one answer is changed: these are read, and the border's."""
+    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(4)), server)
+    project, judge = study.settings.project, truth(study)
+    annotators[0].work(project, judge)
+    pull(study, server)
+    monkeypatch.setattr(pulls, "MARGIN", timedelta(0))
+    newest = max(judged.latest(study), key=lambda row: row.updated)
+    open_study(study.folder).saved(pulled=newest.updated)  # as if the last pull had begun then
+    annotators[1].work(project, judge, at_most=1)
+    second = token_of(study, server, annotators[1].seen[-1])
+    changed = next(row for row in judged.latest(study) if row.token not in (second, newest.token))
+    annotators[0].change(int(changed.annotation.removeprefix("ls-")), judge({"item": changed.token})[:1])
+    read = {task.token for task in server.answered_since(project, newest.updated, 100)}
+    assert {second, changed.token} <= read <= {second, changed.token, newest.token}
+    again = pull(study, server)
+    assert (again.new, again.changed) == (1, 1)
+
+
+def token_of(study: Study, server: Server, task: int) -> str:
+    """The name we gave a task of the server."""
+    return next(t.token for t in server.find(study.settings.project, list(study.keys)) if t.id == task)
 
 
 def test_the_votes_confirm_what_everybody_said(five_ways: Study, server: Server) -> None:

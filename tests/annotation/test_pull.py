@@ -1,0 +1,90 @@
+"""Pulls that are cut short, or slow: whatever was answered comes home with the next one."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from invented import bakers
+
+from catsofa.annotation import pull as pulls
+from catsofa.annotation.label_studio import ServerTask, Unanswered
+from catsofa.annotation.pull import UTC_TIME, pull
+from catsofa.annotation.questions import interface, result_of
+from catsofa.annotation.study import Study, create, open_study
+
+BEGIN = datetime(2026, 1, 2, 3, 0, tzinfo=UTC)
+LABELS = result_of(interface("validate-cats"), {f"label_{k}": "unrelated" for k in (1, 2, 3)})
+
+
+class Faulty:
+    """A server whose answers are known, and which falls silent where a test wants it to."""
+
+    def __init__(self, study: Study) -> None:
+        self.tokens, self.answers = list(study.keys), dict[str, datetime]()
+        self.asked: list[str] = []
+        self.silent_after = 1000
+
+    def answered_since(self, project: int, since: str, page: int) -> Iterator[ServerTask]:
+        """The tasks by their number, as the real one gives them."""
+        self.asked.append(since)
+        for n, token in enumerate(self.tokens):
+            if n == self.silent_after:
+                raise Unanswered("reading the tasks: Label Studio did not answer")
+            if (at := self.answers.get(token)) and (not since or at.strftime(UTC_TIME) > since):
+                yield ServerTask(id=n, data={"item": token}, annotations=[self.annotation(n, at)])
+
+    def annotation(self, number: int, at: datetime) -> dict[str, Any]:
+        """What one person answered."""
+        at_text = at.strftime(UTC_TIME)
+        return {"id": number, "updated_at": at_text, "created_at": at_text, "completed_by": 7, "was_cancelled": False,
+                "result": LABELS}  # fmt: skip
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Six CATs in a project."""
+    return create(tmp_path / "study", kind="validate-cats", items=bakers(6)).saved(project=1)
+
+
+def test_what_a_pull_that_was_cut_short_did_not_read_comes_with_the_next(study: Study) -> None:
+    """The answers are older the later their page: what was read says nothing of what was not."""
+    server: Any = Faulty(study)
+    server.answers = {token: BEGIN - timedelta(hours=n) for n, token in enumerate(server.tokens)}
+    server.silent_after = 2
+    with pytest.raises(Unanswered):
+        pull(study, server, page=1)
+    server.silent_after = 1000
+    assert pull(study, server, page=1).new == 4
+    assert (pull(study, server, page=1).new, server.asked[-1][:16]) == (0, "2026-01-02T02:49")  # 3:00 less ten minutes
+
+
+def test_an_answer_given_while_a_slow_pull_reads_on_comes_with_the_next(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half an hour into a pull of an hour somebody answers what was read already: the next one asks from before it."""
+    server: Any = Faulty(study)
+    first, *_, last = server.tokens
+    server.answers = {last: BEGIN + timedelta(minutes=59)}
+    clock = iter((0.0, 3600.0, 3600.0, 3601.0))
+    monkeypatch.setattr(pulls, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    assert pull(study, server).new == 1
+    server.answers[first] = BEGIN + timedelta(minutes=30)
+    assert pull(open_study(study.folder), server).new == 1
+    assert server.asked[-1] < "2026-01-02T03:00:00"
+
+
+def test_a_crowds_own_times_do_not_move_the_servers(study: Study) -> None:
+    """Somebody's clock on a platform is a year ahead: what the server has is asked for all the same."""
+    with (study.folder / "raw.jsonl").open("w") as file:
+        file.write(
+            f'{{"annotation":"A1/{next(iter(study.keys))}","updated":"2027-01-02T03:04:05Z",'
+            f'"token":"{next(iter(study.keys))}","annotator":"W1","at":"2027-01-02T03:04:05Z"}}\n'
+        )
+    server: Any = Faulty(study)
+    server.answers = {server.tokens[0]: BEGIN}
+    assert pull(study, server).new == 1
+    server.answers[server.tokens[1]] = BEGIN + timedelta(hours=1)
+    assert pull(study, server).new == 1

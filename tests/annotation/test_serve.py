@@ -1,0 +1,90 @@
+"""`catsofa annotate serve`: asked before it installs, started, stopped by Ctrl-C, started again with what was in it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from label_studio_server import PATIENCE, free_port
+
+SERVE = [str(Path(sys.executable).with_name("catsofa")), "annotate", "serve"]
+LAST = "Ctrl-C stops it; the same command starts it again with everything in it\n"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without a Label Studio."""
+    return {name: v for name, v in os.environ.items() if not name.startswith("LABEL_STUDIO_")} | more
+
+
+@pytest.mark.parametrize("answer", ["n\n", ""])
+def test_nothing_is_installed_without_a_yes(answer: str, tmp_path: Path) -> None:
+    """No, or nobody to ask: one sentence that says what would help, and not a file anywhere."""
+    done = subprocess.run(
+        [*SERVE, "--data", str(tmp_path / "data")],
+        input=answer,
+        env=environment(XDG_DATA_HOME=str(tmp_path / "home"), HOME=str(tmp_path / "home")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "is not installed. Install it into" in done.stdout
+    assert done.stderr.startswith("catsofa: without a server there is nothing to start; --yes installs it")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.labelstudio
+@pytest.mark.slow
+def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_path: Path) -> None:
+    """The token it shows once opens it, sign-up is closed, Ctrl-C ends it cleanly, the second start has the account."""
+    port, data = free_port(), tmp_path / "data"
+    command = [*SERVE, "--data", str(data), "--port", str(port)]
+    url = f"http://127.0.0.1:{port}"
+    token = ""
+    for _ in range(2):
+        running = subprocess.Popen(
+            command, env=environment(LABEL_STUDIO_EXE=str(program)), stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert running.stdout
+            said = ""
+            while not said.endswith(LAST) and (line := running.stdout.readline()):
+                said += line
+            assert f"Label Studio 1.23.2 runs at {url}, for this machine alone" in said
+            assert ("both are shown only this once" in said) == (not token)
+            token = token or re.findall(r"LABEL_STUDIO_API_KEY=([0-9a-f]{40})", said)[0]
+            who = get(f"{url}/api/current-user/whoami", token)
+            assert who.json()["email"] == "researcher@example.org"
+            assert not signed_up(url)
+            refused = subprocess.run(command, env=environment(LABEL_STUDIO_EXE=str(program)), capture_output=True,
+                                     text=True, check=False)  # fmt: skip
+            assert refused.stderr.startswith(f"catsofa: 127.0.0.1:{port} cannot be used")
+        finally:
+            running.send_signal(signal.SIGINT)
+            end, _ = running.communicate(timeout=PATIENCE)
+        assert running.returncode == 0
+        assert f"catsofa annotate serve --data {data} --port {port} starts it again" in end
+        with pytest.raises(httpx.ConnectError):
+            get(url, "")
+
+
+def signed_up(url: str) -> bool:
+    """Whether somebody without an invitation can make an account."""
+    with httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False) as browser:
+        browser.get("/user/signup/")
+        form = {
+            "csrfmiddlewaretoken": browser.cookies["csrftoken"],
+            "email": "me@example.org",
+            "password": "long-enough",
+        }
+        return browser.post("/user/signup/", data=form, headers={"Referer": url}).status_code == 302
+
+
+def get(url: str, token: str) -> httpx.Response:
+    """An answer of the server."""
+    headers = {"Authorization": f"Token {token}"} if token else {}
+    return httpx.get(url, headers=headers, timeout=PATIENCE, trust_env=False)

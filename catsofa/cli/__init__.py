@@ -23,6 +23,7 @@ from catsofa.cli import (
     run,
     score,
     served,
+    share,
     similarity,
     validate,
 )
@@ -58,6 +59,7 @@ for room in (
     nsp,
     report,
     leaderboard,
+    share,
     run,
 ):
     room.register(app)

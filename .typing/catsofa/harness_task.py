@@ -1,0 +1,1 @@
+../../catsofa/harness_task.py

@@ -1,0 +1,1 @@
+../../catsofa/hub.py

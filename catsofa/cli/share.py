@@ -1,0 +1,73 @@
+"""Commands that take what was made elsewhere: to lm-evaluation-harness, to the Hub."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.terminal import DATA, NEW_FOLDER, Json, Quiet, examples, print_json, say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(
+        name="export-harness",
+        epilog=examples(
+            "catsofa export-harness bakers.jsonl --out task --name bakers",
+            "catsofa export-harness release --out task --name bakers --quiet",
+        ),
+    )(export_harness)
+    app.command(
+        name="push-to-hub",
+        epilog=examples(
+            "catsofa push-to-hub release --repo me/bakers",
+            "catsofa push-to-hub runs/gpt2 runs/bert report.html --repo me/bakers-results --public",
+        ),
+    )(push_to_hub)
+
+
+def export_harness(
+    data: Annotated[str, typer.Argument(metavar=DATA, help="CATs or pairs.")],
+    out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write.")],
+    name: Annotated[str, typer.Option(help="The task is called catsofa_NAME.")],
+    quiet: Quiet = False,
+) -> None:
+    """Write a data set as a task of lm-evaluation-harness, which measures as --protocol stereoset-acl does.
+
+    The folder can be moved; the harness finds it by --include_path.
+    """
+    from catsofa.data import sources
+    from catsofa.harness import write
+
+    count = write(sources.read(local(data)), out, name)
+    say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
+
+
+def push_to_hub(
+    paths: Annotated[list[Path], typer.Argument(help="Releases, runs of `catsofa score`, single result files.")],
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="A dataset repository; made if it is not there.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Make a new repository public; it is private if not.")
+    ] = False,
+    message: Annotated[str, typer.Option(help="Of the commit.")] = "",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put data sets and results on the Hub, in one commit; what is there already is not sent again.
+
+    The token comes from HF_TOKEN in the environment, the Hub from HF_ENDPOINT if that is set.
+    """
+    from dataclasses import asdict
+
+    from catsofa.hub import push
+
+    if quiet or json:
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+
+        disable_progress_bars()
+    pushed = push(paths, repo, public=public, message=message)
+    if json:
+        print_json(asdict(pushed))
+        return
+    say(f"{len(pushed.files):,} files: {pushed.url}", quiet=quiet)

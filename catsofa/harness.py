@@ -1,0 +1,118 @@
+"""A data set as a task of lm-evaluation-harness: a folder with the task, its code and its data."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.folders import atomic_folder
+from catsofa.data.records import LABELS, Cat, Pair, kind_name
+
+MEASURES: dict[type[Any], tuple[str, ...]] = {Cat: ("lms", "ss", "icat", "coverage"), Pair: ("score", "coverage")}
+IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "coverage": 100}
+HIGHER = {"lms": "true", "ss": "null", "icat": "true", "score": "null", "coverage": "true"}
+"""Whether more is better; neither for a measure whose ideal is in the middle."""
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+OURS = ("README.md", "utils.py", "*.yaml", "*.jsonl")
+
+TASK = """\
+# Stereotypes of people; content warning. Benchmark data, not for training.
+tag: catsofa
+task: {task}
+custom_dataset: !function utils.load
+dataset_kwargs:
+  file: {file}
+test_split: test
+output_type: multiple_choice
+doc_to_text: ""
+doc_to_target: 0
+doc_to_choice: choices
+target_delimiter: ""
+num_fewshot: 0
+process_results: !function utils.{kind}
+metric_list:
+{metrics}
+metadata:
+  version: 1.0
+"""
+METRIC = """\
+  - metric: {name}  # ideal: {ideal}
+    aggregation: !function utils.{function}
+    higher_is_better: {higher}"""
+README = """\
+# {task}: a task of lm-evaluation-harness
+
+**Content warning.** The data hold sentences that stereotype people. They measure models; please leave them out of
+training corpora.
+
+    lm_eval --model hf --model_args pretrained=MODEL --tasks {task} --include_path THIS-FOLDER
+
+Written by catsofa {version} from {count:,} {what}. A causal model gets the numbers of
+`catsofa score MODEL --on DATA --protocol stereoset-acl`: every text is scored whole, after the start token, by the sum
+of its log-probabilities. What follows a context is scored by log p(context, sentence) − log p(sentence); the
+sentence alone is read as a text of its own, without the space before it, which moves the first token of tokenizers
+that spell a space as part of a word. The harness gives no intervals for these measures; `catsofa score` does.
+
+The ideal of ss and of the score of pairs is 50: neither more nor less of them is better, and 50 is not “unbiased”.
+"""
+
+
+def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
+    """Write the task `catsofa_NAME` as a new folder; returns how many documents it has."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a task; use small letters, digits, - and _")
+    docs, kind = documents(list(records))
+    task, file = f"catsofa_{name}", f"{name}.jsonl"
+    metrics = "\n".join(
+        METRIC.format(name=each, ideal=IDEALS[each], function=_function(each), higher=HIGHER[each])
+        for each in MEASURES[kind]
+    )
+    with atomic_folder(folder, lambda found: any(map(found.match, OURS))) as filling:
+        code = files("catsofa").joinpath("harness_task.py").read_text(encoding="utf-8")
+        (filling / "utils.py").write_text(code, encoding="utf-8")
+        text = TASK.format(task=task, file=file, kind=kind.__name__.lower(), metrics=metrics)
+        (filling / f"{task}.yaml").write_text(text, encoding="utf-8")
+        lines = "".join(f"{json.dumps(doc, ensure_ascii=False)}\n" for doc in docs)
+        (filling / file).write_text(lines, encoding="utf-8")
+        about = README.format(task=task, version=version("catsofa"), count=len(docs), what=kind_name(kind))
+        (filling / "README.md").write_text(about, encoding="utf-8")
+    return len(docs)
+
+
+def _function(measure: str) -> str:
+    """The function of the task's code that aggregates a measure."""
+    from catsofa.harness_task import AGGREGATE
+
+    return AGGREGATE[measure].__name__
+
+
+def documents(records: Sequence[Any]) -> tuple[list[dict[str, Any]], type[Any]]:
+    """A document for each CAT or each pair, and which of the two they are."""
+    kinds = {type(record) for record in records}
+    if kinds == {Cat}:
+        return [_cat(record) for record in records], Cat
+    if kinds == {Pair}:
+        return [_pair(record) for record in records], Pair
+    found = " and ".join(sorted(kind_name(kind) for kind in kinds)) or "nothing"
+    raise ValueError(
+        f"a task of lm-evaluation-harness is made of CATs or of pairs; found {found} (the harness gives no count of "
+        "tokens, which perplexities need, and no vectors)"
+    )
+
+
+def _cat(cat: Cat) -> dict[str, Any]:
+    """The three sentences, or each after the context and then alone."""
+    candidates = [cat[label] for label in LABELS]
+    choices = [candidate.text for candidate in candidates]
+    if cat.kind == "intersentence":
+        choices = [*(f"{cat.context} {text}" for text in choices), *choices]
+    about = {"id": cat.id, "kind": cat.kind, "domain": cat.bias_type, "target": cat.target}
+    return {**about, "candidates": [candidate.id for candidate in candidates], "choices": choices}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    """Both sentences, the more stereotyping first."""
+    return {"id": pair.id, "domain": pair.bias_type, "direction": pair.direction, "choices": [pair.more, pair.less]}

@@ -1,0 +1,172 @@
+"""Push data sets and result files to the Hub: one commit for all, private until told otherwise, safe to run again."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from catsofa.data import json_files, jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.release import OURS
+from catsofa.scoring.runs import MANIFEST, REPORT, read_scores
+
+TOKEN = "HF_TOKEN"
+"""The environment variable the token stands in; it is read nowhere else and written nowhere."""
+ENDPOINT = "https://huggingface.co"
+WAITS = (1.0, 3.0, 9.0)
+"""Seconds before each further try."""
+PASSING = frozenset({408, 429, 500, 502, 503, 504})
+"""Answers that another try may mend."""
+REPO = re.compile(r"[\w.-]+/[\w.-]+")
+PLACE = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?(?:[/\\][^\s/\\|]+)+[/\\]([^\s/\\|]+)")
+"""Where something lies on a machine, and what it is called there."""
+EXPECTED = "a release, a run of `catsofa score`, or a single result file"
+
+
+class NotPushed(ValueError):
+    """The Hub did not take it; the sentence says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One file of the commit: where it goes, and its bytes or where they lie."""
+
+    path: str
+    content: Path | bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What is on the Hub now."""
+
+    url: str
+    files: tuple[str, ...]
+
+
+def push(
+    paths: Sequence[Path],
+    repo: str,
+    *,
+    public: bool = False,
+    message: str = "",
+    endpoint: str = "",
+    waits: Sequence[float] = WAITS,
+) -> Pushed:
+    """Put releases, runs and result files into the dataset repository `repo`, which is made if need be.
+
+    A release goes to the root, a run to results/NAME (its report and its scores, never its data), a file to
+    results/. Places on this machine are left out of reports. A try that failed in passing is made again.
+    """
+    if not REPO.fullmatch(repo):
+        raise ValueError(f"{repo!r} names no repository; write OWNER/NAME")
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise NotPushed(f"there is no token: set {TOKEN} to one that may write to {repo} (your settings on the Hub)")
+    uploads = [upload for path in paths for upload in uploads_of(path)]
+    _refuse_twice(uploads)
+    endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
+    text = message or f"Add {', '.join(path.resolve().name for path in paths)}"
+    url = _again(lambda: _commit(uploads, repo, token, endpoint, text, public), repo, endpoint, token, waits)
+    return Pushed(url=url, files=tuple(upload.path for upload in uploads))
+
+
+def uploads_of(path: Path) -> Iterator[Upload]:
+    """The files of a release, of a run, or the file itself."""
+    if path.is_file():
+        yield Upload(path=f"results/{path.name}", content=path)
+    elif (path / "study.json").exists():
+        raise BadInput(path, "a study, which names people", "its release (`catsofa release`), made to be public")
+    elif (path / MANIFEST).is_file():
+        yield from _run(path)
+    elif any((path / "data").glob("*.parquet")):
+        if not (path / "README.md").is_file():
+            raise BadInput(path, "a release without its card", "README.md beside data/, with licence and statement")
+        files = sorted(file for name in OURS for file in path.glob(name))
+        yield from (Upload(path=file.relative_to(path).as_posix(), content=file) for file in files)
+    else:
+        raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)
+
+
+def _run(folder: Path) -> Iterator[Upload]:
+    """A finished run's report and its scores; its manifest says where things lie on this machine and stays."""
+    if not (folder / REPORT).is_file():
+        raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
+    name = f"results/{folder.resolve().name}"
+    report = without_places(json_files.read(folder / REPORT, "the report of a run"))
+    text = json.dumps(report, ensure_ascii=False, indent=1)
+    yield Upload(path=f"{name}/{REPORT}", content=text.encode())
+    yield Upload(path=f"{name}/scores.jsonl", content=b"".join(jsonl.dumps(s) + b"\n" for s in read_scores(folder)))
+
+
+def without_places(value: Any) -> Any:
+    """The value, in every text of which what lies on this machine has its own name alone."""
+    if isinstance(value, str):
+        return PLACE.sub(r"\1", value)
+    if isinstance(value, dict):
+        return {name: without_places(part) for name, part in value.items()}
+    return [without_places(part) for part in value] if isinstance(value, list) else value
+
+
+def _refuse_twice(uploads: Sequence[Upload]) -> None:
+    """A ValueError if two files would be one on the Hub."""
+    paths = [upload.path for upload in uploads]
+    if twice := next((path for at, path in enumerate(paths) if path in paths[:at]), ""):
+        raise ValueError(f"two of these would be {twice} on the Hub; rename one, or push them to two repositories")
+
+
+def _commit(uploads: Sequence[Upload], repo: str, token: str, endpoint: str, message: str, public: bool) -> str:
+    """Make the repository if it is not there, and commit what is not on the Hub yet; the address of the commit."""
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    hub = HfApi(endpoint=endpoint, token=token)
+    hub.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
+    # made anew for each try, so that what an earlier one has brought there is seen and not sent again
+    adds = [CommitOperationAdd(u.path, u.content if isinstance(u.content, bytes) else str(u.content)) for u in uploads]
+    return str(hub.create_commit(repo, adds, commit_message=message, repo_type="dataset").commit_url)
+
+
+def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits: Sequence[float]) -> str:
+    """What `send` gives; what fails in passing is tried again, the rest is said in one sentence without the token."""
+    try:
+        from huggingface_hub.errors import HfHubHTTPError
+    except ImportError:
+        raise NotPushed("huggingface_hub is not installed; `pip install 'catsofa[hub]'`") from None
+    # the client under it has had three names (requests, httpx, httpx2): its errors are known by their own base.
+    # A part of a file that fails is a RuntimeError, an answer that was to be JSON and is not a JSONDecodeError
+    client_error: type[Exception] = HfHubHTTPError.__bases__[0]
+    for wait in (*waits, None):
+        try:
+            return send()
+        except (client_error, OSError, RuntimeError, json.JSONDecodeError) as error:
+            cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
+            status = cause.response.status_code if isinstance(cause, HfHubHTTPError) else None
+            passing = not _is_off(cause) if status is None else status in PASSING
+            if wait is None or not passing:
+                raise NotPushed(_why(cause, status, repo, endpoint).replace(token, "…")) from None
+        sleep(wait)
+    raise AssertionError("the last try returns or raises")
+
+
+def _is_off(error: BaseException) -> bool:
+    """Whether the machine was told to stay off the network."""
+    return type(error).__name__ == "OfflineModeIsEnabled"
+
+
+def _why(error: BaseException, status: int | None, repo: str, endpoint: str) -> str:
+    """What went wrong, and what to do."""
+    if _is_off(error):
+        return f"HF_HUB_OFFLINE is set, so nothing is sent; unset it to push to {repo}"
+    if status is None:
+        return f"{endpoint} cannot be reached ({error}); nothing was pushed, run the same command again"
+    if status == 401:
+        return f"{endpoint} does not know this token; set {TOKEN} to a valid one"
+    if status == 403:
+        return f"this token may not write to {repo}; make one with write permission, or choose a repository of yours"
+    if status == 404:
+        return f"{endpoint} has no place for {repo}; check the owner's name"
+    said = " ".join(str(error).split())
+    return f"{endpoint} answered {status} ({said}); nothing was pushed, run the same command again"

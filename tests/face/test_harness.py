@@ -1,0 +1,144 @@
+"""A data set in lm-evaluation-harness: the harness itself, where it is installed, finds our numbers."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from math import inf, isnan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import bakers, probes
+from zorbs import a_cat, a_pair
+
+from catsofa import harness_task
+from catsofa.data import jsonl
+from catsofa.data.records import Cat, Pair
+from catsofa.harness import documents, write
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.runs import read_scores
+from catsofa.scoring.stereoset import measures
+
+
+def two_kinds() -> list[Cat]:
+    """Four CATs of three terms, of both kinds."""
+    after = ("Zorbs came late.", "Zorbs came early.", "Rain is wet.")
+    return [
+        a_cat(),
+        a_cat("A zorb is BLANK.", "lazy", "busy", "square", id="two"),
+        a_cat("We met the zorbs.", *after, id="three", target="zorbs", sentences=True),
+        a_cat("The florin is BLANK.", "tidy", "untidy", "seventeen", id="four", target="florin"),
+    ]
+
+
+def two_pairs() -> list[Pair]:
+    """Pairs about zorbs."""
+    return [a_pair("Zorbs are late.", "Florins are late."), a_pair("A zorb lost it.", "A florin lost it.", id="two")]
+
+
+def test_the_code_beside_the_task_finds_our_measures() -> None:
+    """Whatever the scores: lms, ss and icat of the task's own code are those of catsofa, ties counted against."""
+    cats = [replace(cat, target=f"term {n % 3}") for n, cat in enumerate(bakers(9))]
+    scores = {c.id: float((5 * n + 3 * m * m) % 4) for n, cat in enumerate(cats) for m, c in enumerate(cat.candidates)}
+    found = []
+    for doc in documents(cats)[0]:
+        found.append(harness_task.cat(doc, [(scores[name], False) for name in doc["candidates"]]))
+    ours = measures(outcomes(cats, scores, ties="against"), resamples=1)
+    for name in ("lms", "ss", "icat"):
+        assert harness_task.AGGREGATE[name]([each[name] for each in found]) == pytest.approx(ours.macro[name])
+
+
+def test_after_a_context_a_sentence_counts_without_its_own_likelihood() -> None:
+    """−9 after the context and −8 alone is −1, above −5 and −1, which is −4."""
+    (doc,), _ = documents([two_kinds()[2]])
+    assert doc["choices"][:2] == ["We met the zorbs. Zorbs came late.", "We met the zorbs. Zorbs came early."]
+    assert doc["choices"][3:] == ["Zorbs came late.", "Zorbs came early.", "Rain is wet."]
+    found = harness_task.cat(doc, [(value, False) for value in (-9, -5, -20, -8, -1, -2)])
+    assert (found["ss"], found["lms"]) == (("zorbs", 1.0, 1.0), ("zorbs", 2.0, 2.0))
+
+
+def test_a_comparison_with_no_number_is_not_made() -> None:
+    """An unscored side lowers the coverage, and a set without any comparison has no measure."""
+    (doc,), _ = documents([a_cat()])
+    found = harness_task.cat(doc, [(-inf, False), (-1, False), (-2, False)])
+    assert (found["coverage"], found["ss"]) == (0.0, ("zorb", 0.0, 0.0))
+    assert found["lms"] == ("zorb", 1.0, 1.0)
+    assert isnan(harness_task.over_terms([found["ss"]]))
+
+
+def test_probes_are_refused_with_the_reason() -> None:
+    """A perplexity needs the number of tokens, which the harness does not give."""
+    with pytest.raises(ValueError, match="tokens"):
+        documents(probes(2))
+
+
+def test_a_name_is_one_that_a_command_line_can_hold(tmp_path: Path) -> None:
+    """Spaces, slashes and markup are refused before anything is written."""
+    for name in ("a b", "../x", "{x}", ""):
+        with pytest.raises(ValueError, match="cannot name a task"):
+            write(two_kinds(), tmp_path / "task", name)
+    assert not list(tmp_path.iterdir())
+
+
+def lm_eval() -> str:
+    """The program, in an environment of its own or beside ours; a skip with the reason where there is none."""
+    found = os.environ.get("LM_EVAL_EXE") or shutil.which("lm_eval")
+    if not found:
+        pytest.skip("lm-evaluation-harness is not installed; LM_EVAL_EXE names the lm_eval of another environment")
+    return found
+
+
+def harness_run(task: Path, name: str, model: Path, out: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the harness measures by a task, and its log of every document."""
+    arguments = ["--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu"]
+    where = ["--include_path", str(task), "--output_path", str(out), "--log_samples", "--batch_size", "1"]
+    done = subprocess.run(
+        [lm_eval(), *arguments, "--tasks", name, *where],
+        env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(out / "home")},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (results,) = out.rglob("results_*.json")
+    (samples,) = out.rglob("samples_*.jsonl")
+    rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    return json.loads(results.read_text())["results"][name], rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("records", [two_kinds(), two_pairs()], ids=["cats", "pairs"])
+def test_the_harness_itself_finds_our_scores(records: list[Any], shared: Path, tmp_path: Path) -> None:
+    """Each document's likelihoods, and the measures made of them, are those of `--protocol stereoset-acl`."""
+    from catsofa.scoring.evaluate import evaluate_all
+    from catsofa.scoring.protocols import named
+
+    lm_eval()
+    model, data = shared / "models" / "stories260K", tmp_path / "zorbs.jsonl"
+    jsonl.write(records, data)
+    write(records, tmp_path / "task", "zorbs")
+    theirs, samples = harness_run(
+        shutil.move(tmp_path / "task", tmp_path / "moved"), "catsofa_zorbs", model, tmp_path / "out"
+    )
+    (ours,) = evaluate_all([str(model)], [str(data)], protocol=named("stereoset-acl"), out=tmp_path / "run")
+    scores = {(score.item, score.task): score.score for score in read_scores(tmp_path / "run")}
+    for sample in samples:
+        doc, found = sample["doc"], [float(response[0]) for response in sample["filtered_resps"]]
+        expected = (
+            [scores[name, doc["kind"]] for name in doc["candidates"]]
+            if "candidates" in doc
+            else [scores[doc["id"], side] for side in ("more", "less")]
+        )
+        if len(found) == 6:
+            # the likelihood of the context, which the three share, is in theirs and not in ours
+            found = [here - there for here, there in zip(found[:3], found[3:], strict=True)]
+            found, expected = ([value - max(row) for value in row] for row in (found, expected))
+        assert found == pytest.approx(expected, abs=1e-3)
+    overall = ours.to_dict()["results"]["overall"]
+    for name in ("lms", "ss", "icat", "score"):
+        if name in overall:
+            assert theirs[f"{name},none"] == pytest.approx(overall[name])
+    assert theirs["coverage,none"] == 100

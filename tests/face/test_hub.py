@@ -1,0 +1,159 @@
+"""Pushing to the Hub: a real server on this machine that speaks its API, and its faults."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hub_server import READER, TOKEN, Hub, serving
+from invented import bakers
+from test_report import cats, run
+from tests_support import run_catsofa
+
+from catsofa.data import formats, jsonl
+from catsofa.data.dataset_card import CardFacts
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+from catsofa.data.release import write_release
+from catsofa.hub import NotPushed, push, uploads_of, without_places
+from catsofa.scoring.runs import Run
+
+QUICK = (0.01, 0.01, 0.01)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """An empty Hub, and the token of somebody who may write."""
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with serving() as found:
+        monkeypatch.setenv("HF_ENDPOINT", found.url)
+        yield found
+
+
+def a_result(folder: Path, text: str = "{}") -> Path:
+    """A single result file."""
+    (folder / "report.html").write_text(text)
+    return folder / "report.html"
+
+
+def a_run(folder: Path) -> Path:
+    """A finished run with one score, whose report names a place on this machine."""
+    with Run.begin(folder, {"a": 1}, {"model": "/home/zorb/models/m", "on": "/home/zorb/dev.json"}) as begun:
+        begun.add([Score(item="x", task="intrasentence", score=-1.5)])
+        begun.finish({"results": cats("d"), "signature": {"model": "encoder=/home/zorb/models/m layer=-1"}})
+    return folder
+
+
+def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_path: Path) -> None:
+    """Card, Parquet (sent as a large file) and StereoSet JSON stand at the root; private, in one commit."""
+    write_release({"test": bakers(3)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
+    done = run_catsofa("push-to-hub", str(tmp_path / "set"), "--repo", "me/bakers", "--json", HF_HUB_DISABLE_XET="1")
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads(done.stdout)["files"]) == ["README.md", "data/test.parquet"]
+    assert (hub.private["me/bakers"], len(hub.commits)) == (True, 1)
+    for path, content in hub.files["me/bakers"].items():
+        (tmp_path / "back" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "back" / path).write_bytes(content)
+    assert list(formats.read(tmp_path / "back")) == list(formats.read(tmp_path / "set"))
+
+
+def test_a_run_goes_without_its_manifest_and_without_places_of_this_machine(hub: Hub, tmp_path: Path) -> None:
+    """Its report and its scores are there; nothing says where the model or the data lay."""
+    push([a_run(tmp_path / "gpt2")], "me/results", public=True)
+    files = hub.files["me/results"]
+    assert files.keys() == {"results/gpt2/report.json", "results/gpt2/scores.jsonl"}
+    assert json.loads(files["results/gpt2/scores.jsonl"])["score"] == -1.5
+    assert json.loads(files["results/gpt2/report.json"])["signature"]["model"] == "encoder=m layer=-1"
+    assert not [path for path, content in files.items() if b"/home" in content]
+    assert hub.private["me/results"] is False
+
+
+def test_only_what_changed_is_committed_again(hub: Hub, tmp_path: Path) -> None:
+    """The same push twice is one commit; a changed file is a second."""
+    push([a_result(tmp_path)], "me/results")
+    push([a_result(tmp_path)], "me/results")
+    assert len(hub.commits) == 1
+    push([a_result(tmp_path, "new")], "me/results", message="The new one")
+    assert (hub.commits[1], hub.files["me/results"]["results/report.html"]) == ("The new one", b"new")
+
+
+@pytest.mark.parametrize("where", ["repos/create", "validate-yaml", "preupload", "objects/batch", "/lfs/", "/commit/"])
+def test_a_fault_that_passes_is_tried_again(
+    hub: Hub, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """502 and 503 at any step end in one commit."""
+    write_release({"test": bakers(1)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    hub.faults = [(where, 503)] if where in ("preupload", "objects/batch", "/lfs/") else [(where, 502), (where, 503)]
+    push([tmp_path / "set"], "me/results", waits=QUICK)
+    assert (hub.faults, len(hub.commits)) == ([], 1)
+
+
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: Hub, tmp_path: Path) -> None:
+    """The second try finds the files there and commits nothing."""
+    hub.faults = [("/commit/", 0)]
+    pushed = push([a_result(tmp_path)], "me/results", waits=QUICK)
+    assert len(hub.commits) == 1
+    assert hub.files["me/results"]["results/report.html"] == b"{}"
+    assert "/datasets/me/results/commit/" in pushed.url
+
+
+def test_what_lasts_is_one_sentence_without_the_token(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No token, an unknown one, one that may only read, a Hub that stays down: each says what to do."""
+    paths = [a_result(tmp_path)]
+    monkeypatch.setenv("HF_TOKEN", READER)
+    with pytest.raises(NotPushed, match="may not write to me/results"):
+        push(paths, "me/results", waits=QUICK)
+    monkeypatch.setenv("HF_TOKEN", "hf_nobody")
+    with pytest.raises(NotPushed, match="does not know this token"):
+        push(paths, "me/results", waits=QUICK)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    hub.faults = [("repos/create", 503)] * 4
+    with pytest.raises(NotPushed, match="answered 503") as raised:
+        push(paths, "me/results", waits=QUICK)
+    assert TOKEN not in str(raised.value)
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(NotPushed, match="set HF_TOKEN"):
+        push(paths, "me/results")
+    assert not hub.commits
+
+
+def test_a_hub_that_is_not_there_is_one_sentence(hub: Hub, tmp_path: Path) -> None:
+    """A closed port, and a machine told to stay offline."""
+    closed = run_catsofa("push-to-hub", str(a_result(tmp_path)), "--repo", "me/x", HF_HUB_OFFLINE="1")
+    assert (closed.returncode, "HF_HUB_OFFLINE" in closed.stderr, closed.stderr.count("\n")) == (2, True, 1)
+    with pytest.raises(NotPushed, match="cannot be reached"):
+        push([a_result(tmp_path)], "me/x", endpoint="http://127.0.0.1:9", waits=QUICK)
+    assert not hub.asked
+
+
+def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hub: Hub, tmp_path: Path) -> None:
+    """A study, an unfinished run, a folder of something else, two files of one name."""
+    for name in ("study.json", "manifest.json", "x.txt"):
+        (tmp_path / name[:3]).mkdir()
+        (tmp_path / name[:3] / name).write_text('{"identity": {}}')
+        with pytest.raises(BadInput, match=r"study|not finished|something else"):
+            push([tmp_path / name[:3]], "me/x")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(ValueError, match=r"two of these would be results/report\.html"):
+        push([a_result(tmp_path), a_result(tmp_path / "again")], "me/x")
+    with pytest.raises(ValueError, match="OWNER/NAME"):
+        push([a_result(tmp_path)], "x")
+    assert not hub.asked
+
+
+def test_places_are_cut_and_addresses_and_data_are_not() -> None:
+    """`/a/b/m` is `m`; a web address, a fraction and a hub id stay as they are."""
+    assert without_places(["model=/a/b/m@1f", r"C:\models\m x"]) == ["model=m@1f", "m x"]
+    kept = ["https://example.org/a/b", "3/4 of 5/6", "owner/name", "and/or/not", "a | b"]
+    assert without_places(kept) == kept
+
+
+def test_the_report_of_a_run_is_found_whatever_it_is_called(tmp_path: Path) -> None:
+    """A run's folder gives its name to its results."""
+    run(tmp_path / "a b", cats("d"))
+    jsonl.write([Score(item="x", score=1.0)], tmp_path / "s.jsonl")
+    assert next(uploads_of(tmp_path / "a b")).path == "results/a b/report.json"
+    assert [upload.path for upload in uploads_of(tmp_path / "s.jsonl")] == ["results/s.jsonl"]

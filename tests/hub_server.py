@@ -1,0 +1,164 @@
+"""A server on this machine that speaks the part of the Hub's API that a push needs, with faults on demand."""
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TOKEN = "hf_writer_of_zorbs"
+READER = "hf_reader_of_zorbs"
+
+
+@dataclass
+class Hub:
+    """The repositories of the server, what was asked, and the faults that are to come."""
+
+    url: str = ""
+    private: dict[str, bool] = field(default_factory=dict)
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """Repository to path to content."""
+    objects: dict[str, bytes] = field(default_factory=dict)
+    """Large files by their SHA-256."""
+    commits: list[str] = field(default_factory=list)
+    """The message of each commit."""
+    asked: list[str] = field(default_factory=list)
+    faults: list[tuple[str, int]] = field(default_factory=list)
+    """A part of an address and the status it is answered with, once each; 0 does the work and breaks the line."""
+
+    def fault(self, path: str) -> int | None:
+        """The fault this request meets, which is used up."""
+        found = next((fault for fault in self.faults if fault[0] in path), None)
+        if found is None:
+            return None
+        self.faults.remove(found)
+        return found[1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def do_POST(self) -> None:
+        """Create, check a card, announce, commit."""
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        parts = self._parts()
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if (fault := self.hub.fault(self.path)) is not None and fault:
+            self._send(fault, b"<html>out of order for " + token.encode() + b"</html>")
+            return
+        if token not in (TOKEN, READER):
+            self._say(401, {"error": f"no such token {token}"})
+        elif self.path == "/api/validate-yaml":
+            self._say(200, {"errors": [], "warnings": []})
+        elif token == READER:
+            self._say(403, {"error": f"{token} may only read"})
+        elif parts[:3] == ["api", "repos", "create"]:
+            self._create(json.loads(body))
+        elif parts[-4:] == ["info", "lfs", "objects", "batch"]:
+            self._say(200, {"transfer": "basic", "objects": [self._object(o) for o in json.loads(body)["objects"]]})
+        elif parts[4] == "preupload":
+            repo = "/".join(parts[2:4])
+            self._say(200, {"files": [self._announced(repo, file["path"]) for file in json.loads(body)["files"]]})
+        elif parts[4] == "commit":
+            self._commit("/".join(parts[2:4]), body.splitlines(), lost=fault == 0)
+
+    def do_PUT(self) -> None:
+        """A large file."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if fault := self.hub.fault(self.path):
+            self._send(fault, b"")
+            return
+        assert hashlib.sha256(body).hexdigest() == self._parts()[-1]
+        self.hub.objects[self._parts()[-1]] = body
+        self._send(200, b"")
+
+    def do_GET(self) -> None:
+        """What a repository is."""
+        repo = "/".join(self._parts()[2:4])
+        if repo in self.hub.files and READER not in self.headers.get("Authorization", ""):
+            self._say(200, {"id": repo, "sha": f"{len(self.hub.commits):040}", "siblings": []})
+        else:
+            self._say(404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"})
+
+    def _parts(self) -> list[str]:
+        """The parts of the address, which is noted."""
+        self.hub.asked.append(f"{self.command} {self.path}")
+        return self.path.partition("?")[0].strip("/").split("/")
+
+    def _create(self, asked: dict[str, Any]) -> None:
+        """A new repository, or the conflict with one of the same name."""
+        repo = f"{asked['organization']}/{asked['name']}"
+        if repo in self.hub.files:
+            self._say(409, {"error": "You already created this dataset repo", "url": f"{self.hub.url}/datasets/{repo}"})
+            return
+        self.hub.files[repo], self.hub.private[repo] = {}, asked.get("visibility") == "private"
+        self._say(200, {"url": f"{self.hub.url}/datasets/{repo}"})
+
+    def _announced(self, repo: str, path: str) -> dict[str, Any]:
+        """How a file is to come, and what stands there now."""
+        mode, known = ("lfs" if path.endswith(".parquet") else "regular"), self.hub.files[repo].get(path)
+        found: dict[str, Any] = {"path": path, "uploadMode": mode, "shouldIgnore": False}
+        if known is not None:
+            blob = hashlib.sha1(b"blob %d\0" % len(known) + known).hexdigest()
+            found["oid"] = hashlib.sha256(known).hexdigest() if mode == "lfs" else blob
+        return found
+
+    def _object(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Where a large file goes; nowhere, if it is there."""
+        if asked["oid"] in self.hub.objects:
+            return asked
+        return {**asked, "actions": {"upload": {"href": f"{self.hub.url}/lfs/{asked['oid']}"}}}
+
+    def _commit(self, repo: str, lines: list[bytes], lost: bool) -> None:
+        """All files at once."""
+        header, *operations = map(json.loads, lines)
+        for operation in operations:
+            value = operation["value"]
+            content = (
+                self.hub.objects[value["oid"]] if operation["key"] == "lfsFile" else base64.b64decode(value["content"])
+            )
+            self.hub.files[repo][value["path"]] = content
+        self.hub.commits.append(header["value"]["summary"])
+        oid = f"{len(self.hub.commits):040}"
+        if lost:
+            self.close_connection = True
+            return
+        self._say(200, {"commitUrl": f"{self.hub.url}/datasets/{repo}/commit/{oid}", "commitOid": oid})
+
+    def _say(self, status: int, answer: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        """An answer in JSON."""
+        self._send(status, json.dumps(answer).encode(), {"Content-Type": "application/json", **(headers or {})})
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        """An answer."""
+        self.send_response(status)
+        for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving() -> Iterator[Hub]:
+    """A Hub on a free port."""
+    hub = Hub()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
+    hub.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

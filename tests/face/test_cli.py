@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from catsofa.cli import app
 from catsofa.cli.score import _cell
 
 
+@cache
 def commands() -> dict[str, typer.models.CommandInfo]:
     """Every command by the words one types."""
     found = {}

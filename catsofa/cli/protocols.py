@@ -11,7 +11,13 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(no_args_is_help=True, help="Say what the protocols are and what each of them does.")
     group.command("list", epilog=examples("catsofa protocols list"))(show_all)
-    group.command("show", epilog=examples("catsofa protocols show stereoset-code"))(show)
+    group.command(
+        "show",
+        epilog=examples(
+            "catsofa protocols show stereoset-code",
+            "catsofa protocols show catsofa,pooling=mean,layer=-2",
+        ),
+    )(show)
     app.add_typer(group, name="protocols")
 
 

@@ -24,7 +24,13 @@ LEAST_P = 1e-4
 MOST = 5
 """Target terms named for people."""
 
-ProtocolName = Annotated[str, typer.Option("--protocol", help="How to score: `catsofa protocols list`.")]
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        "--protocol",
+        help="How to score, as `catsofa protocols list` names it; choices may follow: catsofa,pooling=mean.",
+    ),
+]
 Seed = Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")]
 
 
@@ -35,6 +41,7 @@ def register(app: typer.Typer) -> None:
             "catsofa score gpt2 --on dev.json --out runs/gpt2",
             "catsofa score models/bert gpt2 --on dev.json --on crows_pairs.csv --out runs --device cuda --dtype bf16",
             "catsofa score gpt2 --on stereoset:dev --nsp gpt2-nsp",
+            "catsofa score models/bert --on seat-tests --protocol sent-bias,pooling=mean,layer=-2",
             "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --workers 4",
             "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --ray-address ray://head:10001",
             "catsofa score --predictions predictions.json --on dev.json",

@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 
-.PHONY: demo test install check check-slow labelstudio test-labelstudio docs bench clean
+.PHONY: demo test install check check-slow labelstudio test-labelstudio docs bench chaos clean
 
 install: $(STAMP)
 
@@ -46,6 +46,10 @@ test-labelstudio: $(STAMP)
 # a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# 100 kills at random instants; SEED=7 repeats those of an earlier call
+chaos: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,99 @@
+"""`make chaos`: kills at random instants, spread over what takes long; the end must be as without them.
+
+    PYTHONPATH=tests python -m chaos --seed 7 --kills 100 --only scoring --only building
+
+Most of the commands are copies of this process, whose imports are done, so that a kill meets work and not an import.
+"""
+
+import argparse
+import importlib
+import os
+import random
+import runpy
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from chaos import targets
+from chaos.killing import Target, disturb
+
+IMPORTS = ("torch", "transformers", "openai", "label_studio_sdk", "pyarrow.parquet", "catsofa.scoring.evaluate")
+"""What takes long to import, and is imported once."""
+NAMES = ("scoring", "building", "paraphrasing", "pushing", "pulling")
+
+
+def main() -> int:
+    """Kill, and print seed, counts and what is odd; 1 if anything is."""
+    parser = argparse.ArgumentParser(prog="chaos", description=__doc__.partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--only", action="append", choices=NAMES)
+    asked = parser.parse_args()
+    os.environ |= {"OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+    for module in IMPORTS:
+        importlib.import_module(module)
+    seed = random.randrange(10**6) if asked.seed is None else asked.seed
+    names = tuple(asked.only or NAMES)
+    print(f"seed {seed}: {asked.kills} kills over {', '.join(names)}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as open_targets:
+        found = [target for name in names if (target := _open(name, Path(folder), open_targets))]
+        odd = 0
+        for number, target in enumerate(found):
+            kills = asked.kills // len(found) + (number < asked.kills % len(found))
+            begun = time.monotonic()
+            tally = disturb(target, kills, random.Random(f"{seed} {target.name}"), Path(folder, target.name))
+            print(f"{target.name}: {tally}, {time.monotonic() - begun:.0f} s", flush=True)
+            for said in tally.odd:
+                print(f"  {said}", flush=True)
+            odd += len(tally.odd)
+    print("odd" if odd else "every end is that of an undisturbed run, byte for byte")
+    return int(odd > 0)
+
+
+def _open(name: str, folder: Path, stack: ExitStack) -> Target | None:
+    """A target with what it needs, or None after saying why it is skipped."""
+    inputs = folder / f"{name}-inputs"
+    inputs.mkdir()
+    match name:
+        case "scoring":
+            return stack.enter_context(targets.scoring(inputs, _model(folder / "model")))
+        case "building":
+            return stack.enter_context(targets.building(inputs))
+        case "paraphrasing":
+            return stack.enter_context(targets.paraphrasing(inputs, folder / "server.log"))
+    if not (server := _label_studio(folder, stack)):
+        print(f"{name}: skipped, there is no Label Studio here (make labelstudio)")
+        return None
+    return stack.enter_context(getattr(targets, name)(inputs, *server))
+
+
+def _model(folder: Path) -> Path:
+    """A tiny causal model, as the tests of scoring build it."""
+    builders = runpy.run_path(str(Path(__file__).parent.parent / "scoring" / "conftest.py"))["BUILDERS"]
+    folder.mkdir()
+    builders["gpt2"](folder)
+    return folder
+
+
+def _label_studio(folder: Path, stack: ExitStack) -> tuple[str, str] | None:
+    """Address and token of a server of our own, started once; None where it is not installed."""
+    from label_studio_server import ADMIN, start
+
+    from catsofa.annotation import server
+
+    root = Path(__file__).parent.parent.parent
+    here = root / ".venv-labelstudio" / "bin" / "label-studio"
+    program = here if here.exists() else server.executable()
+    if program is None:
+        return None
+    if (known := folder / "server.url").exists():
+        return known.read_text(), ADMIN.token
+    running = stack.enter_context(start(program, root / ".pytest_cache" / "label-studio", folder / "server"))
+    known.write_text(running.url)
+    return running.url, ADMIN.token
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""Kill a command again and again, run it again until it ends, and say what was odd about it."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from catsofa import cli
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+ENDS = {signal.SIGINT: (130, -2), signal.SIGTERM: (143, -15), signal.SIGKILL: (-9,)}
+"""Exit codes of a stopped command: ours, and the system's where we were not yet up."""
+IN_A_ROW = 8
+"""Kills before a round may end; a command that begins anew each time would never do so by chance."""
+ANEW = 0.15
+"""The share of commands that are started as programs and killed while they import; the others have that behind them."""
+STARTING = 4.0
+"""Seconds in which those are killed."""
+PATIENCE = 600.0
+
+Made = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A command, what it needs in its folder, and what counts of what it makes."""
+
+    name: str
+    arguments: tuple[str, ...]
+    prepare: Callable[[Path], None]
+    made: Callable[[Path], Made]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Tally:
+    """What happened to a target."""
+
+    kills: Counter[signal.Signals] = field(default_factory=Counter)
+    rounds: int = 0
+    odd: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """The counts in a line."""
+        sent = ", ".join(f"{self.kills[one]} {one.name}" for one in SIGNALS)
+        return f"{self.kills.total()} kills ({sent}) in {self.rounds} rounds, {len(self.odd)} odd"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its code, what it said, when its work began, and how long it took."""
+
+    code: int
+    said: str
+    began: float
+    took: float
+
+
+def disturb(target: Target, kills: int, rng: random.Random, folder: Path) -> Tally:
+    """So many kills of the target; after each round, what is odd about what it made."""
+    undisturbed = _fresh(target, folder / "undisturbed")
+    ended = run(target, undisturbed)
+    if ended.code:
+        raise ValueError(f"{target.name} ends with {ended.code} of itself: {ended.said}")
+    expected, tally = target.made(undisturbed), Tally()
+    while tally.kills.total() < kills:
+        work = _fresh(target, folder / f"round-{tally.rounds}")
+        _round(target, work, min(kills - tally.kills.total(), IN_A_ROW), ended, rng, tally)
+        tally.rounds += 1
+        tally.odd += [f"{work.name}: {said}" for said in differences(expected, target.made(work))]
+    return tally
+
+
+def _round(target: Target, work: Path, most: int, usual: Ended, rng: random.Random, tally: Tally) -> None:
+    """Run the target in its folder until it ends, with at most so many kills."""
+    for _ in range(most):
+        sent, anew = rng.choice(SIGNALS), rng.random() < ANEW
+        after = rng.uniform(0, STARTING if anew else 1.1 * usual.took)
+        ended = run(target, work, (sent, after), anew)
+        if ended.code == 0:
+            return
+        tally.kills[sent] += 1
+        started = not anew or ended.began < ended.took
+        if started and (ended.code not in ENDS[sent] or "Traceback" in ended.said):
+            tally.odd.append(f"{work.name}: {sent.name} after {after:.2f} s ends with {ended.code}: {ended.said}")
+    ended = run(target, work)
+    if ended.code:
+        tally.odd.append(f"{work.name}: undisturbed at last, it ends with {ended.code}: {ended.said}")
+
+
+def run(target: Target, work: Path, kill: tuple[signal.Signals, float] | None = None, anew: bool = False) -> Ended:
+    """The command in its folder; Ctrl-C goes to all its processes as a terminal sends it, other signals to the first.
+
+    Its work begins when something in the folder changes. `anew` starts a program, with all its imports.
+    """
+    before, begun = _stands(work), time.monotonic()
+    with (work.parent / f"{work.name}.log").open("w+") as log:
+        process = _program(target, work, log) if anew else _fork(target, work, log)
+        began = PATIENCE
+        while (code := process()) is None:
+            since = time.monotonic() - begun
+            if began == PATIENCE and _stands(work) != before:
+                began = since
+            if kill and since >= kill[1]:
+                (os.killpg if kill[0] is signal.SIGINT else os.kill)(process.pid, kill[0])
+                kill = None
+            if since > PATIENCE:
+                os.kill(process.pid, signal.SIGKILL)
+            time.sleep(0.005)
+        log.seek(0)
+        return Ended(code, log.read()[-2000:], began, time.monotonic() - begun)
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A process; called, it says how it ended, or None."""
+
+    pid: int
+
+    def __call__(self) -> int | None:
+        ended, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def _program(target: Target, work: Path, log: IO[str]) -> _Running:
+    """The program as a person starts it."""
+    program = str(Path(sys.executable).with_name("catsofa"))
+    env = os.environ | dict(target.environment)
+    given: Any = {"cwd": work, "env": env, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+    return _Running(subprocess.Popen([program, *target.arguments], start_new_session=True, **given).pid)
+
+
+def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
+    """A copy of this process, whose imports are done, that becomes the program: most of its life is work."""
+    if pid := os.fork():
+        return _Running(pid)
+    code = 1
+    try:
+        os.setsid()
+        os.chdir(work)
+        os.environ.update(target.environment)
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+        sys.argv = ["catsofa", *target.arguments]
+        cli.main()
+        code = 0
+    except SystemExit as leave:
+        code = leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+    except BaseException:  # noqa: BLE001 - what Python itself would print
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def differences(expected: Made, found: Made) -> list[str]:
+    """What is not as it is without kills."""
+    odd = [f"{name} is missing" for name in sorted(expected.keys() - found.keys())]
+    odd += [f"{name} is left behind" for name in sorted(found.keys() - expected.keys())]
+    odd += [f"{name} is other" for name in sorted(expected.keys() & found.keys()) if expected[name] != found[name]]
+    return odd
+
+
+def _fresh(target: Target, work: Path) -> Path:
+    """A folder with what the target needs."""
+    work.mkdir(parents=True)
+    target.prepare(work)
+    return work
+
+
+def _stands(work: Path) -> list[tuple[str, int]]:
+    """Which files there are, and when they were changed."""
+    stands = []
+    for folder, _, files in os.walk(work):
+        for file in files:
+            path = os.path.join(folder, file)
+            if os.path.exists(path):
+                stands.append((path, os.lstat(path).st_mtime_ns if os.path.lexists(path) else 0))
+    return stands

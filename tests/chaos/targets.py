@@ -1,0 +1,187 @@
+"""What is killed: scoring, building, paraphrasing, pushing and pulling, as people call them."""
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from chaos.killing import Made, Target
+from invented import bakers, probes
+
+from catsofa.data import formats
+
+TESTS = Path(__file__).parent.parent
+STORY = {"journal.jsonl", "manifest.json", "recipe.toml"}
+"""Files that tell what happened, with its times; the rest is what was made."""
+GROUPS, TRAITS = ("zorbs", "quells", "mimps", "tarvins"), ("kind", "early", "late", "tidy", "quiet", "loud")
+PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
+
+RECIPE = """
+[[step]]
+run = "build stereotypes"
+in = "statements.tsv"
+text = "statement"
+target = "target"
+parser = "none"
+out = "stereotypes.jsonl"
+refused = "refused.jsonl"
+
+[[step]]
+run = "filter near-duplicates"
+args = ["stereotypes.jsonl"]
+out = "kept.jsonl"
+refused = "twice.jsonl"
+
+[[step]]
+run = "build identities"
+in = "lexicon"
+out = "identities.jsonl"
+
+[[step]]
+run = "build probes"
+identities = "identities.jsonl"
+stereotypes = "kept.jsonl"
+out = "probes.jsonl"
+"""
+
+
+@contextmanager
+def scoring(folder: Path, model: Path) -> Iterator[Target]:
+    """A tiny model on CATs and probes, in one call."""
+    formats.named("jsonl").write(bakers(200), folder / "cats.jsonl")
+    formats.named("jsonl").write(probes(20_000), folder / "probes.jsonl")
+    on = [word for name in ("cats", "probes") for word in ("--on", f"{name}.jsonl")]
+    yield Target(
+        "scoring",
+        ("score", str(model), *on, "--out", "runs"),
+        partial(_copy, folder),
+        made,
+    )
+
+
+@contextmanager
+def building(folder: Path) -> Iterator[Target]:
+    """A recipe: statements to predicates, near-duplicates dropped, a lexicon to subjects, both to probes."""
+    rng = random.Random(1)
+    buses = [f"are {rng.choice(TRAITS)} for the {n} bus to {rng.choice(PLACES)}" for n in range(800)]
+    lines = [f"{group} {bus}\t{group}" for bus in buses for group in (rng.choice(GROUPS),)]
+    (folder / "statements.tsv").write_text("statement\ttarget\n" + "\n".join(lines) + "\n")
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon" / "planet.csv").write_text("TERM,POS\n" + "".join(f"{group[:-1]},n\n" for group in GROUPS))
+    (folder / "recipe.toml").write_text(RECIPE)
+    yield Target("building", ("run", "recipe.toml"), partial(_copy, folder), made)
+
+
+@contextmanager
+def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
+    """A chat server that answers a tenth of the requests with a fault that passes."""
+    formats.named("jsonl").write(bakers(250), folder / "cats.jsonl")
+    faults = [sys.executable, str(TESTS / "builders" / "fault_server.py"), str(log), "0.1", "0", "0"]
+    server = subprocess.Popen(faults, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        asked = ("--base-url", address, "--model", "m", "--timeout", "5", "--out", "out")
+        yield Target(
+            "paraphrasing",
+            ("build", "paraphrases", "--on", "cats.jsonl", *asked),
+            partial(_copy, folder),
+            made,
+            {"OPENAI_API_KEY": "sk-chaos"},
+        )
+    finally:
+        server.kill()
+        server.wait()
+
+
+@contextmanager
+def pushing(folder: Path, url: str, token: str, items: int = 600) -> Iterator[Target]:
+    """A study of which every task is to stand on the server once; each round is a project of its own."""
+    from catsofa.annotation.label_studio import Server
+    from catsofa.annotation.study import create, open_study
+
+    create(folder / "study", kind="validate-cats", items=bakers(items), secret="chaos", url=url)
+
+    def prepare(work: Path) -> None:
+        _copy(folder, work)
+        open_study(work / "study").saved(secret=f"chaos {work.name}")
+        fresh = open_study(work / "study")
+        shutil.rmtree(work / "study")
+        create(work / "study", kind="validate-cats", items=bakers(items), secret=fresh.settings.secret, url=url)
+
+    def pushed(work: Path) -> Made:
+        study = open_study(work / "study")
+        there = Server(url, token).find(study.settings.project, list(study.keys))
+        items = sorted(study.keys[task.token].item for task in there)
+        return {"tasks": "\n".join(items).encode(), **_files(work, skip={"study.json", "key.jsonl"})}
+
+    push = ("annotate", "push", "study", "--chunk", "100")
+    yield Target("pushing", push, prepare, pushed, {"LABEL_STUDIO_API_KEY": token})
+
+
+@contextmanager
+def pulling(folder: Path, url: str, token: str, items: int = 500) -> Iterator[Target]:
+    """A study that five people have answered, which is to come home whole."""
+    from label_studio_server import Person, truth
+
+    from catsofa.annotation.label_studio import Server
+    from catsofa.annotation.push import with_project
+    from catsofa.annotation.study import create
+
+    server = Server(url, token)
+    people = [Person.invited(server, f"chaos{n}@example.org").user for n in range(5)]
+    study = with_project(create(folder / "study", kind="validate-cats", items=bakers(items), url=url), server)
+    judge: Callable[[Any], Any] = truth(study)
+    tasks = list(study.tasks())
+    for begin in range(0, items, 500):
+        server._sdk.projects.import_tasks(
+            study.settings.project,
+            request=[
+                {
+                    "data": task.data,
+                    "annotations": [{"result": judge(task.data), "completed_by": who} for who in people],
+                }
+                for task in tasks[begin : begin + 500]
+            ],
+            request_options={"timeout_in_seconds": 600},
+        )
+    pull = ("annotate", "pull", "study")
+    yield Target("pulling", pull, partial(_copy, folder), made, {"LABEL_STUDIO_API_KEY": token})
+
+
+def made(work: Path) -> Made:
+    """Every file that was made, its lines sorted; of a run its scores; its story must be whole lines of JSON."""
+    found = _files(work)
+    for path in work.rglob("scores.sqlite"):
+        with sqlite3.connect(path) as connection:
+            rows = connection.execute("SELECT * FROM scores ORDER BY item, task").fetchall()
+        found[str(path.relative_to(work))] = "\n".join(map(repr, rows)).encode()
+    for path in work.rglob("manifest.json"):
+        found[str(path.relative_to(work))] = json.dumps(json.loads(path.read_bytes())["identity"]).encode()
+    for path in work.rglob("journal.jsonl"):
+        for line in path.read_text().splitlines():
+            json.loads(line)
+    return found
+
+
+def _files(work: Path, skip: set[str] = frozenset()) -> dict[str, bytes]:  # type: ignore[assignment] # a set of names
+    """The files of a folder by name, lines sorted."""
+    found = {}
+    for path in sorted(work.rglob("*")):
+        if path.is_file() and path.name not in STORY | skip and path.suffix != ".json":
+            found[str(path.relative_to(work))] = b"\n".join(sorted(path.read_bytes().split(b"\n")))
+        elif path.is_file():
+            found[str(path.relative_to(work))] = path.read_bytes() if path.name == "report.json" else b""
+    return found
+
+
+def _copy(folder: Path, work: Path) -> None:
+    """Put what the target needs in its folder."""
+    shutil.copytree(folder, work, dirs_exist_ok=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, NEW_FOLDER, Json, Quiet, examples, print_json, say
+from catsofa.cli.terminal import DATA, NEW_FOLDER, Json, Quiet, examples, note, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -18,6 +18,13 @@ def register(app: typer.Typer) -> None:
             "catsofa export-harness release --out task --name bakers --quiet",
         ),
     )(export_harness)
+    app.command(
+        name="export-bias-bench",
+        epilog=examples(
+            "catsofa export-bias-bench dev.json crows_pairs.csv seat --out bias-bench",
+            "catsofa export-bias-bench stereoset:dev --out bias-bench --json",
+        ),
+    )(export_bias_bench)
     app.command(
         name="push-to-hub",
         epilog=examples(
@@ -42,6 +49,29 @@ def export_harness(
 
     count = write(sources.read(local(data)), out, name)
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
+
+
+def export_bias_bench(
+    data: Annotated[list[str], typer.Argument(metavar=DATA, help="CATs, pairs, association tests.")],
+    out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write: its --persistent_dir.")],
+    json: Json = False,
+) -> None:
+    """Write data sets where bias-bench looks for them: data/stereoset, data/crows and data/seat.
+
+    Its own data and prediction files need no command: `catsofa score --predictions` and every other reads them.
+    """
+    from dataclasses import asdict
+
+    from catsofa.bias_bench import write
+    from catsofa.data import sources
+
+    written = write((record for one in data for record in sources.read(local(one))), out)
+    if json:
+        print_json(asdict(written))
+        return
+    say(f"{out}: {written.cats:,} CATs, {written.pairs:,} pairs, {written.tests:,} association tests")
+    for each in written.notes:
+        note(each)
 
 
 def push_to_hub(

@@ -1,0 +1,1 @@
+../../catsofa/bias_bench.py

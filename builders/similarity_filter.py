@@ -1,7 +1,7 @@
 """A folder of paraphrases filtered by similarity; the scores stay on disk, so another cut needs no model."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
@@ -15,10 +15,13 @@ from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
 
-CHUNK = 512
-"""Pairs scored at a time; after each chunk the scores are on disk."""
+CHUNK = 64
+"""Pairs scored at a time, some seconds of work; after each chunk the scores are on disk."""
 
 SCORES = "similarity.jsonl"
+
+Scored = tuple[Pair, Similarity]
+"""A pair as it passes by with its score."""
 
 
 def read_pairs(folder: Path | str, originals: Path | str) -> list[Pair]:
@@ -83,7 +86,15 @@ class Scores(AppendLog):
         )
 
 
-def filter_pairs(pairs: Iterable[Pair], folder: Path | str, out: Path | str, models: Models, cut: Cut) -> Counter[str]:
+def filter_pairs(
+    pairs: Iterable[Pair],
+    folder: Path | str,
+    out: Path | str,
+    models: Models,
+    cut: Cut,
+    *,
+    watch: Callable[[Iterable[Scored]], Iterable[Scored]] = iter,
+) -> Counter[str]:
     """Write `out` with partitions, review queues, refusals and scores; how many went where.
 
     Scores that stand in either folder already are used again: a second call with another cut loads no model.
@@ -101,7 +112,7 @@ def filter_pairs(pairs: Iterable[Pair], folder: Path | str, out: Path | str, mod
             for number in sorted({pair.partition for pair in listed})
         }
         turned_away = stack.enter_context(atomic_write(out / "refused.jsonl"))
-        for result in place(scores.of(listed, models), cut, models.signature):
+        for result in place(watch(scores.of(listed, models)), cut, models.signature):
             if isinstance(result, Placed):
                 counts[f"{result.queue}_{result.partition}"] += 1
                 files[result.queue, result.partition].write(jsonl.dumps(result.cat) + b"\n")

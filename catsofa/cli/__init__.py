@@ -27,6 +27,7 @@ from catsofa.cli import (
     similarity,
     validate,
 )
+from catsofa.cli.patience import patience
 from catsofa.cli.terminal import fail
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -87,7 +88,8 @@ def main() -> None:
     """Run a command; what went wrong is one sentence on stderr and exit code 2."""
     signal.signal(signal.SIGTERM, _end)
     try:
-        app()
+        with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
+            app()
     except ValueError as error:
         fail(str(error))
     except SystemExit as leave:

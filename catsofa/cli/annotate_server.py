@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import examples, note, say
+from catsofa.cli.terminal import confirm, examples, note, say
 
 if TYPE_CHECKING:
     from catsofa.annotation.server import Credentials, Running
@@ -72,7 +72,7 @@ def _installed(yes: bool) -> Path:
     asked = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
     refused = f"without a server there is nothing to start; --yes installs it, {server.EXECUTABLE} names one you have"
     try:
-        agreed = yes or typer.confirm(asked)
+        agreed = yes or confirm(asked)
     except typer.Abort:
         raise ValueError(refused) from None
     if not agreed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def terms(
     else:
         found = builder.read_terms(local(origin), term, uses, category)
     chosen = builder.choose(found, least=least, into=builder.read_merge_map(merge) if merge else {})
-    report(outcomes.write(progress(chosen, "terms", quiet=quiet), out, refused), out, json, quiet)
+    report(outcomes.write(progress(chosen, "terms", lines_in(origin), quiet=quiet), out, refused), out, json, quiet)
 
 
 def identities(
@@ -132,7 +132,7 @@ def identities(
         made = intersections.build_categories(found, cross, provenance("intersections", path))
     else:
         made = builder.build(found, style, provenance("identities", path, style=style))
-    report(outcomes.write(progress(made, "identities", quiet=quiet), out, refused), out, json, quiet)
+    report(outcomes.write(progress(made, "identities", lines_in(path), quiet=quiet), out, refused), out, json, quiet)
 
 
 def stereotypes(
@@ -168,7 +168,7 @@ def stereotypes(
     found = read_statements(path, text, target, category, language)
     reads = dictionary_parser if parser == "none" or language != "en" else spacy_parser(spacy_model)
     made = builder.build(
-        progress(found, "statements", quiet=quiet),
+        progress(found, "statements", lines_in(path), quiet=quiet),
         reads,
         names=Names(term.term for term in read_lexicon(names)) if names else None,
         allow=builder.allowable(allow or ()),
@@ -195,7 +195,7 @@ def probes(
     from catsofa.data.records import Identity, Stereotype
 
     subjects = list(formats.read_as(identities, Identity))
-    predicates = progress(formats.read_as(stereotypes, Stereotype), "stereotypes", quiet=quiet)
+    predicates = progress(formats.read_as(stereotypes, Stereotype), "stereotypes", lines_in(stereotypes), quiet=quiet)
     made = builder.build(subjects, predicates, source=provenance("probes"))
     report(outcomes.write(made, out, refused), out, json, quiet)
 

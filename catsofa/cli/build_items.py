@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
@@ -78,12 +78,13 @@ def cats(
     zipf = builder.read_frequencies(frequencies) if frequencies else None
     if continuations:
         found = builder.read_associations(continuations, with_context=True)
-        made = builder.intersentence(progress(found, "CATs", quiet=quiet), provenance("cats", continuations))
+        read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
+        made = builder.intersentence(read, provenance("cats", continuations))
     elif associations:
         words = builder.read_words(pool) if pool else ()
         made = builder.intrasentence(
             cat_templates.read(templates) if templates else cat_templates.bundled(),
-            progress(builder.read_associations(associations), "CATs", quiet=quiet),
+            progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, zipf, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), zipf) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),

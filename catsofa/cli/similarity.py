@@ -8,7 +8,7 @@ import typer
 
 from catsofa.cli.build import filters
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -80,7 +80,9 @@ def similarity(
     )
     cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
     pairs = read_pairs(folder, local(original))
-    counts = filter_pairs(progress(pairs, "comparing", len(pairs), quiet=quiet), folder, out, models, cut)
+    counts = filter_pairs(
+        pairs, folder, out, models, cut, watch=lambda found: progress(found, "comparing", len(pairs), quiet=quiet)
+    )
     _show(str(out), counts, json, quiet)
 
 
@@ -100,7 +102,7 @@ def near_duplicates(
     from catsofa.builders.near_duplicates import text_of, without_near_duplicates
     from catsofa.data import formats
 
-    records = progress(formats.read(file), "reading", quiet=quiet)
+    records = progress(formats.read(file), "reading", lines_in(file), quiet=quiet)
     _show(
         str(out), outcomes.write(without_near_duplicates(records, text_of, threshold, seed), out, refused), json, quiet
     )

@@ -2,10 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, NoReturn, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+
+from catsofa.cli.patience import PATIENCE
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 T = TypeVar("T")
 
@@ -25,24 +31,34 @@ def examples(*commands: str) -> str:
 
 def fail(sentence: str, code: int = 2) -> NoReturn:
     """Say what is wrong on stderr, in one sentence, and leave."""
+    PATIENCE.end()
     typer.echo(f"catsofa: {' '.join(sentence.split())}", err=True)
     sys.exit(code)
 
 
 def say(text: str, *, quiet: bool = False) -> None:
     """Print a line for people."""
+    PATIENCE.end()
     if not quiet:
         typer.echo(text)
 
 
 def note(text: str, *, quiet: bool = False) -> None:
     """Print a line for people beside the result, on stderr."""
+    PATIENCE.end()
     if not quiet:
         typer.echo(text, err=True)
 
 
+def confirm(question: str) -> bool:
+    """Ask a person for a yes."""
+    PATIENCE.end()
+    return typer.confirm(question)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON; NaN has no place in JSON and becomes null."""
+    PATIENCE.end()
     typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
 
 
@@ -62,6 +78,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     from rich.console import Console
     from rich.table import Table
 
+    PATIENCE.end()
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
     drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
@@ -71,14 +88,60 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     console.print(drawn)
 
 
-def progress(items: Iterable[T], label: str, total: int | None = None, *, quiet: bool = False) -> Iterator[T]:
-    """The items, with rate and time left on stderr where a person is watching."""
+def progress(
+    items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
+) -> Iterator[T]:
+    """The items, with rate and time left on stderr where a person is watching; a total may be counted only then."""
     if quiet or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total, description=label)
+    PATIENCE.end()
+    with Progress(*_columns(), console=Console(stderr=True), transient=True) as bar:
+        known = total() if callable(total) else total
+        yield from bar.track(items, total=known or None, description=label)
+    PATIENCE.begin()  # what is made of the items may take its time too
+
+
+def _columns() -> "Iterator[ProgressColumn]":
+    """What is done, how much of it, how fast, how long, and how long still."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Items a second."""
+
+        def render(self, task: Task) -> Text:
+            """The rate, once there is one."""
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else "")
+
+    yield TextColumn("{task.description}")
+    yield BarColumn(bar_width=15)
+    yield MofNCompleteColumn()
+    yield Rate()
+    yield TimeElapsedColumn()
+    yield TimeRemainingColumn(elapsed_when_finished=True)
+
+
+def lines_in(path: Path | str) -> Callable[[], int]:
+    """Counts the lines of a file: about how many records it holds; 0, for unknown, of anything else."""
+
+    def count() -> int:
+        file = Path(path)
+        if not file.is_file():
+            return 0
+        with file.open("rb") as bytes_of:
+            return sum(block.count(b"\n") for block in iter(lambda: bytes_of.read(1 << 20), b""))
+
+    return count

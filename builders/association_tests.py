@@ -1,7 +1,6 @@
 """Sentence tests of association (SEAT) from word sets: each word in bleached sentences for what it is."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,8 +13,8 @@ import numpy as np
 from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.contexts import article
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.data import formats
-from catsofa.data.files import BadInput, read_text
+from catsofa.data import formats, toml_files
+from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, Extra, WordSet
 from catsofa.data.wordlists import wordlist
 
@@ -47,8 +46,10 @@ def read(path: Path | str) -> Iterator[WordTest]:
             yield WordTest(test, {})
         return
     try:
-        yield from _from_tables(tomllib.loads(read_text(path, EXPECTED)))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+        yield from _from_tables(toml_files.read(path, EXPECTED))
+    except BadInput:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadInput(path, f"word sets that do not fit together ({error})", EXPECTED) from None
 
 

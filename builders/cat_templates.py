@@ -1,7 +1,6 @@
 """Contexts with a place for a target: which terms fit, and how article, number and verbs follow the term."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,7 +9,8 @@ from typing import Any, Literal, get_args
 
 from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.contexts import article, check, starts_sentence
-from catsofa.data.files import BadInput, read_text
+from catsofa.data import toml_files
+from catsofa.data.files import BadInput
 from catsofa.data.wordlists import table, wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun"]
@@ -116,8 +116,8 @@ def bundled() -> list[Template]:
 def read(path: Path | str) -> list[Template]:
     """The templates of a TOML file."""
     try:
-        return [_template(entry) for entry in tomllib.loads(read_text(path, EXPECTED))["templates"]]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        return [_template(entry) for entry in toml_files.read(path, EXPECTED)["templates"]]
+    except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(path, f"no templates ({error})", EXPECTED) from None
     except BadInput:
         raise

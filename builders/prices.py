@@ -1,6 +1,5 @@
 """What requests cost: a price table that users edit, an estimate before anything is sent, a budget while it runs."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,8 +9,9 @@ from pathlib import Path
 from catsofa.builders.journal import Journal
 from catsofa.builders.prompts import Request
 from catsofa.builders.replies import Reply
+from catsofa.data import toml_files
 from catsofa.data.endpoints import is_local
-from catsofa.data.files import BadInput, read_text
+from catsofa.data.files import BadInput
 
 PROMPT_CHARS, REPLY_CHARS = 4.2, 4.5
 """Characters in a token, measured with cl100k on 2,092 prompts and replies of the StereoSet paraphrase study."""
@@ -50,21 +50,16 @@ def price_of(model: str, base_url: str | None, table: Path | str | None = None) 
 
 def _read(table: Path | str | None) -> tuple[Mapping[str, tuple[float, float]], float]:
     """The models of a price table, and the batch factor."""
-    path = Path(table) if table else None
-    text = (
-        read_text(path, "a price table") if path else files("catsofa.data").joinpath("prices.toml").read_text("utf-8")
-    )
+    path = Path(table) if table else Path(str(files("catsofa.data").joinpath("prices.toml")))
     expected = 'lines such as "gpt-4o" = { prompt = 2.50, completion = 10.00 } under [models]'
+    found = toml_files.read(path, expected)
     try:
-        found = tomllib.loads(text)
         models = {name: (float(p["prompt"]), float(p["completion"])) for name, p in found.get("models", {}).items()}
         batch = float(found.get("batch", 0.5))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(path or "prices.toml", f"no TOML ({error})", expected) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(path or "prices.toml", f"an entry without a number ({error})", expected) from None
+        raise BadInput(path, f"an entry without a number ({error})", expected) from None
     if not models or min(min(pair) for pair in models.values()) < 0:
-        raise BadInput(path or "prices.toml", "no model, or a negative price", expected)
+        raise BadInput(path, "no model, or a negative price", expected)
     return models, batch
 
 

@@ -1,6 +1,5 @@
 """Target terms: the papers' own lists, frequency filter, merging of terms too fine to keep apart."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -8,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from catsofa.data import csv_files, formats
-from catsofa.data.files import BadInput, read_text
+from catsofa.data import csv_files, formats, toml_files
+from catsofa.data.files import BadInput
 from catsofa.data.records import Refused, Term
 from catsofa.data.wordlists import table
 
@@ -137,10 +136,7 @@ def read_lexicon(path: Path | str, language: str = "en") -> Iterator[Term]:
 def read_merge_map(path: Path | str) -> dict[str, str]:
     """A merge map: TOML, `"assistant producer" = "producer"`, and an empty text for a term to leave out."""
     expected = 'a merge map (TOML, "assistant producer" = "producer")'
-    try:
-        found = tomllib.loads(read_text(path, expected))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(path, f"text that is not TOML ({error})", expected) from None
+    found = toml_files.read(path, expected)
     if wrong := [name for name, target in found.items() if not isinstance(target, str)]:
         raise BadInput(path, f"{wrong[0]!r} mapped to something that is no text", expected)
     if chained := [name for name, target in found.items() if target in found and target != name]:

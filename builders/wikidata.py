@@ -133,14 +133,17 @@ def dump_terms(path: Path | str, property_id: str, *, least: int = 1, language: 
     labels: dict[bytes, str] = {}
     for found in _triples(Path(path)):
         if found[2] == _LABEL and found[1] in often and found[4] and found[4].endswith(f"@{language}".encode()):
-            labels[found[1]] = _unescaped(found[4].rsplit(b"@", 1)[0].decode())
+            labels[found[1]] = _unescaped(found[4].rsplit(b"@", 1)[0])
     for item, count in sorted(often.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _term(item.decode(), labels.get(item, ""), count, category, property_id, language)
 
 
-def _unescaped(literal: str) -> str:
-    """The text of a quoted literal; N-Triples escapes as JSON does, but for the long form of a code point."""
-    text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1], 16)), literal))
+def _unescaped(literal: bytes) -> str:
+    """The text of a quoted literal, as JSON escapes it but for long code points; none for one that is damaged."""
+    try:
+        text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1], 16)), literal.decode()))
+    except (ValueError, OverflowError):
+        return ""
     return text
 
 

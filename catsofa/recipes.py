@@ -18,15 +18,14 @@ without a name. `{value}` is put in from the keys at the top, which the command 
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput, atomic_write, read_text
+from catsofa.data import json_files, toml_files
+from catsofa.data.files import BadInput, atomic_write
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
 
@@ -46,10 +45,7 @@ class Step:
 
 def read(path: Path | str, values: Mapping[str, str] | None = None) -> list[Step]:
     """The steps of a recipe, its values put in; `values` override those at its top."""
-    try:
-        recipe = tomllib.loads(read_text(path, EXPECTED))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(path, f"no TOML ({error})", EXPECTED) from None
+    recipe = toml_files.read(path, EXPECTED)
     steps = recipe.pop("step", None)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
         raise BadInput(path, "no [[step]] table", EXPECTED)

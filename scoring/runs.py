@@ -150,10 +150,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise BadInput(folder, f"no {MANIFEST}", EXPECTED)
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadInput(path, f"no JSON ({error})", f"the manifest of {EXPECTED}") from None
+    manifest = json_files.read(path, f"the manifest of {EXPECTED}")
     if not isinstance(manifest, dict) or not isinstance(manifest.get("identity"), dict):
         raise BadInput(path, "no identity in it", f"the manifest of {EXPECTED}")
     return manifest

@@ -179,7 +179,7 @@ def test_a_damaged_database_or_manifest_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a database"):
         Run.begin(tmp_path / "run", IDENTITY, ABOUT)
     (tmp_path / "run/manifest.json").write_text("{")
-    with pytest.raises(BadInput, match="no JSON"):
+    with pytest.raises(BadInput, match="not JSON"):
         read_manifest(tmp_path / "run")
 
 

@@ -1,0 +1,21 @@
+"""TOML files that people write: read whole, and what is wrong is one sentence."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput, read_text
+
+
+def read(path: Path | str, expected: str) -> dict[str, Any]:
+    """The table of a TOML file."""
+    try:
+        return tomllib.loads(read_text(path, expected))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"no TOML ({error})", expected) from None
+    except RecursionError:
+        raise BadInput(path, "TOML nested too deeply to read", expected) from None
+    except BadInput:
+        raise
+    except ValueError:  # tomllib takes a number or a date of any length for one until Python does not
+        raise BadInput(path, "a number or a date that is none", expected) from None

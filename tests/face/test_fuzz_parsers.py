@@ -1,0 +1,208 @@
+"""What else is read from outside, besides the formats: tables, replies, recipes, prices, runs, results of crowds."""
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import bakers
+from mutations import MUTATIONS
+
+from catsofa import recipes
+from catsofa.annotation import rows, study
+from catsofa.annotation.judged import Raw
+from catsofa.builders import (
+    association_tests,
+    calibration,
+    cat_templates,
+    cats,
+    perplexity_filter,
+    prices,
+    recorded_replies,
+    replies,
+    statement_files,
+    terms,
+    wikidata,
+)
+from catsofa.data.append_log import AppendLog
+from catsofa.scoring import baselines, forced_choice, runs, score_files, served_replies, static_vectors
+
+RECIPE = 'out = "study"\n[[step]]\nrun = "build probes"\nidentities = "{out}/i.jsonl"\nargs = ["a"]\njson = true\n'
+TEMPLATES = '[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\ntakes = "person"\n'
+WORDS = """
+[sets]
+Birds = ["wren", "robin"]
+Fish = ["trout", "carp"]
+Kind = ["kind", "gentle"]
+Rude = ["rude", "harsh"]
+[tests]
+birds = ["Birds", "Fish", "Kind", "Rude"]
+[kinds]
+adjective = ["kind", "gentle", "rude", "harsh"]
+"""
+REPLY = {"choices": [{"message": {"content": "The zorb was BLANK."}, "finish_reason": "stop"}], "usage": {"x": 1}}
+ECHO = {"choices": [{"logprobs": {"tokens": ["a", " b"], "token_logprobs": [None, -1.5]}}], "usage": {}}
+VLLM = {"choices": [{"prompt_logprobs": [None, {"7": {"logprob": -1.5, "decoded_token": "b"}}]}]}
+RAW = Raw(annotation="a", updated="2026-01-01", token="t", annotator="ls-1", at="2026-01-01", result=[{"x": 1}])
+CATS = bakers(2)
+DUMP = (
+    "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P106> "
+    "<http://www.wikidata.org/entity/Q2> .\n"
+    '<http://www.wikidata.org/entity/Q2> <http://www.w3.org/2000/01/rdf-schema#label> "baker"@en .\n'
+)
+
+
+def as_json(read: Callable[[Any], Any]) -> Callable[[Path], Any]:
+    """Read a reply, if the file is JSON; a client makes sure of that before."""
+
+    def of(path: Path) -> Any:
+        try:
+            reply = json.loads(path.read_bytes())
+        except (ValueError, RecursionError):
+            raise ValueError("no JSON") from None
+        return read(reply)
+
+    return of
+
+
+def vllm(reply: Any) -> Any:
+    """A reply of a server that was asked in vLLM's way, its choices being a list as the client makes sure."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
+        raise ValueError("no choices")
+    return served_replies.read(reply, "prompt_logprobs")
+
+
+def echoed(reply: Any) -> Any:
+    """The same in OpenAI's way."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
+        raise ValueError("no choices")
+    return served_replies.read(reply, "echo")
+
+
+def log(path: Path) -> Any:
+    """A journal as the next run opens it."""
+    with AppendLog(path, "a journal") as opened:
+        return list(opened.read("key"))
+
+
+def a_study(path: Path) -> Any:
+    """A study by its settings."""
+    (path.parent / "study.json").write_bytes(path.read_bytes())
+    return study.open_study(path.parent)
+
+
+def manifest(path: Path) -> Any:
+    """What a run is a run of."""
+    (path.parent / "manifest.json").write_bytes(path.read_bytes())
+    return runs.read_manifest(path.parent)
+
+
+def text(path: Path) -> str:
+    """A reply is text."""
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+STUDY = {"kind": "validate-cats", "title": "Bakers", "url": "u", "secret": "s", "overlap": 5, "seconds": 9, "pay": 15}
+PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
+    "recipe": ("r.toml", RECIPE, recipes.read),
+    "templates": ("t.toml", TEMPLATES, cat_templates.read),
+    "associations": (
+        "a.csv",
+        "target,bias_type,stereotype,anti-stereotype,unrelated\nbaker,job,early,late,cubic\n",
+        lambda p: list(cats.read_associations(p)),
+    ),
+    "frequencies": ("f.tsv", "early\t12\nlate\t3\n", cats.read_frequencies),
+    "words": ("w.txt", "early\nlate\n", cats.read_words),
+    "word tests": ("w.toml", WORDS, lambda p: list(association_tests.read(p))),
+    "judged pairs": ("j.tsv", "sentence1\tsentence2\tscore\nA baker.\tThe baker.\t4.5\n", calibration.read_judged),
+    "perplexities": (
+        "p.jsonl",
+        '{"item": "a", "task": "ppl", "score": 3.5, "tokens": 2}\n',
+        lambda p: perplexity_filter.read_scores([p]),
+    ),
+    "prices": (
+        "p.toml",
+        '[models]\n"m" = { prompt = 1.0, completion = 2.0 }\n',
+        lambda p: prices.price_of("m", None, p),
+    ),
+    "recorded replies": (
+        "r.json",
+        json.dumps([{"id": CATS[0].id, "reply": "x"}]),
+        lambda p: list(recorded_replies.read(p, CATS)),
+    ),
+    "replies": ("r.txt", "1. The zorb was BLANK.\n2. A zorb is BLANK.\n", lambda p: replies.parse(text(p))),
+    "chat": ("c.json", json.dumps(REPLY), as_json(replies.reply_of)),
+    "choices": ("c.txt", "A", lambda p: forced_choice.parse(text(p), "The zorb is kind.", "The zorb is late.")),
+    "vllm": ("v.json", json.dumps(VLLM), as_json(vllm)),
+    "echo": ("e.json", json.dumps(ECHO), as_json(echoed)),
+    "statements": (
+        "s.tsv",
+        "statement\ttarget\nbakers are early\tbakers\n",
+        lambda p: list(statement_files.read_statements(p, "statement", "target")),
+    ),
+    "terms": ("t.csv", "term,uses\nbaker,10\n", lambda p: list(terms.read_terms(p, "term", "uses"))),
+    "merge map": ("m.toml", '"assistant baker" = "baker"\n', terms.read_merge_map),
+    "wikidata": ("d.nt", DUMP, lambda p: list(wikidata.dump_terms(p, "P106"))),
+    "counts": ("c.tsv", "early\t12\nlate\t3\n", baselines.read_counts),
+    "scores": ("s.jsonl", '{"item": "a", "task": "more", "score": -1.5, "tokens": 2}\n', score_files.read_scores),
+    "vectors": (
+        "v.txt",
+        "2 3\nearly 0.1 0.2 0.3\nlate 1 2 3\n",
+        lambda p: static_vectors.read_word_vectors(p, {"early", "late"}),
+    ),
+    "journal": ("j.jsonl", '{"key": "a", "reply": {}}\n{"key": "b", "reply": {}}\n', log),
+    "answers": ("raw.jsonl", rows.line(RAW), lambda p: list(rows.read(p, Raw))),
+    "study": ("given.json", json.dumps(STUDY), a_study),
+    "manifest": ("given.json", json.dumps({"identity": {"a": 1}, "about": {}}), manifest),
+}
+TAKES_ALL = ("replies", "choices", "wikidata")
+"""Any text is a reply, and what is no answer in it is said in the value; a dump has lines about anything."""
+
+
+def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
+    """Give each parser so many mutations of its file; what came of it."""
+    rng, came = random.Random(seed), Counter[str]()
+    for name, (file, sample, read) in PARSERS.items():
+        good = sample if isinstance(sample, bytes) else sample.encode()
+        (folder / file).write_bytes(good)
+        came[f"{name}: sample {outcome(read, folder / file, name)}"] += 1
+        for number in range(count):
+            raw = good
+            for _ in range(rng.randint(1, 3)):
+                raw = rng.choice(MUTATIONS)(raw, rng) or b"\n"
+            (folder / file).write_bytes(raw)
+            came[f"{name}: {outcome(read, folder / file, f'{name}, seed {seed}, {number}: {raw[:300]!r}')}"] += 1
+    return came
+
+
+def outcome(read: Callable[[Path], Any], path: Path, case: str) -> str:
+    """Whether it was read or refused in a sentence of ours; any other exception fails the test."""
+    try:
+        read(path)
+    except ValueError as error:
+        if type(error) is not ValueError and not type(error).__module__.startswith("catsofa."):
+            pytest.fail(f"{type(error).__name__}: {error} ({case})")
+        if len(str(error)) > 1000 or "\n" in str(error):
+            pytest.fail(f"no sentence: {error} ({case})")
+        return "refused"
+    except Exception as error:  # noqa: BLE001 - whatever else it is, it is what this test looks for
+        pytest.fail(f"{type(error).__name__}: {error} ({case})")
+    return "read"
+
+
+def test_whatever_is_read_from_outside_is_read_or_refused(tmp_path: Path) -> None:
+    """60 mutations of a good file for each of the parsers: a value, or one sentence; the good file is read."""
+    came = fuzz(60, seed=3, folder=tmp_path)
+    for name in PARSERS:
+        assert came[f"{name}: sample read"]
+        assert came[f"{name}: refused"] or name in TAKES_ALL
+
+
+@pytest.mark.slow
+def test_many_mutations_are_read_or_refused(tmp_path: Path) -> None:
+    """The same with 2,000 others; CATSOFA_FUZZ=100000 takes as many."""
+    fuzz(int(os.environ.get("CATSOFA_FUZZ", "2000")), seed=30, folder=tmp_path)

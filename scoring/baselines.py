@@ -11,6 +11,8 @@ import numpy as np
 from catsofa.data.files import BadInput, lines
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.intervals import Seed
+from catsofa.scoring.model_files import find
+from catsofa.scoring.models import quiet
 
 LogFrequency = Callable[[str], float]
 """A word to the natural logarithm of its relative frequency."""
@@ -52,22 +54,32 @@ def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATI
     found = classify([candidate.text for _, candidate in listed])
     for (cat, candidate), probabilities in zip(listed, found, strict=True):
         if label not in probabilities:
-            raise ValueError(f"the classifier has no label {label!r}; it has {', '.join(probabilities)}")
+            raise ValueError(f"the classifier has no label {label!r}; it has {', '.join(sorted(probabilities))}")
         yield _score(cat, candidate, probabilities[label])
 
 
-def classifier(model: str, *, device: str = "cpu", batch: int = 32) -> Classifier:
-    """Any text-classification model of Transformers, by name or folder."""
-    from transformers import pipeline
+def classifier(model: str, *, device: str | None = None, batch: int = 32) -> Classifier:
+    """Any text-classification model of Transformers, by name or folder; one whose head is not trained is refused."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
-    try:
-        pipe = pipeline("text-classification", model=model, device=device, top_k=None)
-    except OSError as error:
-        raise ValueError(f"no text-classification model {model!r}: name a folder or a hub id within reach") from error
+    source = find(model)
+    with quiet(), source.errors("the classifier"):
+        tokenizer = AutoTokenizer.from_pretrained(source.place, revision=source.revision)
+        module, report = AutoModelForSequenceClassification.from_pretrained(
+            source.place, revision=source.revision, output_loading_info=True
+        )
+    if missing := sorted(report["missing_keys"]):
+        raise ValueError(
+            f"{model} is no text-classification model: its head ({missing[0]}) is not trained; name one that is"
+        )
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    pipe = pipeline("text-classification", model=module, tokenizer=tokenizer, device=device, top_k=None)
 
     def classify(texts: Sequence[str]) -> Iterator[Mapping[str, float]]:
-        for found in pipe(list(texts), batch_size=batch, truncation=True):
-            yield {row["label"]: row["score"] for row in found}
+        for start in range(0, len(texts), batch):
+            for found in pipe(list(texts[start : start + batch]), batch_size=batch, truncation=True):
+                yield {row["label"]: row["score"] for row in found}
 
     return classify
 

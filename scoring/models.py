@@ -98,7 +98,7 @@ def load(
 
     source = find(name, revision)
     arguments: dict[str, Any] = {"revision": source.revision, "trust_remote_code": trust_remote_code}
-    with _quiet(), source.errors("config.json"):
+    with quiet(), source.errors("config.json"):
         config = AutoConfig.from_pretrained(source.place, **arguments)
     kind = _kind(source, config)
     tokenizer = _tokenizer(source, arguments)
@@ -109,7 +109,7 @@ def load(
         "device_map": device_map,
         "quantization_config": _bits_and_bytes(quantisation),
     }
-    with _quiet(), source.errors("the weights"):
+    with quiet(), source.errors("the weights"):
         module, report = _loader(kind, config).from_pretrained(
             source.place, output_loading_info=True, **arguments, **{k: v for k, v in how.items() if v is not None}
         )
@@ -135,7 +135,7 @@ def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
     """The fast tokenizer, which alone knows where in a text its pieces stand."""
     from transformers import AutoTokenizer
 
-    with _quiet(), source.errors("the tokenizer"):
+    with quiet(), source.errors("the tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(source.place, **arguments)
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError(f"{source.name} has no fast tokenizer, and without one there are no character offsets")
@@ -240,7 +240,7 @@ def _bits_and_bytes(quantisation: Mapping[str, Any] | None) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """transformers without its bars and reports: what is missing we say ourselves."""
     from transformers.utils import logging
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, examples, note, print_json, say, table
+from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
@@ -132,7 +132,8 @@ def baseline(
         "unigram": unigram,
         "sentiment": sentiment,
     }
-    _write(ways[name](_cats(on)), out)
+    cats = _cats(on)
+    _write(progress(ways[name](cats), "scored", sum(len(cat.candidates) for cat in cats)), out)
 
 
 def ensemble(

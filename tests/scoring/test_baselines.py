@@ -1,5 +1,5 @@
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -89,3 +89,11 @@ def test_any_text_classification_model_is_a_classifier(tmp_path: Path) -> None:
     found = list(baselines.classifier(str(tmp_path))(["tidy is tidy", "is"]))
     assert [set(row) for row in found] == [{"LABEL_0", "LABEL_1"}] * 2
     assert [sum(row.values()) for row in found] == pytest.approx([1, 1])
+
+
+def test_a_model_without_a_trained_classifier_is_refused(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    """transformers would make up a head, and sentiment would be chance under another name."""
+    with pytest.raises(ValueError, match=r"is no text-classification model: its head .* is not trained"):
+        baselines.classifier(str(tiny("bert")))
+    with pytest.raises(ValueError, match=r"holds no config\.json"):
+        baselines.classifier(str(tmp_path))

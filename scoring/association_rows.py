@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from catsofa.data.notebook import Tabular
+
 
 @dataclass(frozen=True, slots=True)
-class Associations:
+class Associations(Tabular):
     """The rows of association tests."""
 
     tests: Sequence[Mapping[str, Any]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.notebook import Tabular
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
 from catsofa.scoring.protocols import Average
@@ -34,7 +35,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelComparison:
+class ModelComparison(Tabular):
     """The first model against each other one."""
 
     first: str
@@ -57,6 +58,15 @@ class ModelComparison:
             "coverage": self.coverage,
             **({"signature": self.signature.to_dict()} if self.signature else {}),
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each other model and measure."""
+        return [difference.row() for difference in self.differences]
+
+    def heading(self) -> str:
+        """What is compared with what, and the signature."""
+        what = f"the others less {self.first}, over {self.items:,} items"
+        return f"{what} | {self.signature}" if self.signature else what
 
 
 def compare(

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Direction, Pair, Score
 from catsofa.scoring.cat_outcomes import finite
 from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
@@ -88,7 +89,7 @@ class Preference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Tabular):
     """The metric over all pairs, of each bias type and of each direction."""
 
     overall: Preference

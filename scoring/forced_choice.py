@@ -19,6 +19,7 @@ import numpy as np
 from catsofa.data import json_files
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat, Label, Pair
 from catsofa.scoring import crows_pairs, stereoset
 from catsofa.scoring.cat_outcomes import Outcomes
@@ -131,7 +132,7 @@ def comparisons(record: Cat | Pair) -> list[Comparison]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(Tabular):
     """The measures of forced choices, and how the model chose."""
 
     measures: stereoset.Results | crows_pairs.Results

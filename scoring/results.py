@@ -3,20 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from typing import Protocol as Interface
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat, Pair, Score
 from catsofa.scoring import crows_pairs, stereoset
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Numbers(Interface):
@@ -30,7 +27,7 @@ class Numbers(Interface):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Tabular):
     """What one model scores on one data set by one protocol."""
 
     protocol: str
@@ -57,23 +54,9 @@ class Report:
         """A flat row for each set of items."""
         return self.results.rows()
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """The rows as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
-    def _repr_html_(self) -> str:
-        """The rows as a table, for notebooks."""
-        rows = self.rows()
-        head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-        body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>" for row in rows)
-        return f"<table><caption>{escape(str(self.signature))}</caption><tr>{head}</tr>{body}</table>"
-
-
-def _cell(value: object) -> str:
-    """A value for people."""
-    return f"{value:.2f}" if isinstance(value, float) else escape(str(value))
+    def heading(self) -> str:
+        """The signature."""
+        return str(self.signature)
 
 
 def report(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat
 from catsofa.scoring.alignment import join
 from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
@@ -57,7 +58,7 @@ class TermFlips:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Tabular):
     """A model on CATs and on their paraphrases, over the items that are scored in both."""
 
     original: Measures
@@ -88,6 +89,24 @@ class Comparison:
             "terms": [row.to_dict() for row in self.terms],
             "flipped": flipped(self.before, self.after),
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each measure, and one for the preferences that turn."""
+        changes = [
+            {
+                "measure": name,
+                **getattr(self.original, name).row("original"),
+                **getattr(self.paraphrase, name).row("paraphrase"),
+                **change.by.row("change"),
+                "p": change.p,
+            }
+            for name, change in self.changes.items()
+        ]
+        return [*changes, {"measure": "flips", **self.flips.row("change")}]
+
+    def heading(self) -> str:
+        """How many items the numbers are of."""
+        return f"{self.items:,} items, {self.coverage:.0%} of the originals"
 
 
 def robustness(

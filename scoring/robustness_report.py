@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.notebook import Tabular
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.ranks import RankStability, rank_stability
@@ -28,7 +29,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessReport:
+class RobustnessReport(Tabular):
     """Comparisons, Holm's p over all of their changes, and the ranks where several models are compared."""
 
     compared: Sequence[Compared]
@@ -48,6 +49,20 @@ class RobustnessReport:
         ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
         found = {"protocol": self.signature.protocol, "comparisons": comparisons}
         return {**found, **ranks, "signature": self.signature.to_dict()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each comparison and measure."""
+        found = []
+        for one, adjusted in zip(self.compared, self.holm, strict=True):
+            names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
+            for row in one.comparison.rows():
+                holm_p = {"holm": adjusted[row["measure"]]} if row["measure"] in adjusted else {}
+                found.append({**names, **row, **holm_p})
+        return found
+
+    def heading(self) -> str:
+        """The signature."""
+        return str(self.signature)
 
 
 def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data: str) -> RobustnessReport:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.intervals import LEVEL, RESAMPLES, Interval, Seed, limits, resampled_sums
 from catsofa.scoring.protocols import Normalisation, Protocol
@@ -74,7 +75,7 @@ class CategoryScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Tabular):
     """The SoFa score, its categories, and a row for each identity and stereotype."""
 
     score: Interval

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import KINDS
 from catsofa.scoring.cat_outcomes import LMS_OF, LMS_WON, SS_OF, SS_WON, Outcomes
 from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio, wilson
@@ -101,7 +102,7 @@ def _values(columns: Array) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Tabular):
     """Measures of each task and domain, of each task, and of both tasks together."""
 
     tasks: Mapping[str, Mapping[str, Measures]]

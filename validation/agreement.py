@@ -6,9 +6,11 @@ matrix product of weights and sums.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
@@ -19,7 +21,7 @@ PREVALENT = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Tabular):
     """The four statistics of a set of items, with the ends of their 95 % intervals; NaN where undefined."""
 
     fleiss_kappa: float
@@ -35,6 +37,17 @@ class Agreement:
     """The agreement to be expected if people answered at random with the shares these labels have."""
     low: Mapping[str, float] = field(default_factory=dict)
     high: Mapping[str, float] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row: the statistics with their limits, and what they rest on."""
+        row: dict[str, Any] = {}
+        for name in STATISTICS:
+            row |= {name: getattr(self, name), f"{name}_low": self.low.get(name), f"{name}_high": self.high.get(name)}
+        return [{**row, "items": self.items, "annotations": self.annotations}]
+
+    def heading(self) -> str:
+        """What a reader must know before reading kappa."""
+        return self.note
 
     @property
     def note(self) -> str:

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from catsofa.data.files import atomic_write
+from catsofa.data.notebook import Tabular
 from catsofa.validation import (
     lint_blanks,
     lint_contrast,
@@ -30,13 +31,23 @@ RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Tabular):
     """What was found, the worst first, and what could not be looked for."""
 
     findings: Sequence[Finding]
     ran: Sequence[str]
     missing: dict[str, str]
     """Rules that did not run, or not whole, with what they need."""
+
+    offensive: ClassVar[bool] = True
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each finding."""
+        return [asdict(finding) for finding in self.findings]
+
+    def heading(self) -> str:
+        """How much was found by how many rules."""
+        return f"{len(self.findings):,} findings by {len(self.ran)} rules"
 
     def counts(self) -> Counter[str]:
         """Findings by rule."""

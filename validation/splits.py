@@ -11,6 +11,7 @@ import numpy as np
 
 from catsofa.data import formats
 from catsofa.data.files import atomic_write
+from catsofa.data.notebook import Tabular
 from catsofa.validation.duplicates import NEAR, clusters, content, near_duplicates
 from catsofa.validation.siblings import domain_of, groups_of, term_of
 
@@ -21,7 +22,7 @@ MANY = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(Tabular):
     """The two sets, in the order of the records, and what was kept together."""
 
     dev: Sequence[Any]
@@ -29,6 +30,12 @@ class Split:
     blocks: int
     """The parts that could be moved: groups of sibling terms, joined by near-duplicates."""
     near_duplicates: int
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each set and domain, and for each set as a whole."""
+        report = self.report()
+        sets = {**report["domains"], "overall": report}
+        return [{"set": name, "domain": domain, **of[name]} for domain, of in sets.items() for name in ("dev", "test")]
 
     def report(self) -> dict[str, Any]:
         """Sizes of the two sets, over all and by domain."""

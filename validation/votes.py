@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
 from catsofa.validation.dawid_skene import dawid_skene
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
@@ -32,12 +33,24 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Votes:
+class Votes(Tabular):
     """The decision on each item, and which judgements it rests on."""
 
     rule: Rule
     decisions: Mapping[str, Decision]
     counted: Counted
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each item: its label, or why it has none."""
+        return [
+            {"item": d.item, "label": d.label, "outcome": d.outcome, "judges": d.judges, "votes": d.reason.partition(": ")[2]}
+            for d in self.decisions.values()
+        ]
+
+    def heading(self) -> str:
+        """How many items are decided, by which rule."""
+        decided = len(self.decisions) - len(self.undecided)
+        return f"{decided:,} of {len(self.decisions):,} items decided by {self.rule.need} of {self.rule.of} judgements"
 
     @property
     def undecided(self) -> list[Decision]:

@@ -72,7 +72,7 @@ def test_a_report_is_rows_a_frame_and_a_table() -> None:
         ("both", "overall"),
     ]
     assert list(found.to_pandas()["ss"]) == [75, 75, 75]
-    assert "<th>ss_low</th>" in found._repr_html_()
+    assert "<td>100.0 [43.9, 100.0]</td>" in found._repr_html_()
     assert "d&lt;1&gt;" in found._repr_html_()
 
 

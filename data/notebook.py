@@ -1,0 +1,69 @@
+"""Results in notebooks: every one shows itself as a table, and gives its rows to pandas."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 100
+"""Rows that a notebook shows; `to_pandas` has them all."""
+
+
+class Tabular(ABC):
+    """Results that have rows; a number's limits stand beside it under its name with `_low` and `_high`."""
+
+    __slots__ = ()
+    offensive: ClassVar[bool] = False
+    """Whether its rows quote items, so that they are folded away until asked for."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each set of items, or for each thing that was found."""
+
+    def heading(self) -> str:
+        """What the rows are of."""
+        return ""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ValueError("pandas is not installed; `pip install pandas`, or take .rows()") from None
+        return pd.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, for notebooks; every text in it is escaped."""
+        table = _table(self.rows(), self.heading())
+        return f"<details><summary>May offend: open to read</summary>{table}</details>" if self.offensive else table
+
+
+def _table(rows: Sequence[Mapping[str, Any]], heading: str) -> str:
+    """The first rows, each number with its limits in one cell."""
+    columns = [n for n in dict.fromkeys(n for row in rows for n in row) if not n.endswith(("_low", "_high"))]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(row, n)}</td>' for n in columns)}</tr>" for row in rows[:SHOWN])
+    more = f"<p>and {len(rows) - SHOWN:,} more rows: .to_pandas() has them all</p>" if len(rows) > SHOWN else ""
+    caption = f"<caption>{escape(heading)}</caption>" if heading else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    """A value for people, with its limits where it has some."""
+    value, low, high = row.get(name, ""), row.get(f"{name}_low"), row.get(f"{name}_high")
+    if not isinstance(value, float):
+        return escape("" if value is None else str(value))
+    if isnan(value):
+        return "unscored"
+    shown = digits(value)
+    limits = "" if low is None or high is None or isnan(low) else f" [{low:.{shown}f}, {high:.{shown}f}]"
+    return f"{value:.{shown}f}{limits}"
+
+
+def digits(value: float) -> int:
+    """Decimals that are enough to read a value: one of a percentage, three of a share."""
+    return 1 if abs(value) >= 10 else 3

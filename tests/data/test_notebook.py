@@ -1,0 +1,70 @@
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from catsofa.data.notebook import SHOWN, Tabular
+
+EVIL = "<script>alert(1)</script>"
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Tabular):
+    """Results with these rows."""
+
+    given: list[dict[str, Any]]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows."""
+        return self.given
+
+    def heading(self) -> str:
+        """Markup."""
+        return EVIL
+
+
+@dataclass(frozen=True, slots=True)
+class Quoting(Found):
+    """Results that quote items."""
+
+    offensive: ClassVar[bool] = True
+
+
+def test_no_text_of_a_result_is_markup() -> None:
+    """Names of columns, values and the heading are escaped."""
+    text = Found([{EVIL: EVIL, "b": None}])._repr_html_()
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") == 3
+
+
+def test_a_number_has_its_limits_beside_it_and_what_is_unscored_is_called_so() -> None:
+    """Limits share the cell of their number, in as many decimals; NaN is no number, and no limits are no brackets."""
+    nan = float("nan")
+    row = {"ss": 61.25, "ss_low": 55.0, "ss_high": 67.06, "d": 0.5, "d_low": nan, "d_high": nan, "p": nan, "n": 4}
+    text = Found([row])._repr_html_()
+    assert "<td>61.2 [55.0, 67.1]</td><td>0.500</td><td>unscored</td><td>4</td>" in text
+    assert "ss_low" not in text
+
+
+def test_the_frame_has_every_row_and_column() -> None:
+    """The page shows the first hundred and says how many there are; the frame has them all, limits in columns."""
+    rows = [{"a": float(n), "a_low": 0.0, "a_high": 9.0} for n in range(SHOWN + 5)]
+    found = Found(rows)
+    assert found._repr_html_().count("<tr>") == SHOWN + 1
+    assert "5 more rows" in found._repr_html_()
+    assert (len(found.to_pandas()), list(found.to_pandas())) == (SHOWN + 5, ["a", "a_low", "a_high"])
+
+
+def test_what_quotes_items_is_folded_away() -> None:
+    """The table stands in details that are closed."""
+    assert Quoting([{"a": "x"}])._repr_html_().startswith("<details><summary>")
+    assert Quoting([])._repr_html_().endswith("</details>")
+
+
+def test_without_pandas_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows are there all the same."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ValueError, match="pip install pandas"):
+        Found([]).to_pandas()
+    assert "<table>" in Found([{"a": 1}])._repr_html_()

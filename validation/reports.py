@@ -11,6 +11,7 @@ from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agree
 from catsofa.validation.annotators import Annotator, Exclusion
 from catsofa.validation.collected import Collected, facet
 from catsofa.validation.confirmed import Confirmed
+from catsofa.validation.judgements import answers
 from catsofa.validation.votes import compare
 
 
@@ -59,8 +60,10 @@ def agreement_report(
         name: {"percent": a.percent, "intervals": {"percent": {"low": a.low, "high": a.high}}, "items": a.items}
         for name, a in people.items()
     }
+    given = answers(annotations)
+    repeats = len(given) - len({(a.item, a.annotator) for a in given})
     asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
-    return {**found, "resampled": "CATs" if unit else "items", **asked, "by": parts}
+    return {**found, "resampled": "CATs" if unit else "items", "repeats": repeats, **asked, "by": parts}
 
 
 def agreement_values(found: Agreement) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Commands that validate: what people's judgements decide, and what is wrong with a set."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,19 @@ def register(app: typer.Typer) -> None:
     """Add this room's commands."""
     validate_sets.register(room)
     app.add_typer(room, name="validate")
+
+
+@contextmanager
+def about(*files: Path) -> Iterator[None]:
+    """What is wrong with what a file holds names the file."""
+    from catsofa.data.files import BadInput
+
+    try:
+        yield
+    except BadInput:
+        raise
+    except ValueError as error:
+        raise ValueError(f"{', '.join(map(str, files))}: {error}") from None
 
 
 def _collected(path: Path, group: str = "", cats: Path | None = None) -> "Collected":
@@ -101,7 +115,8 @@ def votes(
         writer_counts=writer_counts,
         repeats="drop" if drop_repeats else "fill",
     )
-    confirmed = confirm(_collected(source, group, cats), rule, posterior)
+    with about(source):
+        confirmed = confirm(_collected(source, group, cats), rule, posterior)
     _write(confirmed.decided(), out)
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
@@ -153,7 +168,8 @@ def agreement(
     """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals."""
     from catsofa.validation.reports import agreement_report
 
-    report = agreement_report(_collected(source), by=by or (), resamples=resamples, seed=seed)
+    with about(source):
+        report = agreement_report(_collected(source), by=by or (), resamples=resamples, seed=seed)
     if json:
         print_json(report)
         return
@@ -166,6 +182,8 @@ def agreement(
     if "question" in report:
         say(f"what people agree on: {report['question']}")
     say(f"{len(report['by']['annotator']):,} annotators: catsofa validate annotators shows each of them")
+    if repeats := report["repeats"]:
+        note(f"{repeats:,} answers are by people who had judged the item before; they count like anybody's")
     if "note" in report:
         note(report["note"])
 
@@ -217,10 +235,11 @@ def annotators(
     from catsofa.validation.judgements import Rule
     from catsofa.validation.reports import annotators_report
 
-    collected = _collected(source, group)
-    people = look_at(collected.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
     rule = Rule(need=need, of=of, gold_pass=gold_pass)
-    exclusion = without(collected, [person.name for person in people if person.exclude], rule)
+    with about(source):
+        collected = _collected(source, group)
+        people = look_at(collected.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
+        exclusion = without(collected, [person.name for person in people if person.exclude], rule)
     if json:
         print_json(annotators_report(people, exclusion))
         return

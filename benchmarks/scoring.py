@@ -1,293 +1,308 @@
-"""How fast texts are scored: python -m benchmarks.scoring [--size small] [--repeats 3] [--items 200].
+"""How fast texts are scored, against a plain loop and other tools: python -m benchmarks.scoring [--work NAME].
 
-Random weights of a real shape and vocabulary, since speed does not depend on values. Every way scores the same texts
-in the same run, text to number, on one thread; CPU seconds, so that neighbours on the machine count less, the ways
-taken in turn, medians. The loop is what the papers' released code does: a text (or a mask) a forward, all logits.
+Random weights of a real shape and vocabulary. Every way scores the same texts by the same model in the same run, on
+one thread, the ways taken in turn; CPU seconds, medians; scores are compared text by text, and a way that differs by
+more than rounding stops the run. The slow ways are timed on a part of the texts, spread over them. Loading a model is
+not timed for anybody; what the engine prepares once a model is told as `setup_s`.
+
+Other tools run in an environment of their own: --peers PYTHON, one that has lm_eval, evaluate, minicons and
+transformers before 5; without it they are left out.
 """
 
 import argparse
 import json
-import os
-import platform
 import statistics
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import torch  # noqa: TID253  # a benchmark of torch has nothing else to do
-import transformers  # noqa: TID253
 
-from catsofa.data.formats import read_as
-from catsofa.data.records import LABELS, Candidate, Cat, Pair, Probe, Score
+from benchmarks import loops, machine, shapes, texts
+from catsofa.data.records import Score
+from catsofa.scoring import kernels, models
 from catsofa.scoring.backend import Backend
-from catsofa.scoring.models import ANSWERS, Model
-from catsofa.scoring.protocols import DEFAULT, named
+from catsofa.scoring.protocols import DEFAULT, Protocol, named
 from catsofa.scoring.score_cats import score_cats
 from catsofa.scoring.score_pairs import score_pairs
 from catsofa.scoring.score_probes import score_probes
 
-RESULTS = Path(__file__).parent / "results"
-SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
-SHAPES = {"small": (4, 256, 4), "base": (12, 768, 12)}
-"""Layers, width, heads."""
+CLOSE = {"fp32": 1e-5, "plain": 1e-5, "bf16": 0.1}
+"""Nats a token that a way of ours may lie from the loop; other tools sum in float32, in orders of their own."""
+CLOSE_OTHERS = 2e-5
+PARTS = {"fp32": "float32", "plain": "float32", "bf16": "bfloat16"}
 
 
-def causal(size: str) -> Model:
-    layers, width, heads = SHAPES[size]
-    tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/gpt2")
-    config = transformers.GPT2Config(n_layer=layers, n_embd=width, n_head=heads)
-    return loaded("causal", transformers.GPT2LMHeadModel(config), tokenizer)
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is scored: by us whole, by the loop and other tools on every `loop_every`th and `peer_every`th unit."""
+
+    name: str
+    shape: Callable[[str, Path], Path]
+    size: str
+    units: Sequence[Any]
+    """CATs, pairs or probes."""
+    each: int
+    """Scores that a unit gives."""
+    ours: Callable[[Backend, Sequence[Any]], list[Score]]
+    loop: Callable[[models.Model, Sequence[Any]], list[float]] | None = None
+    peer: str | None = None
+    batches: Sequence[int] = (16,)
+    texts: Callable[[Any], list[str]] = lambda unit: [unit.text]
+    loop_units: int = 8
+    peer_units: int = 32
 
 
-def masked(size: str) -> Model:
-    layers, width, heads = SHAPES[size]
-    tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/bert-base-uncased")
-    config = transformers.BertConfig(
-        num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width
+def works(shared: Path, scale: float) -> list[Work]:
+    """The goals' works; `scale` shrinks them all."""
+
+    def many(count: int) -> int:
+        return max(2, round(count * scale))
+
+    def filled(cat: Any) -> list[str]:
+        return [candidate.text for candidate in cat.candidates]
+
+    def sides(pair: Any) -> list[str]:
+        return [pair.more, pair.less]
+
+    crows, every = named("crows-pairs"), replace(DEFAULT, crows="all", pseudo="plain", length="sum")
+    triples = Work(
+        name="StereoSet, causal, GPT-2 size",
+        shape=shapes.gpt2,
+        size="base",
+        units=texts.cats(shared, many(120)),
+        each=3,
+        ours=lambda backend, units: score_cats(backend, units, DEFAULT),
+        loop=lambda model, units: loops.causal(model, [text for cat in units for text in filled(cat)]),
+        peer="lm_eval",
+        batches=(8, 16, 32),
+        texts=filled,
     )
-    return loaded("masked", transformers.BertForMaskedLM(config), tokenizer)
-
-
-def loaded(kind: Any, module: Any, tokenizer: Any) -> Model:
-    torch.manual_seed(0)
-    return Model(
-        name="random",
-        kind=kind,
-        module=module.eval().requires_grad_(False),
-        tokenizer=tokenizer,
-        device="cpu",
-        dtype="float32",
-        digest="random",
-        answers=frozenset(ANSWERS[kind]),
+    grid = replace(
+        triples,
+        name="SoFa grid, 4 layers, 256 wide",
+        size="small",
+        units=texts.grid(texts.identities(many(10)), texts.stereotypes(shared, many(200))),
+        each=1,
+        ours=lambda backend, units: score_probes(backend, units, DEFAULT),
+        loop=None,
+        peer="evaluate",
+        batches=(16,),
+        texts=lambda probe: [probe.text],
+        peer_units=160,
     )
-
-
-def in_bf16(model: Model) -> Model:
-    return replace(model, module=type(model.module)(model.module.config).eval().bfloat16(), dtype="bfloat16")
-
-
-def cats(items: int) -> list[Cat]:
-    """The first intrasentence CATs of the released set, or as many made up."""
-    place = SHARED / "data/stereoset/dev.json"
-    if place.exists():
-        return [cat for cat in read_as(place, Cat) if cat.kind == "intrasentence" and cat.candidates[0].fill][:items]
-    words = ["kind", "stubborn", "friendly", "asleep", "clever", "quiet", "tidy", "late"]
-    found = []
-    for at in range(items):
-        context = f"The {words[at % 8]} zorb from house number {at} was BLANK today."
-        fills = [words[(at + step) % 8] for step in (1, 2, 3)]
-        one, two, three = (
-            Candidate(text=context.replace("BLANK", fill), fill=fill, label=label)
-            for fill, label in zip(fills, LABELS, strict=True)
-        )
-        found.append(
-            Cat(kind="intrasentence", bias_type="x", target="zorb", context=context, candidates=(one, two, three))
-        )
-    return found
-
-
-def pairs(items: int) -> list[Pair]:
-    place = SHARED / "data/crows/crows_pairs_anonymized.csv"
-    if place.exists():
-        return list(read_as(place, Pair))[:items]
     return [
-        Pair(
-            more=f"The zorb in house {n} was late.",
-            less=f"The florin in house {n} was late.",
-            direction="stereo",
-            bias_type="x",
-        )
-        for n in range(items)
+        triples,
+        grid,
+        replace(
+            grid,
+            name="SoFa grid of 1,000 stereotypes, GPT-2 size",
+            size="base",
+            units=texts.grid(texts.identities(1), texts.stereotypes(shared, many(1000))),
+            peer_units=64,
+        ),
+        replace(
+            triples,
+            name="StereoSet, masked, 4 layers, 256 wide",
+            shape=shapes.bert,
+            size="small",
+            units=texts.cats(shared, many(300)),
+            loop=loops.fillers,
+            peer=None,
+            loop_units=24,
+        ),
+        replace(
+            triples,
+            name="StereoSet, masked, BERT-base size",
+            shape=shapes.bert,
+            units=texts.cats(shared, many(80)),
+            loop=loops.fillers,
+            peer=None,
+        ),
+        Work(
+            name="CrowS-Pairs on shared tokens, BERT-base size",
+            shape=shapes.bert,
+            size="base",
+            units=texts.pairs(shared, many(10)),
+            each=2,
+            ours=lambda backend, units: unrounded(backend, units, crows),
+            loop=loops.pairs,
+            loop_units=2,
+        ),
+        Work(
+            name="CrowS-Pairs on all tokens, BERT-base size",
+            shape=shapes.bert,
+            size="base",
+            units=texts.pairs(shared, many(10)),
+            each=2,
+            ours=lambda backend, units: score_pairs(backend, units, every),
+            peer="minicons",
+            batches=(1, 8),
+            texts=sides,
+            peer_units=3,
+        ),
     ]
 
 
-def probes(identities: int, stereotypes: int) -> list[Probe]:
-    verbs = ["bake", "water", "love", "visit", "paint", "sell", "repair", "collect"]
-    things = [
-        "bread",
-        "roses",
-        "tomatoes",
-        "meetings",
-        "houses",
-        "shoes",
-        "lakes",
-        "books",
-        "tables",
-        "soup",
-        "shirts",
-        "letters",
-    ]
-    who = [
-        f"{kind} {group}"
-        for kind in ("young", "old", "quiet", "clever", "tall")
-        for group in [
-            "gardeners",
-            "bakers",
-            "florists",
-            "pilots",
-            "tailors",
-            "farmers",
-            "librarians",
-            "plumbers",
-            "dentists",
-            "painters",
-            "singers",
-            "drivers",
-            "miners",
-            "nurses",
-            "cooks",
-            "clerks",
-            "actors",
-            "judges",
-            "guards",
-            "sailors",
-        ]
-    ]
-    what = [
-        f"{verb} {thing} {when}"
-        for when in ("at night", "on holidays", "without end")
-        for verb in verbs
-        for thing in things
-    ]
-    return [Probe(category="x", identity=i, stereotype=s) for i in who[:identities] for s in what[:stereotypes]]
+def unrounded(backend: Backend, units: Sequence[Any], protocol: Protocol) -> list[Score]:
+    """Sums over shared tokens, as they are before any rounding."""
+    return score_pairs(backend, units, replace(protocol, rounding=None))
 
 
-def loop_causal(model: Model, texts: Sequence[str]) -> list[float]:
-    """A text a forward, every logit, as the released code does with its start token put first."""
-    found = []
-    for text in texts:
-        ids = [model.tokenizer.eos_token_id, *model.tokenizer.encode(text)]
-        with torch.no_grad():
-            logs = model.module(torch.tensor([ids])).logits[0].log_softmax(-1)
-        found.append(float(np.mean([logs[at - 1, ids[at]].item() for at in range(1, len(ids))])))
-    return found
+class Peer:
+    """Another tool in a process of its own, asked a line at a time."""
+
+    def __init__(self, python: str) -> None:
+        command = [python, str(Path(__file__).with_name("peer.py"))]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, **request: Any) -> dict[str, Any]:
+        """CPU seconds and scores."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        if not (line := self._process.stdout.readline()):
+            raise RuntimeError(f"the process of {request['way']} ended")
+        found: dict[str, Any] = json.loads(line)
+        return found
 
 
-def loop_masked(model: Model, of: Sequence[Cat]) -> list[float]:
-    """A mask a forward, all logits, each of the three fillers by itself, as the released code does."""
-    tokenizer = model.tokenizer
-    found = []
-    for cat in of:
-        for candidate in cat.candidates:
-            pieces = tokenizer.encode(candidate.fill, add_special_tokens=False)
-            logs = []
-            for known in range(len(pieces)):
-                text = cat.context.replace("BLANK", tokenizer.decode(pieces[:known]) + tokenizer.mask_token)
-                ids = tokenizer.encode(text)
-                with torch.no_grad():
-                    logits = model.module(torch.tensor([ids])).logits[0].log_softmax(-1)
-                logs.append(logits[ids.index(tokenizer.mask_token_id), pieces[known]].item())
-            found.append(float(np.mean(logs)))
-    return found
+Timed = Callable[[], tuple[float, list[float]]]
+"""CPU seconds and scores."""
 
 
-def loop_pairs(model: Model, of: Sequence[Pair]) -> list[float]:
-    """A masked token a forward over the shared tokens, as metric.py does."""
-    from difflib import SequenceMatcher
-
-    found = []
-    for pair in of:
-        ids = [model.tokenizer.encode(text) for text in (pair.more, pair.less)]
-        order = (0, 1) if pair.direction == "stereo" else (1, 0)
-        blocks = SequenceMatcher(None, ids[order[0]], ids[order[1]]).get_matching_blocks()
-        for side in (0, 1):
-            begin = "a" if order[0] == side else "b"
-            places = [getattr(block, begin) + step for block in blocks for step in range(block.size)][1:-1]
-            total = 0.0
-            for at in places:
-                row = torch.tensor([ids[side]])
-                row[0, at] = model.tokenizer.mask_token_id
-                with torch.no_grad():
-                    total += model.module(row).logits[0, at].log_softmax(-1)[ids[side][at]].item()
-            found.append(total)
-    return found
-
-
-Way = Callable[[], Sequence[float]]
-
-
-def numbers(scores: Sequence[Score]) -> list[float]:
-    return [np.nan if score.score is None else score.score for score in scores]
-
-
-def works(size: str, items: int) -> dict[str, dict[str, Way]]:
-    """Each work by name: its ways, the loop first."""
-    gpt, bert = causal(size), masked(size)
-    texts = [candidate.text for cat in cats(items) for candidate in cat.candidates]
-    grid = probes(*((20, 40) if size == "base" else (100, 200)))
-    some = grid[:: max(1, len(grid) // (3 * items))]
-    ways: dict[str, dict[str, Way]] = {
-        "StereoSet, causal": {
-            "loop": lambda: loop_causal(gpt, texts),
-            **ours(gpt, lambda backend: numbers(score_cats(backend, cats(items), DEFAULT))),
-        },
-        "StereoSet, masked": {
-            "loop": lambda: loop_masked(bert, cats(items)),
-            **ours(bert, lambda backend: numbers(score_cats(backend, cats(items), DEFAULT))),
-        },
-        "CrowS-Pairs, masked": {
-            "loop": lambda: loop_pairs(bert, pairs(items // 4)),
-            **ours(bert, lambda backend: numbers(score_pairs(backend, pairs(items // 4), named("crows-pairs")))),
-        },
-        "SoFa grid, causal": {
-            "loop": lambda: loop_causal(gpt, [probe.text for probe in some]),
-            **ours(gpt, lambda backend: numbers(score_probes(backend, grid, DEFAULT))),
-        },
-    }
-    return ways
-
-
-def ours(model: Model, score: Callable[[Backend], Sequence[float]]) -> dict[str, Way]:
-    """Our ways: as the engine chooses, in plain batches, and in bfloat16."""
-    half = in_bf16(model)
-
-    def plain() -> Sequence[float]:
+def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
+    """One way of ours, what it works with, and the CPU seconds that this took to prepare."""
+    model = models.load(str(folder), device="cpu", dtype=PARTS[part])
+    begun = time.process_time()
+    # with plain products what is left is the algorithm's doing
+    with patch.object(kernels, "speed_up", lambda _: False) if part == "plain" else patch.dict({}):
         backend = Backend(model)
-        backend.packs = False
-        return score(backend)
+    work.ours(backend, work.units[:1])
+    setup = time.process_time() - begun
 
-    return {"ours": lambda: score(Backend(model)), "ours, no trees": plain, "ours, bf16": lambda: score(Backend(half))}
+    def timed() -> tuple[float, list[float]]:
+        backend.tally = type(backend.tally)()
+        begun = time.process_time()
+        scores = work.ours(backend, work.units)
+        taken = time.process_time() - begun
+        return taken, [np.nan if score.score is None else score.score for score in scores]
+
+    return timed, backend, setup
 
 
-def measure(ways: dict[str, Way], repeats: int) -> dict[str, Any]:
-    """Scores a CPU second of each way, and how far each is from the loop."""
+def spread(units: Sequence[Any], count: int) -> list[int]:
+    """The numbers of so many units, evenly spread."""
+    return sorted({int(at) for at in np.linspace(0, len(units) - 1, min(count, len(units)))})
+
+
+def measure(work: Work, folder: Path, repeats: int, peer: Peer | None, parts: Sequence[str]) -> dict[str, Any]:
+    """The work by every way in turn."""
+    ways: dict[str, tuple[Timed, list[int]]] = {}
+    whole = list(range(len(work.units)))
+    backends, setup = {}, {}
+    for part in parts:
+        timed, backends[part], setup[part] = ours(work, folder, part)
+        ways[part] = timed, whole
+    if loop := work.loop:
+        plain, at = loops.alone(str(folder), backends[parts[0]].model.kind), spread(work.units, work.loop_units)
+        chosen = [work.units[k] for k in at]
+        ways["loop"] = (lambda: _clock(lambda: loop(plain, chosen))), at
+    batch, release = 0, ""
+    if peer and work.peer:
+        at = spread(work.units, work.peer_units)
+        request = {"way": work.peer, "model": str(folder), "texts": [t for k in at for t in work.texts(work.units[k])]}
+        tried = {size: peer(**request, batch=size) for size in work.batches}
+        batch = min(tried, key=lambda size: float(tried[size]["seconds"]))
+        release = tried[batch]["version"]
+
+        def other() -> tuple[float, list[float]]:
+            found = peer(**request, batch=batch)
+            return found["seconds"], found["scores"]
+
+        ways[work.peer] = other, at
     seconds: dict[str, list[float]] = {way: [] for way in ways}
-    found: dict[str, Sequence[float]] = {}
+    scores: dict[str, list[float]] = {}
     for _ in range(repeats):
-        for way, run in ways.items():
-            begun = time.process_time()
-            found[way] = run()
-            seconds[way].append(time.process_time() - begun)
-    rates = {way: len(found[way]) / statistics.median(taken) for way, taken in seconds.items()}
-    same = len(found["ours"]) == len(found["loop"])
-    off = float(np.nanmax(np.abs(np.array(found["ours"]) - np.array(found["loop"])))) if same else None
-    times = {way: round(rate / rates["loop"], 1) for way, rate in rates.items()}
-    return {"scores a CPU second": {w: round(r, 1) for w, r in rates.items()}, "times the loop": times, "furthest": off}
+        for way, (timed, _) in ways.items():
+            taken, scores[way] = timed()
+            seconds[way].append(taken)
+    found = compared(work, {way: at for way, (_, at) in ways.items()}, seconds, scores)
+    tally = backends[parts[0]].tally
+    states = {"forwarded": tally.forwarded, "asked": tally.scored, "padding": tally.padding, "rows": tally.rows}
+    # each asked token of a row needs a state of its own, but the three fillers of one mask share theirs
+    needed = tally.forwarded if backends[parts[0]].model.kind == "causal" else tally.rows
+    least = shapes.flops(backends[parts[0]].model.module, tally.forwarded, needed)
+    speeds = {part: least / statistics.median(seconds[part]) / 1e9 for part in parts}
+    return {
+        **found,
+        "batch": batch,
+        "peer_version": release,
+        "tally": states,
+        "least_gflop": least / 1e9,
+        "gflops": speeds,
+        "setup_s": setup,
+    }
+
+
+def _clock(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
+    begun = time.process_time()
+    found = work()
+    return time.process_time() - begun, found
+
+
+def compared(
+    work: Work, at: dict[str, list[int]], seconds: dict[str, list[float]], scores: dict[str, list[float]]
+) -> dict[str, Any]:
+    """Rates, ratios and differences; scores that are not the same end the run."""
+    rates = {way: len(at[way]) * work.each / statistics.median(taken) for way, taken in seconds.items()}
+    exact = np.array(scores["fp32"]).reshape(-1, work.each)
+    apart = {}
+    for way, found in scores.items():
+        lengths = 1.0 if work.peer != "minicons" and "shared" not in work.name else 40.0  # sums, not means
+        off = float(np.nanmax(np.abs(np.array(found).reshape(-1, work.each) - exact[at[way]])))
+        if not off <= lengths * CLOSE.get(way, CLOSE_OTHERS):
+            raise ValueError(f"{work.name}: {way} is {off} from ours")
+        apart[way] = off
+    others = [way for way in rates if way not in PARTS]
+    times = {other: {way: rates[way] / rates[other] for way in rates if way in PARTS} for other in others}
+    return {"a_cpu_second": rates, "times": times, "furthest_from_fp32": apart, "seconds": seconds}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", choices=SHAPES, default="small")
-    parser.add_argument("--items", type=int, default=150, help="CATs; a quarter as many pairs")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="works whose name begins so")
-    parser.add_argument("--save", action="store_true", help="keep the numbers in results/")
+    parser.add_argument("--work", default="", help="works whose name contains this")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--scale", type=float, default=1.0, help="shrinks every work")
+    parser.add_argument(
+        "--parts", default="fp32,plain,bf16", help="ways of ours: plain is fp32 without packed products"
+    )
+    parser.add_argument("--peers", help="the Python of an environment with the other tools")
+    parser.add_argument("--save", action="store_true", help="keep the figures in results/scoring.json")
     asked = parser.parse_args()
+    import torch
+
     torch.set_num_threads(1)
-    found = {
-        name: measure(ways, asked.repeats)
-        for name, ways in works(asked.size, asked.items).items()
-        if name.startswith(asked.only)
-    }
-    machine = {"processor": platform.processor() or platform.machine(), "torch": torch.__version__, "threads": 1}
-    result = {"size": asked.size, "items": asked.items, "repeats": asked.repeats, "machine": machine, "works": found}
-    text = json.dumps(result, indent=1)
-    print(text)
-    if asked.save:
-        (RESULTS / f"scoring-{asked.size}.json").write_text(f"{text}\n")
+    peer = Peer(asked.peers) if asked.peers else None
+    for work in works(shapes.SHARED, asked.scale):
+        if asked.work not in work.name:
+            continue
+        peaks = {part: machine.peak(PARTS[part]) for part in ("fp32", "bf16")}
+        with tempfile.TemporaryDirectory() as name:
+            folder = work.shape(work.size, Path(name))
+            found = measure(work, folder, asked.repeats, peer, asked.parts.split(","))
+        top = {part: max(of.values()) for part, of in peaks.items()}
+        shares = {part: 100 * speed / top.get(part, top["fp32"]) for part, speed in found["gflops"].items()}
+        found |= {"peak_gflops": peaks, "percent_of_peak": shares, "machine": machine.facts(), "repeats": asked.repeats}
+        print(work.name, json.dumps(machine.rounded(found), indent=1), flush=True)
+        if asked.save:
+            machine.save("scoring", work.name, found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,111 @@
+"""Does cost grow linearly, in constant memory? python -m benchmarks.growth [--counts 1000 10000 100000].
+
+The whole command, `catsofa score MODEL --on probes.jsonl --out RUN`, on ever more probes: CPU seconds, peak memory and
+bytes on disk of a process of its own each. The model is a causal one of 1 layer, so that what is measured is
+everything around it: reading, planning, keeping, reporting.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine, shapes, texts
+from benchmarks.formats import IDENTITIES
+from catsofa.data import jsonl
+from catsofa.data.records import Probe
+
+VOCABULARY = 2000
+
+
+def model(folder: Path) -> Path:
+    """A GPT-2 of one layer, its tokenizer learnt from words that the probes hold."""
+    import transformers
+    from tokenizers import ByteLevelBPETokenizer
+
+    end = "<|endoftext|>"
+    tokenizer = ByteLevelBPETokenizer()
+    said = [probe.text for probe in texts.grid(texts.identities(100), texts.stereotypes(Path("/nowhere"), 700))]
+    tokenizer.train_from_iterator(said, vocab_size=VOCABULARY, special_tokens=[end], show_progress=False)
+    config = transformers.GPT2Config(
+        vocab_size=VOCABULARY, n_layer=1, n_embd=64, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, bos_token=end, eos_token=end)
+    return shapes.saved(transformers.GPT2LMHeadModel(config), fast, folder)
+
+
+def probes(count: int, file: Path) -> None:
+    """So many distinct probes: each identity with a stretch of numbered habits, as a grid is written."""
+    habits = [f"{verb} {thing} {when}" for when in texts.WHEN for verb in texts.VERBS for thing in texts.THINGS]
+
+    def made() -> Any:
+        for number in range(count):
+            habit, identity = divmod(number, min(IDENTITIES, count))
+            kind = ("nationality", "religion", "gender", "disability")[identity % 4]
+            again = "" if habit < len(habits) else f" and more than {habit // len(habits)} times"
+            yield Probe(
+                category=kind,
+                identity=f"people of island {identity}",
+                stereotype=habits[habit % len(habits)] + again,
+            )
+
+    jsonl.write(made(), file)
+
+
+def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
+    """One run of the command."""
+    data, out = folder / f"{count}.jsonl", folder / f"run-{count}"
+    probes(count, data)
+    command = [
+        sys.executable,
+        "-c",
+        "from catsofa.cli import main; main()",
+        "score",
+        str(weights),
+        "--on",
+        str(data),
+        "--out",
+        str(out),
+        "--json",
+    ]
+    pid = os.posix_spawn(
+        sys.executable,
+        command,
+        os.environ | {"OMP_NUM_THREADS": "1"},
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+    )
+    _, status, used = os.wait4(pid, 0)
+    if status:
+        raise ValueError(f"the run over {count:,} probes failed")
+    kept = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    return {
+        "probes": count,
+        "cpu_s": used.ru_utime + used.ru_stime,
+        "peak_mib": used.ru_maxrss / 1024,
+        "bytes_in": data.stat().st_size / count,
+        "bytes_kept": kept / count,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--counts", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        weights = model(Path(name) / "model")
+        rows = []
+        for count in asked.counts:
+            rows.append(row := measured(count, Path(name), weights))
+            print(json.dumps(machine.rounded(row)), flush=True)
+    slope = None
+    if len(rows) > 1:
+        slope = (rows[-1]["cpu_s"] - rows[0]["cpu_s"]) / (rows[-1]["probes"] - rows[0]["probes"])
+        print(f"{1e6 * slope:.0f} CPU microseconds for each further probe")
+    machine.save("growth", "causal, 1 layer, 64 wide", {"rows": rows, "cpu_s_each": slope, "machine": machine.facts()})
+
+
+if __name__ == "__main__":
+    main()

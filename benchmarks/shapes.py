@@ -1,0 +1,55 @@
+"""Models of real shapes and vocabularies with random weights: speed does not depend on values."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch  # noqa: TID253  # a benchmark of torch has nothing else to do
+import transformers  # noqa: TID253
+
+SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
+SIZES = {"tiny": (1, 64, 2), "small": (4, 256, 4), "base": (12, 768, 12)}
+"""Layers, width, heads."""
+
+
+def gpt2(size: str, folder: Path) -> Path:
+    """A GPT-2 of this size with its own tokenizer, saved."""
+    layers, width, heads = SIZES[size]
+    torch.manual_seed(0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/gpt2")
+    module = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=layers, n_embd=width, n_head=heads))
+    return saved(module, tokenizer, folder)
+
+
+def bert(size: str, folder: Path) -> Path:
+    """A BERT of this size with its own tokenizer, saved."""
+    layers, width, heads = SIZES[size]
+    torch.manual_seed(0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/bert-base-uncased")
+    config = transformers.BertConfig(
+        num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width
+    )
+    return saved(transformers.BertForMaskedLM(config), tokenizer, folder)
+
+
+def saved(module: Any, tokenizer: Any, folder: Path) -> Path:
+    """The folder, with model and tokenizer in it."""
+    transformers.utils.logging.disable_progress_bar()
+    module.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def flops(module: Any, tokens: int, states: int) -> float:
+    """The least floating-point operations of so many forwarded tokens, of which `states` reach the vocabulary.
+
+    Two for each weight of a product; a masked model's last layer needs its keys and values everywhere, the rest of it
+    at the asked states alone. Attention itself, a few per cent at these lengths, is left out.
+    """
+    config = module.config
+    width, layers = config.hidden_size, config.num_hidden_layers
+    layer, head = 24 * width**2, 2 * width * config.vocab_size
+    if module.config.model_type == "bert":
+        last = 4 * width**2 * tokens + 20 * width**2 * states
+        return layer * (layers - 1) * tokens + last + (head + 2 * width**2) * states
+    return layer * layers * tokens + head * states

@@ -1,6 +1,8 @@
 """What the commands share: how they print, fail, draw tables and show progress."""
 
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +19,10 @@ T = TypeVar("T")
 
 DATA = "DATA"
 """Metavar of a parameter that takes a file, a folder, or a released set by name."""
+SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+"""Names of environment variables that hold what nobody else may see."""
+SHORTEST = 8
+"""Characters of a secret; less is a word that may stand anywhere."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -32,8 +38,16 @@ def examples(*commands: str) -> str:
 def fail(sentence: str, code: int = 2) -> NoReturn:
     """Say what is wrong on stderr, in one sentence, and leave."""
     PATIENCE.end()
-    typer.echo(f"catsofa: {' '.join(sentence.split())}", err=True)
+    typer.echo(without_secrets(f"catsofa: {' '.join(sentence.split())}"), err=True)
     sys.exit(code)
+
+
+def without_secrets(text: str) -> str:
+    """The text without any key or password of the environment, whoever put it into what went wrong."""
+    secrets = [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= SHORTEST]
+    for value in sorted(secrets, key=len, reverse=True):
+        text = text.replace(value, "***")
+    return text
 
 
 def say(text: str, *, quiet: bool = False) -> None:

@@ -175,11 +175,18 @@ def _files(work: Path, skip: set[str] = frozenset()) -> dict[str, bytes]:  # typ
     """The files of a folder by name, lines sorted."""
     found = {}
     for path in sorted(work.rglob("*")):
+        if _is_void_journal(path):
+            continue
         if path.is_file() and path.name not in STORY | skip and path.suffix != ".json":
             found[str(path.relative_to(work))] = b"\n".join(sorted(path.read_bytes().split(b"\n")))
         elif path.is_file():
             found[str(path.relative_to(work))] = path.read_bytes() if path.name == "report.json" else b""
     return found
+
+
+def _is_void_journal(path: Path) -> bool:
+    """Whether this is a database's rollback journal that says nothing: SQLite leaves one whose header is zero."""
+    return path.name.endswith(".sqlite-journal") and not path.read_bytes()[:8].strip(b"\0")
 
 
 def _copy(folder: Path, work: Path) -> None:

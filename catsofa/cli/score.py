@@ -1,6 +1,6 @@
 """Commands that score: models and prediction files, robustness to paraphrase, protocols."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import floor, isnan, log10
 from pathlib import Path
@@ -16,6 +16,7 @@ from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progres
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
     from catsofa.scoring.robustness import Comparison
+    from catsofa.scoring.sofa import Results as Probes
 
 TEN = 10
 """From here on one decimal is enough."""
@@ -84,7 +85,9 @@ def score(
     engine: EngineName = "local",
     ray_address: RayAddress = None,
     workers: WorkerCount = None,
-    terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
+    terms: Annotated[
+        bool, typer.Option("--terms", help="Also a row for each target term; of probes, both ends.")
+    ] = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -92,38 +95,41 @@ def score(
     from catsofa.scoring.evaluate import evaluate_all
     from catsofa.scoring.protocols import named
     from catsofa.scoring.score_files import report_on
+    from catsofa.scoring.sofa import Results as Probes
 
     if bool(models) == bool(predictions):
         raise ValueError("name models to score, or --predictions to measure, one of the two")
     sets = [str(local(data)) for data in on]
+    found: Iterable[Report]
     if predictions:
-        found = [report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets]
+        found = (report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets)
     else:
-        found = list(
-            evaluate_all(
-                models or [],
-                sets,
-                protocol=named(protocol, seed=seed),
-                out=out,
-                limit=limit,
-                nsp=nsp,
-                batch_tokens=batch_tokens,
-                with_terms=terms,
-                cluster=cluster(engine, ray_address, workers),
-                watch=lambda records: progress(records, "scored", quiet=json),
-                device=device,
-                dtype=dtype,
-                device_map=device_map,
-                quantisation=bits and {f"load_in_{bits}bit": True},
-                trust_remote_code=trust_remote_code,
-                allow_pickle=allow_pickle,
-            )
+        found = evaluate_all(
+            models or [],
+            sets,
+            protocol=named(protocol, seed=seed),
+            out=out,
+            limit=limit,
+            nsp=nsp,
+            batch_tokens=batch_tokens,
+            with_terms=terms,
+            cluster=cluster(engine, ray_address, workers),
+            watch=lambda records: progress(records, "scored", quiet=json),
+            device=device,
+            dtype=dtype,
+            device_map=device_map,
+            quantisation=bits and {f"load_in_{bits}bit": True},
+            trust_remote_code=trust_remote_code,
+            allow_pickle=allow_pickle,
         )
     if json:
-        print_json(found[0].to_dict() if len(found) == 1 else [each.to_dict() for each in found])
+        every = [each.to_dict() for each in found]
+        print_json(every[0] if len(every) == 1 else every)
         return
     for each in found:
         show(each)
+        if terms and isinstance(each.results, Probes):
+            show_ends(each.results)
 
 
 def show(found: "Report") -> None:
@@ -139,6 +145,15 @@ def show(found: "Report") -> None:
     if found.precision:
         note(_precision(found.precision))
     say(str(found.signature))
+
+
+def show_ends(found: "Probes") -> None:
+    """Print the identities and stereotypes at either end of each category's orders."""
+    from catsofa.scoring.sofa_rankings import ends
+
+    for category in found.categories:
+        for end, names in ends(found, category).items():
+            say(f"{category}, {end}: {', '.join(names)}")
 
 
 def _precision(found: Mapping[str, Any]) -> str:
@@ -163,11 +178,11 @@ def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def _cell(row: Mapping[str, Any], name: str) -> object:
     """A value, with its limits where it has some."""
     value = row[name]
-    if isinstance(value, float) and isnan(value):
+    if value is None or (isinstance(value, float) and isnan(value)):
         return "unscored"
     if name == "coverage":
         return f"{value:.1%}"
-    if name in ("p", "holm") and value is not None:
+    if name in ("p", "holm"):
         return f"{value:.4f}" if value >= LEAST_P else f"{value:.0e}"
     if f"{name}_low" not in row:
         return value

@@ -310,6 +310,29 @@ def test_a_pseudo_perplexity_is_not_taken_for_a_perplexity(tiny: Tiny) -> None:
     assert differences(masked.signature, gap.signature)
 
 
+def test_a_test_without_vectors_is_unscored_and_not_an_error(
+    files: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """Word vectors that know no target: a row that says so, a reason, and null in JSON."""
+    (files / "vectors.txt").write_text("zorb 1 0.5\nkind 0.2 1\n", encoding="utf-8")
+    asked = ("score", files / "vectors.txt", "--on", files / "tests")
+    printed, said = catsofa(*asked)
+    assert "unscored" in printed
+    assert "texts have no vector" in said
+    row = json.loads(catsofa(*asked, "--json")[0])["results"][0]
+    assert (row["effect_size"], row["p_value"], row["holm"]) == (None, None, None)
+    assert row["coverage"] < 1
+
+
+def test_the_ends_of_probes_are_shown_on_request(
+    tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """The identities most often lowest and highest, and the stereotypes with the lowest and the highest DDS."""
+    printed = catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--terms")[0]
+    for end in ("identities most often lowest", "identities most often highest", "stereotypes with lowest DDS"):
+        assert f"invented, {end}: " in printed
+
+
 def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]) -> None:
     """The ends that two models have in common, and tau of their orders; a model agrees with itself wholly."""
     for name, folder in (("gpt2", "one"), ("llama", "two"), ("gpt2", "one again")):

@@ -1,12 +1,13 @@
 """What came of each CAT in a run, read again from its folder: for what a report shows item by item."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from catsofa.data.records import Cat
 from catsofa.report_inputs import Finished
 from catsofa.scoring.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.score_files import cats_on, data_of, scores_of
 
 
@@ -26,12 +27,17 @@ def cats(run: Finished) -> list[Cat]:
 
 
 def protocol(run: Finished) -> Protocol:
-    """The protocol of a run, which must be a preset, since a folder holds no other's options."""
+    """The protocol of a run: a preset, perhaps with other options, which its signature vouches for."""
     signature = run.signature
-    found = named(signature.protocol, seed=signature.seed)
-    if signature.options not in ("", found.digest):
-        raise NotThere(f"{run.folder} was scored by a protocol {signature.protocol!r} with options of its own")
-    return found
+    scored_by = run.manifest.get("identity", {}).get("protocol", {})
+    for preset in (PRESETS.get(signature.protocol, DEFAULT), *PRESETS.values()):
+        found = replace(preset, name=signature.protocol, seed=signature.seed)
+        if signature.options in ("", found.digest):
+            return found
+        found = replace(found, **{option: way for option, way in scored_by.items() if hasattr(found, option)})
+        if signature.options == found.digest:
+            return found
+    raise NotThere(f"{run.folder} was scored by a protocol {signature.protocol!r} with options of its own")
 
 
 def of_cats(run: Finished, of: list[Cat]) -> Outcomes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catsofa import figures
-from catsofa.report_cells import Words, between, chance, limited, stars
+from catsofa.report_cells import Words, between, chance, limited, stars, without_folders
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.report_inputs import Finished
 from catsofa.report_items import NotThere, cats, of_cats, protocol
@@ -63,7 +63,7 @@ def _paired(here: Sequence[Finished], there: Sequence[Finished]) -> tuple[list[P
             try:
                 found.append(_pair(one, other))
             except NotThere as error:
-                notes.append(f"{one.model}: no paired change: {error}.")
+                notes.append(without_folders(f"{one.model}: no paired change: {error}."))
     return found, notes
 
 
@@ -91,7 +91,7 @@ def _pair(one: Finished, other: Finished) -> Paired:
 
 def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Finished, other: Finished) -> Section:
     """The changes of each model."""
-    here, there = one.signature.protocol, other.signature.protocol
+    here, there = _apart(one, other)
     ways = [run.manifest.get("identity", {}).get("protocol", {}).get("masked") for run in (one, other)]
     named = [f"{p}: {WAYS[way]}" for p, way in zip((here, there), ways, strict=True) if way in WAYS]
     table = Table(
@@ -108,13 +108,8 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
         ),
     )
     values = {
-        of.signature.protocol: {
-            pair.model: _overall(run, "icat")
-            for pair in found
-            for run in (pair.one, pair.other)
-            if run.signature.protocol == of.signature.protocol
-        }
-        for of in (one, other)
+        here: {pair.model: _overall(pair.one, "icat") for pair in found},
+        there: {pair.model: _overall(pair.other, "icat") for pair in found},
     }
     drawn = Figure(
         name=f"{name}-icat",
@@ -125,6 +120,13 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
     masked = len(set(ways)) > 1 and None not in ways
     words = replace(WORDS, title="LL against PLL: one model by two protocols") if masked else WORDS
     return words.section(name, f"{one.signature.data}, {here} and {there}", [table], [drawn] if found else [])
+
+
+def _apart(one: Finished, other: Finished) -> tuple[str, str]:
+    """The names of two protocols; two of one name are told apart by the hash of their options."""
+    names = one.signature.protocol, other.signature.protocol
+    options = one.signature.options, other.signature.options
+    return names if names[0] != names[1] else (f"{names[0]}@{options[0]}", f"{names[1]}@{options[1]}")
 
 
 def _rows(found: Sequence[Paired]) -> Iterator[tuple[Cell, ...]]:

@@ -122,13 +122,15 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
 def _ranks(name: str, found: Robust) -> Iterator[Table]:
     """Whether the order of the models stands."""
     rows = found.report.get("ranks", ())
+    named = list(dict.fromkeys(rephrasing for _, rephrasing, _ in found.named))
     if rows:
         yield Table(
             name=name,
             caption="Does the order of the models stand? Kendall's τ, with 95 % intervals over target terms",
-            columns=("measure", "order on originals", "order on paraphrases", "τ", "same first model", "models"),
+            columns=("paraphrases", "measure", "originals", "paraphrased", "τ", "same first model", "models"),
             rows=tuple(
                 (
+                    named[at] if len(named) == len(rows) else f"set {at + 1}",
                     rank["measure"],
                     " > ".join(_short(rank["original"])),
                     " > ".join(_short(rank["paraphrase"])),
@@ -136,7 +138,7 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
                     "unscored" if known(rank["same_first"]) is None else f"in {rank['same_first']:.0%} of resamples",
                     len(rank["original"]),
                 )
-                for rank in rows
+                for at, rank in enumerate(rows)
             ),
             signatures=_signatures(found),
         )

@@ -25,7 +25,7 @@ class Correlation:
 def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
     """Spearman's rho of models joined by name; its variance on Fisher's scale is Bonett and Wright's (2000)."""
     here, there = _both(one, other)
-    if len(here) < LEAST:
+    if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
     found = stats.spearmanr(here, there)
     rho = float(found.statistic)
@@ -35,7 +35,7 @@ def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlatio
 def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
     """Kendall's tau-b of models joined by name; its variance on Fisher's scale is Fieller's (1957)."""
     here, there = _both(one, other)
-    if len(here) < LEAST:
+    if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
     found = stats.kendalltau(here, there)
     return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
@@ -48,7 +48,7 @@ def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[fl
 
 
 def _none(models: int) -> Correlation:
-    """No correlation of too few models."""
+    """No correlation of too few models, or where all are alike."""
     return Correlation(Interval(nan, nan, nan), nan, models)
 
 

@@ -1,0 +1,228 @@
+"""Reports that compare: paraphrases, protocols, benchmarks; and what a report reads besides runs."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_report import association, cats, measures, pairs, probes, run
+from typer.testing import CliRunner
+from zorbs import a_cat
+
+from catsofa.builders.perplexity_filter import histogram
+from catsofa.cli import app
+from catsofa.data import jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.records import Cat, Score
+from catsofa.report import document
+from catsofa.report_document import Document, Number, Section, Table
+from catsofa.report_formats import FORMATS, WRITE
+from catsofa.scoring.protocols import DEFAULT, Protocol, named
+from catsofa.scoring.results import report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.score_files import robustness_on
+from catsofa.scoring.signature import name_of
+
+TERMS = ("zorb", "quib", "marn", "tollit")
+
+
+def some_cats(verb: str) -> list[Cat]:
+    """A CAT about each of four invented terms; another verb is another wording."""
+    return [a_cat(f"The {term} {verb} BLANK.", id=term, target=term) for term in TERMS]
+
+
+def scored(
+    folder: Path, data: Path, of: Sequence[Cat], turned: Sequence[str], protocol: Protocol = DEFAULT, model: str = "m"
+) -> Path:
+    """A run whose model prefers the stereotype, but for these terms."""
+    values = {"stereotype": 3.0, "anti-stereotype": 2.0, "unrelated": 1.0}
+    other = {"stereotype": 2.0, "anti-stereotype": 3.0, "unrelated": 1.0}
+    scores = [
+        Score(item=candidate.id, task=cat.kind, score=(other if cat.target in turned else values)[candidate.label])
+        for cat in of
+        for candidate in cat.candidates
+    ]
+    about = {"model": model, "data": name_of(data), "on": str(data), "protocol": protocol.name}
+    identity = {"model": {"name": model}, "data": about["data"], "protocol": {"masked": protocol.masked}}
+    with Run.begin(folder, identity, about) as kept:
+        kept.add(scores)
+        found = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
+        kept.finish(found.to_dict())
+    return folder
+
+
+@pytest.fixture
+def rephrased(tmp_path: Path) -> tuple[Path, Path]:
+    """A run on four CATs, and one on their paraphrases in which the preference about `quib` has turned."""
+    for name, verb in (("cats", "was"), ("rephrased", "seemed")):
+        jsonl.write(some_cats(verb), tmp_path / f"{name}.jsonl")
+    first = scored(tmp_path / "runs" / "m", tmp_path / "cats.jsonl", some_cats("was"), [])
+    second = scored(tmp_path / "other" / "m", tmp_path / "rephrased.jsonl", some_cats("seemed"), ["quib"])
+    return first, second
+
+
+def section(of: Document, name: str) -> Section:
+    """The section of this name."""
+    return next(section for section in of.sections if section.name == name)
+
+
+def table(of: Section, ending: str) -> Table:
+    """The table of a section whose name ends so."""
+    return next(table for table in of.tables if table.name.endswith(ending))
+
+
+def test_one_flip_of_four_is_a_quarter(rephrased: tuple[Path, Path]) -> None:
+    """Of four preferences one turns: 25 %, ss falls from 100 to 75, and the item and both sentences are named."""
+    found = section(document([rephrased[0]], paraphrases=[rephrased[1]]), "robustness1")
+    (row,) = table(found, "-flips").rows
+    assert isinstance(row[2], Number)
+    assert row[2].value == 25
+    assert row[3] == "4 (100% of originals)"
+    changes = {row[2]: row[5] for row in table(found, "-changes").rows}
+    assert isinstance(changes["ss"], Number)
+    assert changes["ss"].value == -25
+    items = table(found, "-items1")
+    assert items.offensive
+    assert items.rows == (
+        ("quib", "invented", "The quib was late. (stereotype)", "The quib seemed early. (anti-stereotype)", "quib"),
+    )
+
+
+def test_paraphrases_below_the_runs_have_no_section_of_their_own(tmp_path: Path, rephrased: tuple[Path, Path]) -> None:
+    """Runs named by --paraphrase stand in the comparison alone, even where RUN is a folder above them."""
+    found = document([tmp_path], paraphrases=[rephrased[1]])
+    assert [section.name for section in found.sections] == ["s1", "robustness1"]
+
+
+def test_a_paraphrase_without_its_original_is_refused(rephrased: tuple[Path, Path], tmp_path: Path) -> None:
+    """A run on paraphrases that no run of the same model can be joined with is an error that says what to give."""
+    other = scored(tmp_path / "stranger", tmp_path / "cats.jsonl", some_cats("was"), [], model="another")
+    with pytest.raises(BadInput, match="the run on their originals too"):
+        document([other], paraphrases=[rephrased[1]])
+
+
+def test_what_robustness_prints_is_shown(rephrased: tuple[Path, Path], tmp_path: Path) -> None:
+    """The JSON of `catsofa robustness` gives the same numbers as the runs, and its items without their sentences."""
+    printed = tmp_path / "robustness.json"
+    printed.write_text(json.dumps(robustness_on([rephrased[0]], [rephrased[1]]).to_dict()).replace("NaN", "null"))
+    here = section(document([printed]), "robustness1")
+    there = section(document([rephrased[0]], paraphrases=[rephrased[1]]), "robustness1")
+    assert table(here, "-changes").rows == table(there, "-changes").rows
+    assert table(here, "-items1").rows == (("quib", "invented", "stereotype", "anti-stereotype", "quib"),)
+
+
+def test_likelihood_stands_against_pseudo_likelihood(tmp_path: Path) -> None:
+    """One model by two protocols: the change is paired by item, and a protocol of one's own is known by its hash."""
+    data, of = tmp_path / "cats.jsonl", some_cats("was")
+    jsonl.write(of, data)
+    scored(tmp_path / "ll", data, of, [])
+    scored(tmp_path / "pll", data, of, ["quib"], replace(DEFAULT, name="pll", masked="pseudo"))
+    found = section(document([tmp_path]), "protocols-1")
+    assert found.title.startswith("LL against PLL")
+    changes = {row[1]: row for row in table(found, "-changes").rows}
+    assert [cell.value for cell in changes["ss"][2:5] if isinstance(cell, Number)] == [100, 75, -25]
+    assert str(changes["ss"][6]).startswith("25.0")
+    assert changes["ss"][7] == "4 of 4"
+    assert any("LL" in note and "PLL" in note for note in table(found, "-changes").notes)
+
+
+def test_protocols_that_count_otherwise_are_not_paired(tmp_path: Path) -> None:
+    """Two protocols that treat ties differently have no paired change, and the report says why."""
+    data, of = tmp_path / "cats.jsonl", some_cats("was")
+    jsonl.write(of, data)
+    scored(tmp_path / "one", data, of, [])
+    scored(tmp_path / "two", data, of, [], named("stereoset-acl"))
+    found = section(document([tmp_path]), "protocols-1")
+    assert not table(found, "-changes").rows
+    assert "ties" in table(found, "-changes").notes[0]
+
+
+def test_benchmarks_that_order_models_alike_have_tau_one(tmp_path: Path) -> None:
+    """|ss − 50| of 5, 10, 20 and |score − 50| of 1, 2, 3 agree: τ = 1; SoFa's 3, 2, 1 is the reverse: τ = −1."""
+    for at, (ss, score, uneven) in enumerate([(45, 51, 3), (60, 48, 2), (70, 53, 1)]):
+        of = measures(90, ss)
+        run(tmp_path / f"a{at}", {"intrasentence": {"d": of, "overall": of}, "overall": of}, f"m{at}")
+        crows = pairs("d")
+        run(tmp_path / f"b{at}", {**crows, "overall": {**crows["overall"], "score": score}}, f"m{at}")
+        run(tmp_path / f"c{at}", {**probes("d"), "score": uneven}, f"m{at}")
+    found = table(section(document([tmp_path]), "agreement"), "-kendall")
+    assert [round(row[2].value or 0, 6) for row in found.rows if isinstance(row[2], Number)] == [1, -1, -1]
+    assert {row[4] for row in found.rows} == {"3 of 3"}
+    spearman = table(document([tmp_path]).sections[0], "-spearman")
+    assert all(row[3] == "3 of 3" for row in spearman.rows)
+
+
+def test_tests_of_many_files_are_one_matrix(tmp_path: Path) -> None:
+    """Each SEAT test is a data set of its own; they share a table, in which Holm's correction is over all of them."""
+    run(tmp_path / "a", association("t", 0.03), "one", data="t@1")
+    run(tmp_path / "b", association("u", 0.04), "one", data="u@2")
+    (found,) = document([tmp_path]).sections
+    assert [row[1] for row in found.tables[0].rows] == ["t", "u"]
+    assert [row[4].value for row in found.tables[0].rows if isinstance(row[4], Number)] == [0.06, 0.06]
+    assert len(found.tables[0].signatures) == 2
+
+
+def test_the_cut_of_the_perplexity_filter_is_shown(tmp_path: Path) -> None:
+    """Of perplexities 10, 10, 10 and 1000 in two bins the lower is kept: 3 of 4, cut at 10^2."""
+    drawn = asdict(histogram([10, 10, 10, 1000], "zorbs", bins=2, keep=1))
+    printed = tmp_path / "filter.json"
+    printed.write_text(json.dumps({"kept": 3, "refused": {"high_perplexity": 1}, "file": "f", "histograms": [drawn]}))
+    ((row,),) = (table.rows for table in section(document([printed]), "filter1").tables)
+    assert row[:3] == ("zorbs", "3 of 4", "1 of 2")
+    assert isinstance(row[3], Number)
+    assert row[3].value == pytest.approx(100)
+
+
+def test_what_score_prints_is_shown(tmp_path: Path) -> None:
+    """The JSON of `catsofa score`, of one set or of several, stands as a run does; other JSON is refused."""
+    (tmp_path / "one.json").write_text(json.dumps(_printed("m", "d@1")))
+    (tmp_path / "two.json").write_text(json.dumps([_printed("n", "d@1"), _printed("n", "e@1")]))
+    found = document([tmp_path / "one.json", tmp_path / "two.json"])
+    assert [{row[0] for row in section.tables[0].rows} for section in found.sections] == [{"m", "n"}, {"n"}]
+    (tmp_path / "bad.json").write_text("[1]")
+    with pytest.raises(BadInput, match="no result"):
+        document([tmp_path / "bad.json"])
+
+
+def _printed(model: str, data: str) -> dict[str, Any]:
+    """What `catsofa score --json` prints."""
+    return {"results": cats("d"), "signature": {"data": data, "model": model, "protocol": "catsofa", "line": "…"}}
+
+
+def test_answers_stand_apart_from_scores(tmp_path: Path) -> None:
+    """What a model answers when asked has a section of its own, which says that it is no score."""
+    run(tmp_path / "a", {"forced_choice": cats("d"), "unread": 0}, "m", protocol="forced-choice")
+    (found,) = document([tmp_path]).sections
+    assert found.title.startswith("Asked to choose")
+    assert "compare with no other table" in found.limits
+
+
+def test_no_folder_of_the_machine_is_shown(tmp_path: Path) -> None:
+    """A model that was named by its path is called as its folder, in names and signatures."""
+    run(tmp_path / "a", cats("d"), "/home/somebody/models/zorb-lm")
+    text = WRITE["json"](document([tmp_path]))
+    assert "zorb-lm" in text
+    assert "somebody" not in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_has_every_section(rephrased: tuple[Path, Path], tmp_path: Path, form: str) -> None:
+    """The flipped term stands in each format; its sentence too."""
+    out = tmp_path / "out"
+    given = ["report", str(rephrased[0]), "--paraphrase", str(rephrased[1]), "--out", str(out), "--format", form]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert "The quib seemed early." in text
+    assert "25.0" in text
+
+
+def test_without_matplotlib_a_page_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page has figures, and needs matplotlib; without it there is one sentence, and the other formats work."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    found = document([run(tmp_path / "a", cats("d"))])
+    with pytest.raises(ValueError, match=r"pip install 'catsofa\[score\]'"):
+        WRITE["html"](found)
+    assert "lms" in WRITE["markdown"](found)

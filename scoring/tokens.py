@@ -37,6 +37,8 @@ class Tokens:
         inside: list[int] = []
         spaces: list[int] = []
         for at in self.of():
+            if self.offsets[at][0] >= end:
+                break  # tokens stand in the order of their characters
             low, high = self._without_space(at)
             if low == high:
                 spaces.append(at)

@@ -7,7 +7,7 @@ its text holds the session cookie.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,27 +76,31 @@ class Server:
         # what runs on this machine is not reached through a proxy
         here = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
         self._browser: Any = {"timeout": timeout, "trust_env": not here}
-        with _said("signing in"):
+        with self._said("signing in"):
             client = httpx.Client(follow_redirects=True, **self._browser)
             self._sdk = LabelStudio(base_url=self.url, api_key=key, timeout=timeout, httpx_client=client)
         self._once: Any = {"max_retries": 0, "timeout_in_seconds": timeout}
 
+    def _said(self, doing: str) -> AbstractContextManager[None]:
+        """What went wrong, and where."""
+        return _said(f"{self.url}: {doing}")
+
     def version(self) -> Version:
         """Edition and release, which also shows that the server is there."""
-        with _said("asking for the version"):
+        with self._said("asking for the version"):
             found = self._sdk.versions.get()
         return Version(edition=str(found.edition or ""), release=str(found.release or ""))
 
     def user(self) -> int:
         """Who we are, which shows that the token is right."""
-        with _said("signing in"):
+        with self._said("signing in"):
             return int(self._sdk.users.whoami().id)
 
     def create_project(self, title: str, config: str, instruction: str, overlap: int, marker: str) -> int:
         """A project with every setting that blind, five-way work needs; one with this marker is taken up again."""
         if (found := self._marked(marker)) is not None:
             return found
-        with _said("creating the project"):
+        with self._said("creating the project"):
             made = self._sdk.projects.create(
                 title=title,
                 description=marker,
@@ -119,13 +123,13 @@ class Server:
 
     def _marked(self, marker: str) -> int | None:
         """The project with this marker, if one was made before."""
-        with _said("looking for the project"):
+        with self._said("looking for the project"):
             found = [int(project.id) for project in self._sdk.projects.list() if project.description == marker]
         return min(found, default=None)
 
     def task_count(self, project: int) -> int:
         """How many tasks the project holds."""
-        with _said(f"reading project {project}"):
+        with self._said(f"reading project {project}"):
             return int(self._sdk.projects.get(project).task_number or 0)
 
     def find(self, project: int, tokens: Sequence[str]) -> Iterator[ServerTask]:
@@ -145,27 +149,27 @@ class Server:
     def _tasks(self, project: int, query: dict[str, Any], fields: Any, include: str, page: int) -> Iterator[ServerTask]:
         """Tasks by their number, page after page."""
         ordered = json.dumps(query | {"ordering": ["tasks:id"]})
-        with _said(f"reading the tasks of project {project}"):
+        with self._said(f"reading the tasks of project {project}"):
             pages = self._sdk.tasks.list(project=project, query=ordered, fields=fields, include=include, page_size=page)
             for found in pages:
                 yield _task(found)
 
     def add(self, project: int, tasks: Iterable[Mapping[str, str]]) -> None:
         """Import tasks, all of them or none; an Unanswered may have imported them nevertheless."""
-        with _said(f"sending tasks to project {project}"):
+        with self._said(f"sending tasks to project {project}"):
             self._sdk.projects.import_tasks(
                 project, request=[{"data": dict(data)} for data in tasks], request_options=self._once
             )
 
     def set_overlap(self, task: int, overlap: int, *, finished: bool = False) -> None:
         """How many people a task is shown to, and whether it waits for more of them."""
-        with _said(f"changing task {task}"):
+        with self._said(f"changing task {task}"):
             self._sdk.tasks.update(id=str(task), overlap=overlap, is_labeled=finished, request_options=self._once)
 
     def remove(self, task: int) -> None:
         """Remove a task; one that is gone already is no error."""
         try:
-            with _said(f"removing task {task}"):
+            with self._said(f"removing task {task}"):
                 self._sdk.tasks.delete(id=str(task), request_options=self._once)
         except ServerError as error:
             if "answered 404" not in str(error):
@@ -174,7 +178,7 @@ class Server:
     def skip_for(self, task: int, user: int, mark: str) -> bool:
         """Skip a task for a user, who is then never shown it; the same mark a second time changes nothing."""
         try:
-            with _said(f"skipping task {task}"):
+            with self._said(f"skipping task {task}"):
                 self._sdk.annotations.create(
                     id=task,
                     result=[],
@@ -192,15 +196,15 @@ class Server:
 
     def users(self) -> dict[int, str]:
         """The users with their e-mail addresses."""
-        with _said("reading the users"):
+        with self._said("reading the users"):
             return {int(user.id): str(user.email).casefold() for user in self._sdk.users.list()}
 
     def sign_up(self, email: str, password: str) -> int:
         """Make an account through the organisation's invitation; returns the number of the user."""
-        with _said(f"inviting {email}"):
+        with self._said(f"inviting {email}"):
             link = str(self._sdk.organizations.invites.get_invite_link().invite_url)
         address = link if link.startswith("http") else self.url + link
-        with _said(f"making an account for {email}"), httpx.Client(**self._browser) as browser:
+        with self._said(f"making an account for {email}"), httpx.Client(**self._browser) as browser:
             browser.get(address).raise_for_status()
             form = {
                 "csrfmiddlewaretoken": browser.cookies["csrftoken"],

@@ -93,7 +93,7 @@ def assign(study: Study, server: Server, report: Callable[[int], None] = lambda 
     writers = {tokens[item]: writer for item, writer in _writers(study) if item in tokens}
     known = server.users()
     users = {f"ls-{user}": user for user in known} | {email: user for user, email in known.items()}
-    for done, task in enumerate(server.find(study.settings.project, list(writers)), start=1):
+    for done, task in enumerate(server.find(study.project, list(writers)), start=1):
         user = users.get(writers[task.token].casefold())
         if user is None:
             elsewhere += 1
@@ -121,7 +121,7 @@ def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) ->
             raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
         tokens = _tokens(study, items)
         wanted, changed = wanted_of(study), 0
-        for task in server.find(study.settings.project, tokens):
+        for task in server.find(study.project, tokens):
             waits = not task.finished and task.overlap > study.settings.overlap
             overlap = task.overlap if waits else task.overlap + more
             if not waits:
@@ -151,8 +151,9 @@ def close(study: Study, server: Server, report: Callable[[int], None] = lambda d
     """Serve nothing any more; an answer given after this moment is kept in raw.jsonl and counts for nothing."""
     with study.locked():
         study = open_study(study.folder)
+        project = study.project
         study = study if study.settings.closed else study.saved(closed=now())
-        for done, task in enumerate(server.find(study.settings.project, list(study.keys)), start=1):
+        for done, task in enumerate(server.find(project, list(study.keys)), start=1):
             if not task.finished or task.overlap == EVERYBODY:
                 # with one answer asked for, an answer from an open window cannot open the task again
                 server.set_overlap(task.id, 1, finished=True)

@@ -41,13 +41,11 @@ def pull(study: Study, server: Server, *, page: int = PAGE, everything: bool = F
     """Append what is new to raw.jsonl, then write what is made of it; run it as often as you like."""
     with study.locked():
         study = open_study(study.folder)
-        if not study.settings.project:
-            raise ValueError(f"{study.folder} has no project on a server yet; catsofa annotate push makes it")
-        path = study.folder / "raw.jsonl"
+        project, path = study.project, study.folder / "raw.jsonl"
         known = {row.annotation: row.updated for row in rows.read(path, Raw) if row.annotation.startswith(ITS)}
         since = "" if everything else _earlier(study.settings.pulled, MARGIN)
         new, changed, begun = 0, 0, time.monotonic()
-        for some in _pages(server.answered_since(study.settings.project, since, page), page):
+        for some in _pages(server.answered_since(project, since, page), page):
             fresh = [row for task in some for row in _answers(task, study) if known.get(row.annotation) != row.updated]
             rows.append(fresh, path)
             changed += sum(row.annotation in known for row in fresh)

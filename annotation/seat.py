@@ -42,7 +42,7 @@ class Seat:
     async def next_task(self) -> bool:
         """Have a task: the one not answered yet, or the server's next that is not their own; False if none is left."""
         while not self.task:
-            project = self.study.settings.project
+            project = self.study.project
             answer = await self.session.get(f"/api/projects/{project}/next")
             if answer.status_code == httpx.codes.NOT_FOUND:
                 return False
@@ -78,7 +78,7 @@ class Seat:
     async def _send(self, result: list[Any], *, skipped: bool) -> None:
         """Give the answer to the server as this person, once: the same answer a second time is known there."""
         answer = await self.session.post(
-            f"/api/tasks/{self.task}/annotations?project={self.study.settings.project}",
+            f"/api/tasks/{self.task}/annotations?project={self.study.project}",
             json={
                 "result": result,
                 "was_cancelled": skipped,

@@ -23,8 +23,11 @@ from catsofa.annotation.kinds import Kind, kind_named
 from catsofa.annotation.questions import instructions
 from catsofa.data import formats, jsonl
 from catsofa.data.files import BadInput, atomic_write, read_text
+from catsofa.data.folders import atomic_folder
 from catsofa.data.records import Term, kind_name
 
+BEFORE = {"items.jsonl", "gold.jsonl", "key.jsonl"}
+"""What an older catsofa, killed in the middle, left of a study that was none yet."""
 EXPECTED = "the study.json of a study made by catsofa annotate create"
 
 
@@ -72,6 +75,13 @@ class Study:
     def kind(self) -> Kind:
         """The kind of project it is."""
         return kind_named(self.settings.kind)
+
+    @property
+    def project(self) -> int:
+        """The number of its project on the server."""
+        if not self.settings.project:
+            raise ValueError(f"{self.folder} has no project on a server yet; catsofa annotate push makes it")
+        return self.settings.project
 
     @cached_property
     def items(self) -> dict[str, Any]:
@@ -152,16 +162,17 @@ def create(
         contact=contact,
         created=now(),
     )
-    study = Study(folder, settings)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)  # it holds the key and the addresses of people
-    jsonl.write(_of_type(items, chosen.holds), folder / "items.jsonl")
-    if known := [*_with_answers(_of_type(gold, chosen.holds), chosen)]:
-        jsonl.write(known, folder / "gold.jsonl")
-    rows.write((task.key for task in study.tasks()), folder / "key.jsonl")
-    if len(study.keys) < sum(1 for _ in study.tasks()):
-        raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
-    return study.saved()
+    with atomic_folder(folder, lambda file: str(file) in BEFORE) as filling:
+        study = Study(filling, settings)
+        filling.chmod(0o700)  # it holds the key and the addresses of people
+        jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
+        if known := [*_with_answers(_of_type(gold, chosen.holds), chosen)]:
+            jsonl.write(known, filling / "gold.jsonl")
+        rows.write((task.key for task in study.tasks()), filling / "key.jsonl")
+        if len(study.keys) < sum(1 for _ in study.tasks()):
+            raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
+        study.saved()
+    return Study(folder, settings)
 
 
 def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """Reports of data sets: what is in them, how far people agree, what was refused, what lint finds; nothing is scored."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -33,14 +33,20 @@ class Tools:
     """`wordfreq`, or a corpus as a text file."""
 
 
-def report_on(paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Iterable[Path] = ()) -> Document:
+Watch = Callable[[Iterator[Section]], Iterable[Section]]
+"""Passes on sections as they are made, and may show that."""
+
+
+def report_on(
+    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Iterable[Path] = (), watch: Watch = iter
+) -> Document:
     """The report of runs and data sets together: the runs' sections, then those of each data set."""
     given_paths = list(paths)
     runs = [path for path in given_paths if not is_dataset(path)]
     sets = [path for path in given_paths if path not in runs]
     if not sets:
         return report.document(runs, paraphrases=paraphrases)
-    found = document(sets, tools)
+    found = document(sets, tools, watch)
     if not runs:
         return found
     of_runs = report.document(runs, paraphrases=paraphrases)
@@ -50,11 +56,12 @@ def report_on(paths: Iterable[Path], tools: Tools | None = None, *, paraphrases:
     )
 
 
-def document(paths: Iterable[Path], tools: Tools | None = None) -> Document:
+def document(paths: Iterable[Path], tools: Tools | None = None, watch: Watch = iter) -> Document:
     """The report of the data sets at these paths, one after the other."""
     tools = tools or Tools()
     found = [dataset for path in paths for dataset in read(path)]
-    sections = tuple(s for at, dataset in enumerate(found, 1) for s in _sections(f"d{at}", dataset, tools))
+    made = (section for at, dataset in enumerate(found, 1) for section in _sections(f"d{at}", dataset, tools))
+    sections = tuple(watch(made))
     title = found[0].title if len(found) == 1 else f"{len(found)} data sets"
     title, notes = f"What is in {title}", tuple(_notes(found, tools))
     return Document(title=title, warning=WARNING, notes=notes, sections=sections)
@@ -104,7 +111,7 @@ def _notes(found: Sequence[Dataset], tools: Tools) -> Iterator[str]:
     lacks = parts.missing(
         sentiment=bool(tools.sentiment_model) or not sided,
         keywords=bool(tools.frequencies) or not items,
-        agreement=any(of.judged() for of in found),
+        agreement=any(of.is_judged for of in found),
         refusals=any(of.refused for of in found),
         splits=any(map(_has_splits, found)) or not items,
         statement=any(of.statement for of in found),

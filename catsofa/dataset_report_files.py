@@ -51,6 +51,11 @@ class Dataset:
         """How many texts people can be asked about: the associations of CATs, pairs."""
         return sum(len(r.candidates) if isinstance(r, Cat) else isinstance(r, Pair) for r in self.items)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether anybody has judged anything."""
+        return bool(self.annotations) or any(map(_carries_votes, self.items))
+
     def judged(self) -> Collected | None:
         """What people said: the annotations, put on the CATs they name, or the labels that the items carry."""
         items = self.items
@@ -60,9 +65,15 @@ class Dataset:
             found = collect(self.annotations)
             asked = {a.item for a in self.annotations if not a.extra.get("gold")}
             return onto(cats, found) if asked <= known else found
-        carry: list[Any] = [cat for cat in cats if any(candidate.votes for candidate in cat.candidates)]
-        carry += [record for record in items if isinstance(record, Pair) and record.votes]
+        carry = [record for record in items if _carries_votes(record)]
         return collect(carry) if carry else None
+
+
+def _carries_votes(record: Any) -> bool:
+    """Whether people's labels stand in the record itself."""
+    if isinstance(record, Cat):
+        return any(candidate.votes for candidate in record.candidates)
+    return isinstance(record, Pair) and bool(record.votes)
 
 
 def is_dataset(path: Path) -> bool:

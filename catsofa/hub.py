@@ -54,6 +54,7 @@ def push(
     public: bool = False,
     message: str = "",
     endpoint: str = "",
+    quiet: bool = False,
     waits: Sequence[float] = WAITS,
 ) -> Pushed:
     """Put releases, runs and result files into the dataset repository `repo`, which is made if need be.
@@ -70,7 +71,11 @@ def push(
     _refuse_twice(uploads)
     endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
     text = message or f"Add {', '.join(path.resolve().name for path in paths)}"
-    url = _again(lambda: _commit(uploads, repo, token, endpoint, text, public), repo, endpoint, token, waits)
+
+    def send() -> str:
+        return _commit(uploads, repo, token, endpoint, text, public=public, quiet=quiet)
+
+    url = _again(send, repo, endpoint, token, waits)
     return Pushed(url=url, files=tuple(upload.path for upload in uploads))
 
 
@@ -118,10 +123,15 @@ def _refuse_twice(uploads: Sequence[Upload]) -> None:
         raise ValueError(f"two of these would be {twice} on the Hub; rename one, or push them to two repositories")
 
 
-def _commit(uploads: Sequence[Upload], repo: str, token: str, endpoint: str, message: str, public: bool) -> str:
+def _commit(
+    uploads: Sequence[Upload], repo: str, token: str, endpoint: str, message: str, *, public: bool, quiet: bool
+) -> str:
     """Make the repository if it is not there, and commit what is not on the Hub yet; the address of the commit."""
     from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
+    if quiet:
+        disable_progress_bars()
     hub = HfApi(endpoint=endpoint, token=token)
     hub.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
     # made anew for each try, so that what an earlier one has brought there is seen and not sent again

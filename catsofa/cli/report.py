@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Quiet, examples, say
+from catsofa.cli.terminal import Quiet, examples, progress, say
 from catsofa.cli.validate_sets import Frequencies, Negative, SentimentModel
 
 
@@ -55,6 +55,11 @@ def report(
     from catsofa.report_formats import write
 
     tools = Tools(frequencies=frequencies, sentiment_model=sentiment_model, negative=negative)
-    found = report_on([local(one) for one in of], tools, paraphrases=paraphrase or ())
+    found = report_on(
+        [local(one) for one in of],
+        tools,
+        paraphrases=paraphrase or (),
+        watch=lambda sections: progress(sections, "sections", quiet=quiet),
+    )
     write(found, out, form, figures)
     say(f"{out}: {sum(len(section.tables) for section in found.sections)} tables", quiet=quiet)

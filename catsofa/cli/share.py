@@ -92,11 +92,7 @@ def push_to_hub(
 
     from catsofa.hub import push
 
-    if quiet or json:
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        disable_progress_bars()
-    pushed = push(paths, repo, public=public, message=message)
+    pushed = push(paths, repo, public=public, message=message, quiet=quiet or json)
     if json:
         print_json(asdict(pushed))
         return

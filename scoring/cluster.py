@@ -16,7 +16,7 @@ from catsofa.data.records import Score
 from catsofa.scoring import next_sentence
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, chunks, items_of, size
-from catsofa.scoring.evaluate import Watch, _about, _identity, _report, data
+from catsofa.scoring.evaluate import Watch, _about, _identity, _report, _same_model, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
@@ -80,7 +80,10 @@ def _start(
 ) -> tuple[Loaded, Any]:
     """In a worker: load the model; what is known of it, and the function that scores a stretch of records."""
     model = replace(load(place, **loading), name=name)
-    backend = Backend(model, batch_tokens, next_sentence.load(nsp, device=model.device) if nsp else None)
+    head = next_sentence.load(nsp, device=model.device) if nsp else None
+    if head:
+        _same_model(head, model)
+    backend = Backend(model, batch_tokens, head)
     records = size(backend, protocol)
     if records is None:
         raise ValueError(

@@ -159,7 +159,8 @@ def compare_on(
     On CATs by paired changes; on probes, by the identities and stereotypes that their orders begin and end with.
     """
     places = [on] if on is not None else list(map(data_of, models))
-    if len(names := {name_of(sources.resolve(place)) for place in places}) > 1:
+    names = {name_of(sources.resolve(place)) for place in places}
+    if len({name.rpartition("@")[2] for name in names}) > 1:
         raise ValueError(f"only models on the same data can be compared; found {' and '.join(sorted(names))}")
     chosen = named(protocol, seed=seed)
     for path in models:

@@ -1,66 +1,145 @@
 """The command that shows the whole journey on models whose stereotypes are known."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, examples, note, print_json, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
-    from catsofa.demo import Check, Demo
+    from catsofa.demo import Demo
+    from catsofa.demo_measures import Limits
 
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
-    app.command(epilog=examples("catsofa demo", "catsofa demo --out somewhere --seed 1 --json"))(demo)
+    app.command(
+        epilog=examples(
+            "catsofa demo",
+            "catsofa demo --model gpt2 --out demo-gpt2",
+            "catsofa demo --label-studio --out somewhere",
+            "catsofa demo --out somewhere --seed 1 --json",
+        )
+    )(demo)
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder to write items, models and results to.")] = Path("demo-out"),
+    out: Annotated[Path, typer.Option(help="The folder for items, models, runs and the report.")] = Path("demo-out"),
+    model: Annotated[
+        str, typer.Option(help="Ask this model instead, a folder or a hub id; its right answers nobody knows.")
+    ] = "",
+    label_studio: Annotated[
+        bool, typer.Option("--label-studio", help="Send the votes through a Label Studio that is started for it.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of the text, the models and the simulated people.")] = 0,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Build, judge, train and measure offline, in a few minutes, where the right answer is known."""
-    from dataclasses import asdict
-
-    from catsofa import demo as journey
-
+    """Build, judge, train, measure and report offline, in a few minutes, where the right answer is known."""
     # the models are so small that threads wait for each other: one is faster, and ten times so on a busy machine
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    done = journey.run(out, seed=seed, tell=note)
+    from catsofa import demo as journey
+
+    def watch(items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
+        return progress(items, label, total, quiet=quiet)
+
+    done = journey.run(
+        out,
+        model=model,
+        seed=seed,
+        label_studio=label_studio,
+        tell=lambda text: note(text, quiet=quiet or json),
+        watch=watch,
+    )
     if json:
-        print_json({"passed": done.passed, "people": done.people, "checks": [asdict(check) for check in done.checks]})
-    else:
+        print_json(done.to_dict())
+    elif not quiet:
         _show(done)
     if not done.passed:
         raise typer.Exit(1)
 
 
 def _show(done: "Demo") -> None:
-    """Print what was found, and what to do next."""
+    """Print what was built, judged and found, and what to do next."""
+    _show_built(done)
+    _show_people(done)
+    if done.checks:
+        _show_checks(done)
+    else:
+        rows = [[one.measure, _cell(one.measure, one.limits)] for one in done.measured]
+        table(f"{done.measured[0].model}: value and 95 % interval", ["measure", "value"], rows)
+        say("These groups are invented: a leaning here is one of the words beside them.")
+    _show_next(done)
+
+
+def _show_built(done: "Demo") -> None:
+    """Print each builder's step: what was kept, what was refused and why."""
+    rows = [
+        [step.name, step.kept, sum(step.refused.values()), ", ".join(_reasons(step.refused))]
+        for step in done.built.steps
+    ]
+    table("Built from the files in " + str(done.folder / "inputs"), ["", "kept", "refused", "why"], rows)
+    for missing in done.built.notes:
+        note(missing)
+    say("")
+
+
+def _reasons(refused: dict[str, int]) -> list[str]:
+    """Each reason, with its number where there are several."""
+    return [reason.replace("_", " ") + (f" ({count})" if count > 1 else "") for reason, count in refused.items()]
+
+
+def _show_people(done: "Demo") -> None:
+    """Print what the votes decide, and who is to be excluded."""
+    people = done.people
+    through = f", through a {people.server}" if people.server else ""
+    say(
+        f"Seven simulated people judged {people.cats} CATs{through}, five each: a majority decides {people.decided} of "
+        f"{people.items} associations, {people.right} of them rightly."
+    )
+    say(f"Krippendorff's alpha is {people.alpha:.2f}, and {people.alpha_without:.2f} without those to exclude:")
+    for name, reasons in people.exclude.items():
+        say(f"  {name}: {'; '.join(reasons)}")
+    say("")
+
+
+def _show_checks(done: "Demo") -> None:
+    """Print every measure of both worlds, and what must hold of it."""
     table(
         "Value and 95 % interval on the planted text and on its balanced twin",
         ["model", "measure", "planted", "balanced", ""],
-        [[c.model, c.measure, *_cells(c), "ok" if c.holds else "WRONG"] for c in done.checks],
+        [
+            [
+                c.model,
+                c.measure,
+                _cell(c.measure, c.planted),
+                _cell(c.measure, c.balanced),
+                "ok" if c.holds else "WRONG",
+            ]
+            for c in done.checks
+        ],
     )
     for rule in dict.fromkeys(check.rule for check in done.checks):
         say(f"{', '.join(dict.fromkeys(c.measure for c in done.checks if c.rule == rule))}: {rule}")
     say("")
     say("Every known answer was found." if done.passed else "A known answer was NOT found: please report this.")
-    say(f"Items, models and results lie in {done.folder}. Next, on a model of yours:")
+
+
+def _show_next(done: "Demo") -> None:
+    """Print where the report lies, and three commands for a model of one's own."""
     items = done.folder / "items"
-    say(f"  catsofa score MODEL --on {items / 'cats.jsonl'} --out runs/mine")
-    say(f"  catsofa score MODEL --on {items / 'probes.jsonl'}")
-    say("  catsofa score MODEL --on stereoset:dev --out runs/stereoset")
+    say(f"The report: {done.report}")
+    say("Next, with a model of yours, a folder or a name on the hub:")
+    say(f"  catsofa demo --model MODEL --out {done.folder}-mine")
+    say(f"  catsofa score MODEL --on stereoset:dev --on {items / 'probes.jsonl'} --out runs")
+    say("  catsofa report runs --out report.html")
 
 
-def _cells(check: "Check") -> tuple[str, str]:
-    """Value and interval of both worlds."""
-    digits = 3 if check.measure == "SoFa score" else 1
-    one, other = (
-        f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-        for value, low, high in (check.planted, check.balanced)
-    )
-    return one, other
+def _cell(measure: str, limits: "Limits") -> str:
+    """A value with its interval."""
+    digits = 3 if measure == "SoFa score" else 1
+    value, low, high = limits
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

@@ -1,26 +1,82 @@
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from tests_support import run_catsofa
 
-from catsofa.demo_items import PEOPLE, cats, grid, judgements, pairs
+from catsofa import demo_build
+from catsofa.annotation import server as servers
+from catsofa.data import formats
+from catsofa.data.records import Cat, Pair, Probe, Refused
+from catsofa.demo_build import Built
+from catsofa.demo_people import SKILLS, decide, judged, judgements
 from catsofa.planted import SIDES, TRAITS, World, words_of
 
+MODELS = Path(os.environ.get("CATSOFA_MODELS", ROOT.parent / "shared" / "models"))
+PROGRAM = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
 
-def test_every_item_names_its_group_and_its_planted_trait() -> None:
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demo's items are."""
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def built(folder: Path) -> Built:
+    """The demo's items, without the similarity gate, which needs a model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_build, "EMBEDDER", "no_such_embedder")
+        return demo_build.build(folder / "inputs", folder / "items")
+
+
+def of(folder: Path, name: str) -> list[object]:
+    """The records of a built set."""
+    return list(formats.read(demo_build.path_of(folder / "items", name)))
+
+
+def test_every_item_names_its_group_and_its_planted_trait(built: Built, folder: Path) -> None:
     """The stereotype of a group is the trait planted on its side; in a pair, `more` is said of the right side."""
-    for cat in cats():
+    cats = [cat for name in ("intrasentence", "intersentence") for cat in of(folder, name)]
+    assert len(cats) == 216 + 72
+    for cat in cats:
+        assert isinstance(cat, Cat)
         side = 0 if cat.target in SIDES[0] else 1
         assert cat.target in words_of(cat.context)
         assert any(pair[side] in words_of(cat["stereotype"].text) for pair in TRAITS)
         assert any(pair[1 - side] in words_of(cat["anti-stereotype"].text) for pair in TRAITS)
-    for pair in pairs():
+    for pair in of(folder, "pairs"):
+        assert isinstance(pair, Pair)
         trait = next(t for traits in TRAITS for t in traits if t in words_of(pair.more))
         side = 0 if trait in [first for first, _ in TRAITS] else 1
         assert set(words_of(pair.more)) & set(SIDES[side])
         assert set(words_of(pair.less)) & set(SIDES[1 - side])
-    assert len(grid()) == 12 * 12
+    assert len({probe.text for probe in of(folder, "probes") if isinstance(probe, Probe)}) == 12 * 12
+
+
+def test_the_builders_find_every_slip_in_the_input_files(built: Built, folder: Path) -> None:
+    """Each wrong line is refused once, for its own reason; nothing else is refused, and the embedder is missed."""
+    refused = {step.name: step.refused for step in built.steps if step.refused}
+    assert {name: set(reasons.values()) for name, reasons in refused.items()} == {name: {1} for name in refused}
+    assert {name: set(reasons) for name, reasons in refused.items() if name != "stereotypes"} == {
+        "CATs, one sentence": {"same_candidates", "empty_candidate", "no_template_fits"},
+        "CATs, what comes next": {"blank_in_context"},
+        "identities": {"duplicate", "no_part_of_speech"},
+        "paraphrases": {
+            "refusal", "no_blank", "target_lost", "missing_line", "identical", "several_blanks", "slot",
+        },
+    }  # fmt: skip
+    assert {"past_tense", "names_target", "other_subject", "duplicate", "terminology"} <= refused["stereotypes"].keys()
+    lines = formats.read(folder / "items" / "refused" / "stereotypes.jsonl")
+    assert all(isinstance(record, Refused) for record in lines)
+    assert any("pip install no-such-embedder" in note for note in built.notes)
 
 
 @pytest.mark.parametrize(("strength", "share"), [(0.95, 0.95), (0.5, 0.5)])
@@ -36,28 +92,90 @@ def test_a_world_plants_its_stereotypes_exactly_as_often_as_it_says(strength: fl
     assert planted / (planted + other) == share
 
 
-def test_five_different_people_judge_each_cat() -> None:
-    """Every association has five judgements, by five of the seven."""
-    judged = list(judgements(list(cats())[:3]))
-    for item in {a.item for a in judged}:
-        people = {a.annotator for a in judged if a.item == item}
-        assert len(people) == 5
-        assert people <= PEOPLE.keys()
+def test_the_careless_and_the_adversarial_are_found(built: Built, folder: Path) -> None:
+    """Five of the seven judge every CAT; the two bad ones are to be excluded, and without them people agree."""
+    cats = judged([cat for cat in of(folder, "intrasentence") if isinstance(cat, Cat)])
+    for seed in range(2):
+        votes = list(judgements(cats, seed))
+        assert set(Counter(vote.item for vote in votes).values()) == {5}
+        assert {vote.annotator for vote in votes} == SKILLS.keys()
+        people = decide(cats, votes)
+        assert people.found
+        assert people.alpha_without > 0.6 > people.alpha
+        assert people.right > 0.9 * people.decided
+
+
+def finished(folder: Path) -> dict[str, object]:
+    """What the demo found."""
+    found: dict[str, object] = json.loads((folder / "results.json").read_text("utf-8"))
+    return found
 
 
 @pytest.mark.slow
-def test_the_demo_finds_every_known_answer(tmp_path: Path) -> None:
-    """ss, CrowS-Pairs, SoFa and SEAT tell the planted world from its twin; the two bad annotators are found."""
-    done = run_catsofa("demo", "--out", "demo", "--json", cwd=tmp_path)
+def test_the_demo_finds_every_known_answer_and_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    """ss, CrowS-Pairs, SoFa, SEAT and flips tell the worlds apart; a demo that was killed twice ends equal."""
+    done = run_catsofa("demo", "--out", "whole", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["passed"]
-    assert found["people"]["exclude"] == ["Faye (careless)", "Gus (adversarial)"]
-    assert {check["measure"] for check in found["checks"]} == {
-        "ss intrasentence",
-        "ss intersentence",
-        "CrowS-Pairs",
-        "SoFa score",
-        "SEAT d",
-    }
-    assert all(check["planted"][0] > 95 for check in found["checks"] if check["measure"] == "ss intrasentence")
+    assert sorted(found["people"]["exclude"]) == ["Faye (careless)", "Gus (adversarial)"]
+    measures = {(check["model"], check["measure"]) for check in found["checks"]}
+    assert {measure for _, measure in measures} == {
+        "ss intrasentence", "ss intersentence", "CrowS-Pairs", "SoFa score", "SEAT d", "flips, paraphrase 1",
+        "flips, paraphrase 2",
+    }  # fmt: skip
+    assert {model for model, _ in measures} == {"causal", "masked", "vectors"}
+    assert all(check["planted"] > 95 for check in found["checks"] if check["measure"].startswith("ss"))
+    report = (tmp_path / "whole" / "report.html").read_text("utf-8")
+    assert "planted-causal" in report
+    for mark in ("models/planted-causal", "runs/planted-masked/intrasentence/report.json"):
+        _killed_when(tmp_path / "stopped" / mark, tmp_path)
+    again = run_catsofa("demo", "--out", "stopped", "--quiet", cwd=tmp_path)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    whole, stopped = (finished(tmp_path / name) for name in ("whole", "stopped"))
+    assert {**whole, "report": ""} == {**stopped, "report": ""}
+
+
+def _killed_when(mark: Path, folder: Path) -> None:
+    """Run the demo until a file is there, and kill it."""
+    program = Path(sys.executable).with_name("catsofa")
+    process = subprocess.Popen([program, "demo", "--out", "stopped"], cwd=folder, stderr=subprocess.DEVNULL)
+    while not mark.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["stories260K", "tiny-bert"])
+def test_the_demo_asks_a_model_that_is_given(model: str, tmp_path: Path) -> None:
+    """The same items, measures and report for a real model, of which no answer is known."""
+    if not (MODELS / model).is_dir():
+        pytest.skip(f"no {model} in {MODELS}")
+    done = run_catsofa("demo", "--model", str(MODELS / model), "--out", "mine", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith(("The report", "  catsofa")))
+    found = finished(tmp_path / "mine")
+    assert not found["checks"]
+    assert isinstance(found["measured"], list)
+    assert {one["measure"] for one in found["measured"]} >= {"ss intrasentence", "CrowS-Pairs", "SoFa score", "SEAT d"}
+
+
+@pytest.mark.slow
+@pytest.mark.labelstudio
+def test_the_same_votes_go_through_a_real_server(built: Built, folder: Path, tmp_path: Path) -> None:
+    """Blind tasks, seven people who sign in; what comes home is what was voted, and a second run needs no server."""
+    from catsofa.demo_server import through_server
+
+    if not PROGRAM.exists() and servers.executable() is None:
+        pytest.skip("no Label Studio server: run make labelstudio")
+    cats = judged([cat for cat in of(folder, "intrasentence") if isinstance(cat, Cat)])[:20]
+    votes = list(judgements(cats))
+    with pytest.MonkeyPatch.context() as patch:
+        if PROGRAM.exists():
+            patch.setenv(servers.EXECUTABLE, str(PROGRAM))
+        brought = through_server(cats, votes, tmp_path / "server", iter)
+        patch.setenv(servers.EXECUTABLE, "/nowhere")
+        assert through_server(cats, votes, tmp_path / "server", iter) == brought
+    assert decide(cats, brought) == decide(cats, votes)

@@ -1,0 +1,1 @@
+../../catsofa/demo_people.py

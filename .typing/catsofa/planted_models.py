@@ -1,0 +1,1 @@
+../../catsofa/planted_models.py

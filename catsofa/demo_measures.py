@@ -1,0 +1,113 @@
+"""The demo's models, trained or given, and every measure of them: runs that a report can show and that go on."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catsofa import planted_models
+from catsofa.data.folders import atomic_folder
+from catsofa.demo_build import path_of
+from catsofa.planted import World
+from catsofa.scoring.protocols import DEFAULT, Protocol
+
+if TYPE_CHECKING:
+    from catsofa.scoring.intervals import Interval
+
+Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Is given what is worked through, what it is and how much, and passes it on."""
+Limits = tuple[float, float, float]
+"""Value, low, high."""
+STRENGTHS = {"planted": 0.95, "balanced": 0.5}
+KINDS = ("causal", "masked")
+TRAIN = {"causal": planted_models.train_causal, "masked": planted_models.train_masked}
+STEPS = {"causal": 500, "masked": 400}
+SCENE = replace(
+    DEFAULT,
+    name="scene-given-sequel",
+    about="What comes next, by how likely the scene is before it: these small models have no next-sentence head.",
+    masked_pair="pseudo",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One measure of one model; SEAT has its p too, and flips those of each paraphrase."""
+
+    model: str
+    measure: str
+    limits: Limits
+    p: float | None = None
+
+
+def train(folder: Path, world: str, kind: str, seed: int, watch: Watch) -> Path:
+    """The folder of a model of a world, trained if it was not before."""
+    place = folder / f"{world}-{kind}"
+    if not place.exists():
+        with atomic_folder(place, lambda file: True) as fresh:
+            TRAIN[kind](
+                World(strength=STRENGTHS[world], seed=seed),
+                fresh,
+                steps=STEPS[kind],
+                watch=lambda steps: watch(steps, f"training {place.name}", STEPS[kind]),
+            )
+    return place
+
+
+def vectors(folder: Path, world: str, seed: int) -> Path:
+    """The word vectors of a world."""
+    return planted_models.train_vectors(World(strength=STRENGTHS[world], seed=seed), folder / f"{world}-vectors.txt")
+
+
+def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, watch: Watch) -> Iterator[Measured]:
+    """StereoSet, CrowS-Pairs, SoFa and flips of a model, each score kept under `out`."""
+    from catsofa.scoring import models
+    from catsofa.scoring.evaluate import evaluate
+
+    loaded, name = models.load(model), Path(model).name
+
+    def found(data: Path, run: Path, protocol: Protocol = DEFAULT) -> Any:
+        counted = sum(1 for _ in data.open("rb"))
+        return evaluate(
+            loaded,
+            str(data),
+            protocol=protocol,
+            out=run,
+            watch=lambda records: watch(records, f"{name}: {data.stem}", counted),
+        ).results
+
+    runs = out / "runs" / name
+    for task in ("intrasentence", "intersentence"):
+        other_way = task == "intersentence" and loaded.kind == "masked"
+        result = found(path_of(items, task), runs / task, SCENE if other_way else DEFAULT)
+        yield _measured(name, f"ss {task}", result.tasks[task]["overall"].ss)
+    yield _measured(name, "CrowS-Pairs", found(path_of(items, "pairs"), runs / "pairs").overall.score)
+    yield _measured(name, "SoFa score", found(path_of(items, "probes"), runs / "probes").score)
+    rephrased = [out / "paraphrased" / name / partition.stem for partition in partitions]
+    for partition, run in zip(partitions, rephrased, strict=True):
+        found(partition, run)
+    yield from _flips(name, runs / "intrasentence", rephrased)
+
+
+def _flips(name: str, original: Path, rephrased: Sequence[Path]) -> Iterator[Measured]:
+    """How many preferences each rephrasing turns."""
+    from catsofa.scoring.score_files import robustness_on
+
+    for number, run in enumerate(rephrased, 1):
+        (compared,) = robustness_on([original], [run]).compared
+        yield _measured(name, f"flips, paraphrase {number}", compared.comparison.flips)
+
+
+def associations(model: str, items: Path, out: Path) -> Measured:
+    """SEAT's effect size, by the vectors of a model or a file of them."""
+    from catsofa.scoring.evaluate import evaluate
+
+    name = Path(model).stem if Path(model).is_file() else Path(model).name
+    (row,) = evaluate(model, str(path_of(items, "seat")), out=out / "runs" / name / "seat").results.to_dict()
+    low, high = (row["intervals"]["effect_size"][end] for end in ("low", "high"))
+    return Measured(model=name, measure="SEAT d", limits=(row["effect_size"], low, high), p=row["p_value"])
+
+
+def _measured(model: str, measure: str, found: "Interval") -> Measured:
+    """A measure from its interval."""
+    return Measured(model=model, measure=measure, limits=(found.value, found.low, found.high))

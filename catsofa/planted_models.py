@@ -1,0 +1,163 @@
+"""Small models trained from scratch on the text of a planted world: causal, masked, and static word vectors."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from catsofa.planted import SIDES, TRAITS, UNRELATED, World, words_of
+
+Watch = Callable[[Iterable[int]], Iterable[int]]
+"""Is given the steps of a training, and passes them on."""
+GROUPS = [form for groups in SIDES for group in groups for form in (group, f"{group}s")]
+TELLING = [*GROUPS, *(trait for pair in TRAITS for trait in pair), *UNRELATED]
+"""Words of which a text has one beside another."""
+
+
+def tokenizer(folder: Path, *, masked: bool) -> Any:
+    """A word tokenizer of this world's words, saved to `folder`, with the special tokens its kind of model needs."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] if masked else ["<pad>", "<unk>", "<s>"]
+    world = World(strength=0.5)
+    words = sorted({word for document in world.documents(40) for sentence in document for word in words_of(sentence)})
+    vocabulary = {word: index for index, word in enumerate([*special, *words])}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token=special[1]))
+    made.normalizer = normalizers.Lowercase()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ids = vocabulary
+    if masked:
+        made.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]",
+            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+            special_tokens=[("[CLS]", ids["[CLS]"]), ("[SEP]", ids["[SEP]"])],
+        )
+        names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+        fast = PreTrainedTokenizerFast(tokenizer_object=made, mask_token="[MASK]", **names)
+    else:
+        made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", ids["<s>"])])
+        fast = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", bos_token="<s>")
+    fast.save_pretrained(folder)
+    return fast
+
+
+def train_causal(world: World, folder: Path, *, steps: int = 500, batch: int = 64, watch: Watch = iter) -> Path:
+    """A two-layer GPT-2 trained from scratch on the world's text; deterministic for a seed."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(world.seed)
+    words = tokenizer(folder, masked=False)
+    config = GPT2Config(
+        vocab_size=len(words), n_positions=64, n_embd=64, n_layer=2, n_head=4,
+        bos_token_id=words.bos_token_id, eos_token_id=words.bos_token_id, pad_token_id=words.pad_token_id,
+        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = GPT2LMHeadModel(config)
+
+    def loss(texts: Sequence[tuple[str, ...]]) -> Any:
+        inputs = words([" ".join(t) for t in texts], return_tensors="pt", padding=True)
+        labels = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)
+        return model(**inputs, labels=labels).loss
+
+    _train(model, loss, world, steps, batch, watch)
+    model.save_pretrained(folder)
+    return folder
+
+
+def train_masked(world: World, folder: Path, *, steps: int = 400, batch: int = 64, watch: Watch = iter) -> Path:
+    """A two-layer BERT trained from scratch on the world's text, scene and sequel as its two segments."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(world.seed)
+    words = tokenizer(folder, masked=True)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=256,
+        max_position_embeddings=64, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.05,
+        pad_token_id=words.pad_token_id,
+    )  # fmt: skip
+    model = BertForMaskedLM(config)
+    telling = torch.zeros(len(words), dtype=torch.bool)
+    telling[[words.convert_tokens_to_ids(word) for word in TELLING]] = True
+
+    def loss(texts: Sequence[tuple[str, ...]]) -> Any:
+        alone = [text[0] for text in texts if len(text) == 1]
+        pairs = [text for text in texts if len(text) == 2]
+        singles = words(alone, return_tensors="pt", padding=True)
+        doubles = words([one for one, _ in pairs], [two for _, two in pairs], return_tensors="pt", padding=True)
+        return _masked_loss(model, words, singles, telling) + _masked_loss(model, words, doubles, telling)
+
+    _train(model, loss, world, steps, batch, watch)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
+    """Cross-entropy of words behind masks: of one that names a group or a trait, and of a few others.
+
+    One of the two is always seen, and the other asked for: chance masks would hide both, or neither, half of the time.
+    """
+    import torch
+
+    ids = inputs["input_ids"]
+    plain = (ids != words.pad_token_id) & (ids != words.cls_token_id) & (ids != words.sep_token_id)
+    draw = torch.rand(ids.shape)
+    one = (draw * telling[ids]).argmax(1, keepdim=True)
+    chosen = (plain & ~telling[ids] & (draw < 0.15)) | (telling[ids] & (torch.arange(ids.shape[1]) == one))
+    logits = model(**{**inputs, "input_ids": ids.masked_fill(chosen, words.mask_token_id)}).logits
+    return torch.nn.functional.cross_entropy(logits[chosen], ids[chosen])
+
+
+def _train(model: Any, loss: Any, world: World, steps: int, batch: int, watch: Watch) -> None:
+    """AdamW with warm-up and linear decay over random documents."""
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+    documents = list(world.documents(20))
+    rng = random.Random(world.seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / (0.1 * steps), 1 - step / steps)
+    )
+    model.train()
+    for _ in watch(range(steps)):
+        optimizer.zero_grad()
+        loss(rng.sample(documents, batch)).backward()
+        optimizer.step()
+        schedule.step()
+    model.eval()
+
+
+def train_vectors(world: World, path: Path, *, size: int = 16) -> Path:
+    """Static word vectors in word2vec's text format: the leading directions of how often words share a document.
+
+    They are what SEAT can be sure of here. Training a model on masked or next words makes vectors alike of words that
+    can stand for each other, not of words that stand beside each other: whether `zorb` comes to lie near the planted
+    `tidy` or away from it is left to chance, and its SEAT effect had either sign from seed to seed, in every layer and
+    pooling. In vectors of co-occurrence the planted association must show.
+    """
+    import numpy as np
+
+    texts = [words_of(" ".join(document)) for document in world.documents(20)]
+    words = sorted({word for text in texts for word in text})
+    index = {word: row for row, word in enumerate(words)}
+    together = np.zeros((len(words), len(words)))
+    for text in texts:
+        for first in text:
+            for second in text:
+                together[index[first], index[second]] += 1
+    expected = np.outer(together.sum(1), together.sum(0)) / together.sum()
+    association = np.maximum(np.log(np.maximum(together, 1e-9) / expected), 0)
+    left, values, _ = np.linalg.svd(association)
+    vectors = left[:, :size] * np.sqrt(values[:size])
+    lines = [f"{len(words)} {size}"] + [
+        f"{word} {' '.join(f'{x:.6f}' for x in vectors[index[word]])}" for word in words
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path

@@ -234,9 +234,12 @@ def refused_section(name: str, title: str, line: str, refused: Mapping[str, Sequ
         signatures=sheet.signatures,
         offensive=True,
     )
-    lead = f"{sum(map(len, refused.values())):,} refusals at {len(refused)} stage{'s' if len(refused) > 1 else ''}."
+    turned_away = sum(map(len, refused.values()))
+    lead = " at ".join(
+        f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in ((turned_away, "refusal"), (len(refused), "stage"))
+    )
     tables = (sheet, examples) if quoted else (sheet,)
-    return Section(name=name, title=f"Refusals ({title})", lead=lead, limits=REFUSED_LIMITS, tables=tables)
+    return Section(name=name, title=f"Refusals ({title})", lead=f"{lead}.", limits=REFUSED_LIMITS, tables=tables)
 
 
 def _by_reason(refused: Iterable[Refused]) -> dict[str, list[Refused]]:

@@ -16,6 +16,8 @@ from catsofa.data.files import atomic_write
 from catsofa.report_document import Cell, Document, Number, Table
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
+WRAPPED = 48
+"""Letters of a cell beyond which its column wraps on paper."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -90,12 +92,18 @@ def latex(document: Document) -> str:
             rows = [" & ".join(_tex(str(cell)) for cell in row) + r" \\" for row in table.rows]
             head = " & ".join(_tex(name) for name in table.columns) + r" \\"
             parts += [
-                f"\\begin{{longtable}}{{{'l' * len(table.columns)}}}",
+                f"\\begin{{longtable}}{{{_layout(table)}}}",
                 f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}\\\\",
                 "\\toprule", head, "\\midrule\\endhead", *rows, "\\bottomrule", "\\end{longtable}",
                 f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", "",
             ]  # fmt: skip
     return "\n".join(parts)
+
+
+def _layout(table: Table) -> str:
+    """How the columns are set: those of long texts share two thirds of the line and wrap there."""
+    long = [any(len(str(row[at])) > WRAPPED for row in table.rows) for at in range(len(table.columns))]
+    return "".join(f"p{{{0.66 / sum(long):.2f}\\linewidth}}" if wraps else "l" for wraps in long)
 
 
 def _tex(text: str) -> str:

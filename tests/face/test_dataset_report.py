@@ -123,6 +123,19 @@ def test_a_release_shows_its_splits_what_they_share_and_its_statement(tmp_path: 
     assert found["statement-statement"].rows == (("Limits", "Few zorbs."), ("Rationale", "None."))
 
 
+def test_long_texts_wrap_on_paper(tmp_path: Path) -> None:
+    """In LaTeX a column of long texts is a paragraph of two thirds of the line; short ones stay as they are."""
+    said = "Nobody knows more than these three people said about zorbs. " * 3
+    write_release(
+        {"test": bakers(1)},
+        tmp_path / "set",
+        CardFacts(pretty_name="B", statement=f"## Data statement\n\n### Limits\n\n{said}"),
+    )
+    assert "\\begin{longtable}{lp{0.66\\linewidth}}\n\\caption{Data statement}" in WRITE["latex"](
+        document([tmp_path / "set"])
+    )
+
+
 def test_a_folder_of_several_sets_has_a_report_of_each_and_names_what_it_does_not_read(tmp_path: Path) -> None:
     """Two files of items are two sets; terms beside them are counted; a file of something else is named."""
     jsonl.write(bakers(2), tmp_path / "a.jsonl")

@@ -16,7 +16,7 @@ from catsofa.data.records import Score
 from catsofa.scoring import next_sentence
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, chunks, items_of, size
-from catsofa.scoring.evaluate import Watch, _about, _identity, _report, _same_model, data
+from catsofa.scoring.evaluate import Watch, Watched, _about, _identity, _report, _same_model, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
@@ -62,7 +62,7 @@ def evaluate(
     with Workers(start, cluster) as workers:
         loaded = _stand_in(workers.about)
         with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
-            for _ in watch(_score_all(workers, of.records(), run)):
+            for _ in watch(Watched(_score_all(workers, of.records(), run), of)):
                 pass
             backend: Any = _Elsewhere(loaded)
             found = _report(of, chosen, backend, run, resamples, nsp)

@@ -71,6 +71,22 @@ class Data:
         return self.name.rpartition("@")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Records as they are done; how many there are in all is counted where somebody asks for it."""
+
+    done: Iterable[Any]
+    of: Data
+
+    def __iter__(self) -> Iterator[Any]:
+        """The records as they are done."""
+        return iter(self.done)
+
+    def __length_hint__(self) -> int:
+        """How many there are, which takes a reading of the data."""
+        return sum(1 for _ in self.of.records())
+
+
 def data(on: str | Path | Sequence[Any], limit: int | None = None) -> Data:
     """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
     subset = "" if limit is None else f"first {limit}"
@@ -117,7 +133,7 @@ def evaluate(
     backend = Backend(loaded, batch_tokens, head)
     _settle_memory()
     with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
-        for _ in watch(score_all(backend, of.records(), chosen, run)):
+        for _ in watch(Watched(score_all(backend, of.records(), chosen, run), of)):
             pass
         found = _report(of, chosen, backend, run, resamples, nsp)
         run.finish(found.to_dict(), work=asdict(backend.tally))

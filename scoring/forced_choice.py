@@ -24,7 +24,7 @@ from catsofa.data.records import Cat, Label, Pair
 from catsofa.scoring import crows_pairs, stereoset
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.crows_pairs import Preferences
-from catsofa.scoring.evaluate import data
+from catsofa.scoring.evaluate import Watched, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.results import Report
 from catsofa.scoring.runs import differences
@@ -174,7 +174,7 @@ def evaluate(
     if out:
         _settle(Path(out), {"model": name, "at": endpoint.base_url or "the default address"})
     with Replies(out and Path(out) / CHOICES, endpoint.hide) as replies:
-        left = iter(watch(of.records()))
+        left = iter(watch(Watched(of.records(), of)))
         while chunk := list(islice(left, CHUNK)):
             asked = [comparison for record in chunk for comparison in comparisons(record)]
             made |= choose(name, asked, endpoint, replies, answer_tokens=answer_tokens)

@@ -13,7 +13,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
 from catsofa.scoring import served, sofa
 from catsofa.scoring.chunks import WAYS, items_of
-from catsofa.scoring.evaluate import Data, data
+from catsofa.scoring.evaluate import Data, Watched, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
@@ -57,7 +57,7 @@ def evaluate(
     identity = {"catsofa": version("catsofa"), "model": model.identity(), "data": of.digest, "protocol": options}
     about = {"model": name, "data": of.name, "on": of.on, "protocol": chosen.name}
     with Run.begin(out, identity, about) as run, Replies(out and Path(out) / REPLIES, endpoint.hide) as replies:
-        failed = _score_all(replace(model, replies=replies), watch(of.records()), chosen, run)
+        failed = _score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
         found = _report(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
         run.finish(found.to_dict())
     return found

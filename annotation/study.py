@@ -216,8 +216,8 @@ def open_study(folder: Path | str) -> Study:
     try:
         settings = jsonl.adapter(Settings).validate_json(read_text(path, EXPECTED))
     except ValidationError as error:
-        found, expected = jsonl.explain(error, Settings)
-        raise BadInput(path, found, expected) from None
+        found, _ = jsonl.explain(error, Settings)
+        raise BadInput(path, found, EXPECTED) from None
     return Study(Path(folder), settings)
 
 

@@ -17,6 +17,8 @@ from catsofa.annotation.status import status
 from catsofa.annotation.study import Study, create, open_study, read_items
 from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, Cat, Refused
+from catsofa.validation.collected import collect
+from catsofa.validation.confirmed import confirm
 
 
 def answered(study: Study, token: str, person: str, given: dict[str, str], **more: Any) -> Raw:
@@ -223,6 +225,23 @@ def test_status_counts_people_time_and_pay(tmp_path: Path) -> None:
     assert (found.done, found.started, found.judgements, found.wanted, found.over) == (1, 1, 3, 4, 0)
     assert (round(found.cost, 2), round(found.expected_cost, 2), found.per_hour) == (0.3, 0.4, 60)
     assert (found.ends, found.agreement) == ("2026-01-02T03:03+00:00", 9)
+
+
+def test_a_sixth_judgement_is_counted_and_set_aside(tmp_path: Path) -> None:
+    """The server gave the last seat twice: `status` says so, and the vote rule takes the first five by their times."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(2))
+    labels = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+    made = [
+        answered(study, token, f"ls-{n}", labels, at=f"2026-01-02T03:04:0{n}Z")
+        for token, people in zip(study.keys, (6, 5), strict=True)
+        for n in reversed(range(people))
+    ]
+    rows.append(made, study.folder / "raw.jsonl")
+    found = status(study)
+    assert (found.over, found.done, found.judgements, found.wanted) == (1, 2, 11, 10)
+    votes = confirm(collect(judged.annotations(study))).votes
+    assert votes.set_aside == {"after the first 5": 3}
+    assert {a.annotator for a in votes.counted.set_aside} == {"ls-5"}
 
 
 def test_a_study_is_made_once_and_opened_with_a_reason(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ Watch = Callable[[Iterator[Section]], Iterable[Section]]
 
 
 def report_on(
-    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Iterable[Path] = (), watch: Watch = iter
+    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Sequence[Path] = (), watch: Watch = iter
 ) -> Document:
     """The report of runs and data sets together: the runs' sections, then those of each data set."""
     given_paths = list(paths)
@@ -47,7 +47,7 @@ def report_on(
     if not sets:
         return report.document(runs, paraphrases=paraphrases)
     found = document(sets, tools, watch)
-    if not runs:
+    if not runs and not paraphrases:
         return found
     of_runs = report.document(runs, paraphrases=paraphrases)
     sections = (*of_runs.sections, *found.sections)

@@ -45,6 +45,8 @@ class Pushed:
 
     url: str
     files: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Files beside those of a release, which stay on this machine."""
 
 
 def push(
@@ -76,7 +78,8 @@ def push(
         return _commit(uploads, repo, token, endpoint, text, public=public, quiet=quiet)
 
     url = _again(send, repo, endpoint, token, waits)
-    return Pushed(url=url, files=tuple(upload.path for upload in uploads))
+    left_out = tuple(name for path in paths for name in _left_out(path))
+    return Pushed(url=url, files=tuple(upload.path for upload in uploads), left_out=left_out)
 
 
 def uploads_of(path: Path) -> Iterator[Upload]:
@@ -94,6 +97,13 @@ def uploads_of(path: Path) -> Iterator[Upload]:
         yield from (Upload(path=file.relative_to(path).as_posix(), content=file) for file in files)
     else:
         raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)
+
+
+def _left_out(path: Path) -> Iterator[str]:
+    """The files of a release that are not its own; a run's own working files are nobody's loss."""
+    if path.is_dir() and not (path / MANIFEST).is_file():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        yield from (str(file) for file in files if not any(file.relative_to(path).match(name) for name in OURS))
 
 
 def _run(folder: Path) -> Iterator[Upload]:

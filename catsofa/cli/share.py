@@ -97,3 +97,5 @@ def push_to_hub(
         print_json(asdict(pushed))
         return
     say(f"{len(pushed.files):,} files: {pushed.url}", quiet=quiet)
+    if pushed.left_out:
+        note(f"not pushed, since no release holds them: {', '.join(pushed.left_out)}", quiet=quiet)

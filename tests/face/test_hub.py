@@ -47,9 +47,11 @@ def a_run(folder: Path) -> Path:
 def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_path: Path) -> None:
     """Card, Parquet (sent as a large file) and StereoSet JSON stand at the root; private, in one commit."""
     write_release({"test": bakers(3)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
+    (tmp_path / "set" / "notes.txt").write_text("mine")
     done = run_catsofa("push-to-hub", str(tmp_path / "set"), "--repo", "me/bakers", "--json", HF_HUB_DISABLE_XET="1")
     assert done.returncode == 0, done.stderr
     assert sorted(json.loads(done.stdout)["files"]) == ["README.md", "data/test.parquet"]
+    assert json.loads(done.stdout)["left_out"] == [str(tmp_path / "set" / "notes.txt")]
     assert (hub.private["me/bakers"], len(hub.commits)) == (True, 1)
     for path, content in hub.files["me/bakers"].items():
         (tmp_path / "back" / path).parent.mkdir(parents=True, exist_ok=True)

@@ -111,7 +111,7 @@ def works(shared: Path, scale: float) -> list[Work]:
             name="StereoSet, masked, 4 layers, 256 wide",
             shape=shapes.bert,
             size="small",
-            units=texts.cats(shared, many(300)),
+            units=texts.cats(shared, many(800)),
             loop=loops.fillers,
             peer=None,
             loop_units=24,

@@ -92,6 +92,23 @@ def test_a_study_shows_what_people_agree_on_and_never_who_they_are(tmp_path: Pat
         assert not [word for word in ("person 0", "hush", "somebody@", "opensesame") if word in text]
 
 
+def test_items_with_many_judges_are_counted_by_tens_of_percent() -> None:
+    """Fourteen items of 2 to 15 judges, of whom all but one agree: 1 of 2 is 50 %, 2 of 3 is 60 % or more, …"""
+    votes = [
+        Annotation(item=f"{n}", annotator=f"person {p}", label="odd" if p == 0 else "usual")
+        for n in range(2, 16)
+        for p in range(n)
+    ]
+    spread = people("d", "", "", collect(votes), 0).tables[1]
+    assert [row[:2] for row in spread.rows] == [
+        ("90 % or more", 6),
+        ("80 % or more", 5),
+        ("70 % or more", 1),
+        ("60 % or more", 1),
+        ("50 % or more", 1),
+    ]
+
+
 def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(tmp_path: Path) -> None:
     """A stage is called after its file, or after the folder where the file says no more than `refused`."""
     no = [Refused(id=f"{n}", reason=f"split: {n} votes", text="zorbs are late") for n in range(3)]

@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 
-.PHONY: demo test install check check-slow labelstudio test-labelstudio docs bench chaos clean
+.PHONY: demo demo-labelstudio test install check check-slow labelstudio test-labelstudio docs bench chaos clean
 
 install: $(STAMP)
 
@@ -17,6 +17,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)
 	$(BIN)/catsofa demo --out demo-out
+
+demo-labelstudio: $(STAMP) $(SERVER)
+	LABEL_STUDIO_EXE=$(CURDIR)/.venv-labelstudio/bin/label-studio $(BIN)/catsofa demo --label-studio --out demo-out
 
 test: $(STAMP)
 	$(BIN)/pytest -q -n 2 -m 'not slow'

@@ -1,8 +1,9 @@
 """A model behind a completions endpoint: found able to score prompts, or refused with the reason, before it is used."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 from catsofa.data.endpoints import Endpoint
@@ -75,6 +76,11 @@ class ServedModel:
             return "the tokens of the reply are not those of the text"
         return found
 
+    @property
+    def label(self) -> str:
+        """What a signature calls it."""
+        return f"{self.name} at {self.identity()['at']}"
+
     def identity(self) -> dict[str, Any]:
         """What a number of this model is a number of; a server can change its weights without telling."""
         asked = {"dialect": self.capability.dialect, "leading": self.capability.leading, "start": self.start}
@@ -91,22 +97,23 @@ def probe(name: str, endpoint: Endpoint, start: str = "") -> Capability:
     reasons: dict[str, str] = {}
     for dialect in get_args(Dialect):
         try:
-            return _tried(name, endpoint, dialect, start)
+            return tried(partial(_answer, name, endpoint, dialect, start), dialect, start)
         except Unreadable as reason:
             reasons.setdefault(str(reason), dialect)
     said = "; ".join(f"asked by {dialect}, {reason}" for reason, dialect in reasons.items())
     raise ValueError(f"{name} at {endpoint.base_url or 'its server'} cannot be scored by log-probabilities: {said}")
 
 
-def _tried(name: str, endpoint: Endpoint, dialect: Dialect, start: str) -> Capability:
-    """What a server gives when it is asked in this way; an Unreadable says why that is not enough."""
+def _answer(name: str, endpoint: Endpoint, dialect: Dialect, start: str, text: str) -> Reading:
+    """What a server says of a text."""
+    got = ask(Request("completions", body(name, start + text, dialect)), endpoint)
+    if got.reply is None:
+        raise Unreadable(endpoint.hide(got.failure))
+    return read(got.reply, dialect)
 
-    def answer(text: str) -> Reading:
-        got = ask(Request("completions", body(name, start + text, dialect)), endpoint)
-        if got.reply is None:
-            raise Unreadable(endpoint.hide(got.failure))
-        return read(got.reply, dialect)
 
+def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Capability:
+    """What a model gives that answers in this way; an Unreadable says why that is not enough."""
     first, scrambled, again = answer(PLAIN), answer(SCRAMBLED), answer(PLAIN)
     leading = _leading(first, start)
     if constant([first, scrambled]):

@@ -1,7 +1,7 @@
 """A served model on a data set: every reply and every score kept as it comes, and the measures made of them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import islice
@@ -18,9 +18,9 @@ from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.runs import Run
-from catsofa.scoring.served import NO_REPLY, ServedModel
+from catsofa.scoring.served import NO_REPLY
 from catsofa.scoring.served_requests import Replies
-from catsofa.scoring.served_scores import refuse, score
+from catsofa.scoring.served_scores import LogProbabilities, refuse, score
 from catsofa.scoring.signature import Signature
 
 SCORED_BY = ("first_token", "length", "causal_pair", "crows")
@@ -53,17 +53,24 @@ def evaluate(
         raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; a server gives no vectors")
     model = served.connect(name, endpoint, start=start)
     refuse(model.capability, chosen, name)
-    options = {key: value for key, value in chosen.options().items() if key in SCORED_BY}
-    identity = {"catsofa": version("catsofa"), "model": model.identity(), "data": of.digest, "protocol": options}
-    about = {"model": name, "data": of.name, "on": of.on, "protocol": chosen.name}
+    identity, about = describe(model.identity(), name, of, chosen)
     with Run.begin(out, identity, about) as run, Replies(out and Path(out) / REPLIES, endpoint.hide) as replies:
-        failed = _score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
-        found = _report(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
+        failed = score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
+        found = measured(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
         run.finish(found.to_dict())
     return found
 
 
-def _score_all(model: ServedModel, records: Iterable[Any], protocol: Protocol, run: Run) -> list[Score]:
+def describe(
+    model: Mapping[str, Any], name: str, of: Data, protocol: Protocol
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a run is a run of, in which nothing may change, and what a reader of its folder wants to know besides."""
+    options = {key: value for key, value in protocol.options().items() if key in SCORED_BY}
+    identity = {"catsofa": version("catsofa"), "model": model, "data": of.digest, "protocol": options}
+    return identity, {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
+
+
+def score_all(model: LogProbabilities, records: Iterable[Any], protocol: Protocol, run: Run) -> list[Score]:
     """Score what the run does not hold yet; those that had no reply are given back and not kept."""
     failed: list[Score] = []
     left = iter(records)
@@ -75,11 +82,11 @@ def _score_all(model: ServedModel, records: Iterable[Any], protocol: Protocol, r
     return failed
 
 
-def _report(
-    of: Data, protocol: Protocol, model: ServedModel, scores: Sequence[Score], with_terms: bool, resamples: int
+def measured(
+    of: Data, protocol: Protocol, model: LogProbabilities, scores: Sequence[Score], with_terms: bool, resamples: int
 ) -> Report:
     """The measures of what is scored."""
-    name = f"{model.name} at {model.identity()['at']}"
+    name = model.label
     if of.kind is not Probe:
         records = list(of.records())
         return report(

@@ -1,8 +1,9 @@
 """Records to scores by a served model: whole texts, and what follows a beginning, as causal models are scored here."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol as Interface
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from catsofa.data.records import Cat, Pair, Probe, Score
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.score_pairs import SIDES, text_of
 from catsofa.scoring.score_probes import TASK as PROBE
-from catsofa.scoring.served import Capability, ServedModel
+from catsofa.scoring.served import Capability
 from catsofa.scoring.served_replies import Reading
 from catsofa.scoring.tokens import Unscorable
 
@@ -20,7 +21,26 @@ Record = Cat | Pair | Probe
 Read = Mapping[str, Reading | str]
 
 
-def score(model: ServedModel, records: Sequence[Record], protocol: Protocol) -> list[Score]:
+class LogProbabilities(Interface):
+    """A model that is asked for the log-probabilities of texts, on a server or in vLLM."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def label(self) -> str:
+        """What a signature calls it."""
+
+    @property
+    def capability(self) -> Capability:
+        """What it was found to give."""
+
+    def read(self, texts: Iterable[str]) -> Read:
+        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
+
+
+def score(model: LogProbabilities, records: Sequence[Record], protocol: Protocol) -> list[Score]:
     """The scores of records, keyed as those of a model that runs here; each distinct text is asked for once."""
     refuse(model.capability, protocol, model.name)
     how = _Reduced(protocol, model.capability)

@@ -7,10 +7,11 @@ import typer
 if TYPE_CHECKING:
     from catsofa.data.cluster import Cluster
 
-Engine = Literal["local", "ray"]
+Engine = Literal["local", "ray", "vllm"]
 
 EngineName = Annotated[
-    Engine, typer.Option("--engine", help="ray: spread the work over processes, here or on a cluster.")
+    Engine,
+    typer.Option("--engine", help="ray: spread over processes, here or on a cluster; vllm, where it is installed."),
 ]
 RayAddress = Annotated[str | None, typer.Option(help="A Ray cluster that runs; one of its own here if not given.")]
 WorkerCount = Annotated[
@@ -19,7 +20,7 @@ WorkerCount = Annotated[
 
 
 def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluster | None":
-    """Where Ray's workers are, or None for this process."""
+    """Where Ray's workers are, or None for another engine."""
     from catsofa.data.cluster import Cluster
 
     if engine == "ray":

@@ -1,6 +1,6 @@
 """Commands that score: models and prediction files, robustness to paraphrase, protocols."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import floor, isnan, log10
 from pathlib import Path
@@ -45,6 +45,7 @@ def register(app: typer.Typer) -> None:
             "catsofa score models/bert --on seat-tests --protocol sent-bias,pooling=mean,layer=-2",
             "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --workers 4",
             "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --ray-address ray://head:10001",
+            "catsofa score llama --on probes.jsonl --out runs/llama --engine vllm --dtype bf16",
             "catsofa score --predictions predictions.json --on dev.json",
             "catsofa score --predictions predictions.json --on dev.json --protocol stereoset-code --json",
             "catsofa score --predictions predictions.json --on dev.json --terms",
@@ -95,7 +96,6 @@ def score(
     from catsofa.scoring.evaluate import evaluate_all
     from catsofa.scoring.protocols import named
     from catsofa.scoring.score_files import report_on
-    from catsofa.scoring.sofa import Results as Probes
 
     if bool(models) == bool(predictions):
         raise ValueError("name models to score, or --predictions to measure, one of the two")
@@ -103,6 +103,18 @@ def score(
     found: Iterable[Report]
     if predictions:
         found = (report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets)
+    elif engine == "vllm":
+        found = _by_vllm(
+            models or [],
+            sets,
+            protocol=named(protocol, seed=seed),
+            out=out,
+            limit=limit,
+            with_terms=terms,
+            watch=lambda records: progress(records, "scored", quiet=json),
+            dtype=dtype,
+            trust_remote_code=trust_remote_code,
+        )
     else:
         found = evaluate_all(
             models or [],
@@ -122,6 +134,13 @@ def score(
             trust_remote_code=trust_remote_code,
             allow_pickle=allow_pickle,
         )
+    show_all(found, terms, json)
+
+
+def show_all(found: "Iterable[Report]", terms: bool, json: bool) -> None:
+    """Print reports as they come, or all of them as JSON."""
+    from catsofa.scoring.sofa import Results as Probes
+
     if json:
         every = [each.to_dict() for each in found]
         print_json(every[0] if len(every) == 1 else every)
@@ -130,6 +149,15 @@ def score(
         show(each)
         if terms and isinstance(each.results, Probes):
             show_ends(each.results)
+
+
+def _by_vllm(models: Sequence[str], sets: Sequence[str], **options: Any) -> Iterator["Report"]:
+    """One model on one set by vLLM, which takes the whole of a GPU for itself."""
+    from catsofa.scoring import vllm_offline
+
+    if len(models) * len(sets) != 1:
+        raise ValueError("--engine vllm scores one model on one data set in a call")
+    yield vllm_offline.evaluate(models[0], sets[0], **options)
 
 
 def show(found: "Report") -> None:

@@ -1,0 +1,159 @@
+"""A causal model scored by vLLM in this process, by the log-probabilities it gives of prompts.
+
+vLLM is tried before it is used, as a server is (`served`): that its numbers depend on what stands before a token, that
+two answers to one question agree, and that an answer does not depend on what is asked in the same call. Its cache of
+prefixes is off: with it, log-probabilities of prompts have depended on the order of the requests.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput
+from catsofa.scoring.chunks import WAYS
+from catsofa.scoring.evaluate import data
+from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.model_files import find
+from catsofa.scoring.models import DTYPES
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.results import Report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, tried
+from catsofa.scoring.served_replies import Reading, Unreadable, read
+from catsofa.scoring.served_runs import describe, measured, score_all
+from catsofa.scoring.served_scores import refuse
+from catsofa.scoring.signature import DIGITS
+
+ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
+"""How each prompt is asked: 0 means its own tokens and no others; vLLM must write one token."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfflineModel:
+    """A model in vLLM; `start` is the token before every text, written out where vLLM adds none."""
+
+    name: str
+    digest: str
+    dtype: str
+    ask: Callable[[Sequence[str]], list[Reading]]
+    capability: Capability
+    start: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a signature calls it."""
+        return f"{self.name}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {version('vllm')}"
+
+    def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
+        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
+        distinct = list(dict.fromkeys(texts))
+        found: dict[str, Reading | str] = {}
+        for text, reading in zip(distinct, self.ask([self.start + text for text in distinct]), strict=True):
+            alone = reading.without(self.capability.leading)
+            right = not text.isascii() or alone.spells(text)
+            found[text] = alone if right else "the tokens of the reply are not those of the text"
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        """What a number of this model is a number of."""
+        how = {"dtype": self.dtype, "leading": self.capability.leading, "start": self.start}
+        return {"digest": self.digest, "vllm": version("vllm"), **how}
+
+
+def load(
+    name: str,
+    *,
+    starts: bool = True,
+    dtype: str = "float32",
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+) -> OfflineModel:
+    """A model in vLLM that was tried and gives the log-probabilities of prompts; else a ValueError with the reason.
+
+    With `starts`, the model's start token is written before each text where vLLM does not put it there itself.
+    """
+    try:
+        from vllm import LLM, SamplingParams
+    except ImportError:
+        raise ValueError("vLLM is not installed; pip install vllm, or use --engine local") from None
+    source = find(name, revision)
+    llm = LLM(
+        model=source.place,
+        revision=source.revision,
+        dtype=DTYPES.get(dtype, dtype),
+        trust_remote_code=trust_remote_code,
+        enable_prefix_caching=False,
+        load_format="safetensors",
+    )
+    asked = SamplingParams(**ASKED)
+
+    def ask(prompts: Sequence[str]) -> list[Reading]:
+        return [reading(output) for output in llm.generate(list(prompts), asked, use_tqdm=False)]
+
+    try:
+        capability, start = tried(lambda text: ask([text])[0], "prompt_logprobs", ""), ""
+        if starts and not capability.leading and (token := llm.get_tokenizer().bos_token):
+            capability, start = tried(lambda text: ask([token + text])[0], "prompt_logprobs", token), token
+        _refuse_neighbours(ask, start)
+    except Unreadable as reason:
+        raise ValueError(f"{name} in vLLM cannot be scored by log-probabilities: {reason}") from None
+    return OfflineModel(name, source.digest(), DTYPES.get(dtype, dtype), ask, capability, start)
+
+
+def reading(output: Any) -> Reading:
+    """What vLLM says of a prompt: of each entry the prompt's own token, whatever else stands there."""
+    entries = output.prompt_logprobs
+    if entries is None or len(entries) != len(output.prompt_token_ids):
+        raise Unreadable("vLLM gave no log-probability for each token of the prompt")
+    own = [_own(entry, token) for entry, token in zip(entries, output.prompt_token_ids, strict=True)]
+    return read({"choices": [{"prompt_logprobs": own}]}, "prompt_logprobs")
+
+
+def _own(entry: Mapping[int, Any] | None, token: int) -> dict[str, Any] | None:
+    """An entry as a server would send it; the first has none."""
+    if entry is None:
+        return None
+    if token not in entry:
+        raise Unreadable("vLLM gave a token of the prompt no log-probability")
+    found = entry[token]
+    return {str(token): {"logprob": found.logprob, "decoded_token": found.decoded_token or ""}}
+
+
+def _refuse_neighbours(ask: Callable[[Sequence[str]], list[Reading]], start: str) -> None:
+    """An Unreadable if an answer depends on what is asked in the same call, or in which order."""
+    texts = [start + text for text in (PLAIN, SCRAMBLED, f"{PLAIN} {SCRAMBLED}", f"{PLAIN} {PLAIN}")]
+    there, back = ask(texts), ask(texts[::-1])[::-1]
+    alone = [ask([text])[0] for text in texts]
+    for one, *others in zip(there, back, alone, strict=True):
+        for other in others:
+            pairs = zip(one.values, other.values, strict=True)
+            apart = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+            if max(apart, default=0.0) > DRIFT:
+                raise Unreadable(f"an answer depends on the other questions, by {max(apart):.2f} nats in a token")
+
+
+def evaluate(
+    name: str,
+    on: str | Path | Sequence[Any],
+    *,
+    protocol: str | Protocol = "catsofa",
+    out: str | Path | None = None,
+    limit: int | None = None,
+    with_terms: bool = False,
+    resamples: int = RESAMPLES,
+    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    **loading: Any,
+) -> Report:
+    """What a model scores on CATs, CrowS-Pairs or probes by vLLM's log-probabilities, kept in `out` as they come."""
+    chosen, of = named(protocol) if isinstance(protocol, str) else protocol, data(on, limit)
+    if of.kind not in WAYS:
+        raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; vLLM gives no vectors here")
+    model = load(name, starts=chosen.first_token != "skip", **loading)
+    refuse(model.capability, chosen, name)
+    with Run.begin(out, *describe(model.identity(), name, of, chosen)) as run:
+        score_all(model, watch(of.records()), chosen, run)
+        found = measured(of, chosen, model, list(run.scores()), with_terms, resamples)
+        run.finish(found.to_dict())
+    return found

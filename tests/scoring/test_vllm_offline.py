@@ -1,0 +1,97 @@
+"""vLLM cannot run here: a stand-in has its call shape (LLM, SamplingParams, RequestOutput), a real model the numbers."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from invented import bakers, probes
+
+from catsofa.scoring import evaluate, vllm_offline
+from catsofa.scoring.runs import read_scores
+
+Tiny = Callable[[str], Path]
+
+
+class LLM:
+    """vLLM's class by its call shape, with the numbers of transformers."""
+
+    forgetful = False
+    """Whether a call's later prompts are answered with something of its earlier ones."""
+
+    def __init__(self, model: str, **options: Any) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        assert options["enable_prefix_caching"] is False
+        assert options["trust_remote_code"] is False
+        assert options["load_format"] == "safetensors"
+        self.model, self.tokenizer = AutoModelForCausalLM.from_pretrained(model), AutoTokenizer.from_pretrained(model)
+
+    def get_tokenizer(self) -> Any:
+        """The model's tokenizer."""
+        return self.tokenizer
+
+    def generate(self, prompts: list[str], params: Any, use_tqdm: bool = True) -> list[Any]:
+        """A RequestOutput for each prompt."""
+        assert (params.max_tokens, params.prompt_logprobs) == (1, 0)
+        found = [self._output(prompt) for prompt in prompts]
+        for output in found[1:] if self.forgetful else ():
+            for entry in output.prompt_logprobs[1:]:
+                for one in entry.values():
+                    one.logprob -= 1.0
+        return found
+
+    def _output(self, prompt: str) -> Any:
+        import torch
+
+        ids = self.tokenizer(prompt).input_ids
+        with torch.inference_mode():
+            logs = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
+        entries: list[Any] = [None]
+        for at, token in enumerate(ids[1:]):
+            top = int(logs[at].argmax())
+            entries.append({t: self._entry(t, float(logs[at, t])) for t in (top, token)})
+        return SimpleNamespace(prompt=prompt, prompt_token_ids=ids, prompt_logprobs=entries, outputs=[])
+
+    def _entry(self, token: int, value: float) -> Any:
+        return SimpleNamespace(logprob=value, rank=1, decoded_token=self.tokenizer.convert_ids_to_tokens(token))
+
+
+@pytest.fixture
+def vllm(monkeypatch: pytest.MonkeyPatch) -> type[LLM]:
+    """The stand-in, in vLLM's place."""
+    module, made = ModuleType("vllm"), type("LLM", (LLM,), {})
+    module.LLM, module.SamplingParams = made, lambda **given: SimpleNamespace(**given)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm", module)
+    monkeypatch.setattr(vllm_offline, "version", lambda name: "0.0")
+    return made
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+@pytest.mark.parametrize("records", [bakers(4), probes(5)])
+def test_vllm_gives_the_scores_of_our_own_engine(
+    records: Sequence[Any], name: str, tiny: Tiny, vllm: type[LLM], tmp_path: Path
+) -> None:
+    """The same model by both ways: every score to 1e-4, under the same ids, whoever puts the start token there."""
+    evaluate.evaluate(str(tiny(name)), records, out=tmp_path / "ours", resamples=10)
+    found = vllm_offline.evaluate(str(tiny(name)), records, out=tmp_path / "theirs", resamples=10)
+    ours, theirs = read_scores(tmp_path / "ours"), read_scores(tmp_path / "theirs")
+    assert [(s.item, s.task, s.tokens) for s in ours] == [(s.item, s.task, s.tokens) for s in theirs]
+    assert [s.score for s in theirs] == pytest.approx([s.score for s in ours], abs=1e-4)
+    assert "in vllm 0.0" in str(found.signature)
+
+
+def test_answers_that_depend_on_the_other_questions_are_refused(tiny: Tiny, vllm: type[LLM]) -> None:
+    """As with a cache of prefixes that gives back what an earlier request left in it."""
+    vllm.forgetful = True
+    with pytest.raises(ValueError, match=r"an answer depends on the other questions, by 1\.00 nats"):
+        vllm_offline.load(str(tiny("llama")))
+
+
+def test_without_vllm_a_sentence_says_what_to_do(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is nobody's dependency."""
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(ValueError, match="vLLM is not installed; pip install vllm, or use --engine local"):
+        vllm_offline.load(str(tiny("llama")))

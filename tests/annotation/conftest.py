@@ -57,9 +57,9 @@ def annotators(server: Server) -> list[Person]:
     return [Person.invited(server, f"person{n}@example.org") for n in range(1, 6)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+    """Chromium without a window; no two of these may run at once, so it ends with the module."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
     if not CHROMIUM.exists():
         pytest.skip(f"no browser at {CHROMIUM}; set CATSOFA_CHROMIUM to one")

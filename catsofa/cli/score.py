@@ -213,7 +213,7 @@ def _cell(row: Mapping[str, Any], name: str) -> object:
     if name in ("p", "holm"):
         return f"{value:.4f}" if value >= LEAST_P else f"{value:.0e}"
     if f"{name}_low" not in row:
-        return value
+        return f"{value:.{_digits(abs(value))}f}" if isinstance(value, float) else value
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     digits = _digits(max(abs(value), 0 if isnan(high) else abs(high)))
     return f"{value:.{digits}f}" if isnan(low) else f"{value:.{digits}f} {low:.{digits}f}–{high:.{digits}f}"

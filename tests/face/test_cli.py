@@ -108,3 +108,4 @@ def test_json_is_json(tmp_path: Path) -> None:
 def test_a_small_number_keeps_three_digits(low: float, value: float, high: float, shown: str) -> None:
     """A SoFa score of 0.0213 is not shown as 0.02."""
     assert _cell({"score": value, "score_low": low, "score_high": high}, "score") == shown
+    assert _cell({"none": value}, "none") == (shown.split()[0] if isinstance(value, float) else value)

@@ -60,10 +60,11 @@ def _errors(of: Number) -> list[list[float]]:
 def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
     """Every model's lms (up) and ss (across) with intervals, on the contours of icat."""
     drawing, axes = _axes(4.6 + 0.12 * len(points))
-    ss, lms = np.meshgrid(np.linspace(0, 100, 201), np.linspace(0, 100, 201))
+    ss_seen, lms_seen = _window([across for _, _, across in points], 50), _window([up for _, up, _ in points])
+    ss, lms = np.meshgrid(np.linspace(*ss_seen, 201), np.linspace(*lms_seen, 201))
     icat = lms * np.minimum(ss, 100 - ss) / 50
     lines = axes.contour(ss, lms, icat, levels=range(10, 100, 10), colors="#8a8a8a", linewidths=0.7)
-    axes.clabel(lines, levels=range(20, 100, 20), fmt="icat %d", fontsize=7)
+    axes.clabel(lines, fmt="icat %d", fontsize=7)
     axes.axvline(50, color=INK, linestyle="--", linewidth=0.8)
     for at, (model, up, across) in enumerate(points):
         if up.value is not None and across.value is not None:
@@ -72,11 +73,21 @@ def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
                 fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], alpha=0.9, clip_on=False, zorder=3,
                 markersize=8,
             )  # fmt: skip
-    axes.set(
-        xlabel="ss (stereotype preferred, %)", ylabel="lms (meaningful preferred, %)", xlim=(0, 100), ylim=(0, 100)
-    )
+    axes.set(xlabel="ss (stereotype preferred, %)", ylabel="lms (meaningful preferred, %)", xlim=ss_seen, ylim=lms_seen)
     _legend(drawing, len(points))
     return drawing
+
+
+def _window(numbers: Sequence[Number], *also: float) -> tuple[float, float]:
+    """The part of 0 to 100 that holds these numbers with their limits, 40 wide or more."""
+    ends = [end for of in numbers for end in (of.value, of.low, of.high) if end is not None] + list(also)
+    if not ends:
+        return 0.0, 100.0
+    low, high = min(ends) - 5, max(ends) + 5
+    more = max(0.0, 40 - (high - low)) / 2
+    low, high = low - more, high + more
+    low, high = low - max(0.0, high - 100), high - min(0.0, low)
+    return max(0.0, low), min(100.0, high)
 
 
 def dots(rows: Sequence[tuple[str, Number]], measure: str, ideal: float, limits: tuple[float, float]) -> Any:

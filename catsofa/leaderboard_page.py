@@ -102,8 +102,8 @@ def _standing(place: int, entry: Entry) -> Iterator[tuple[Cell, ...]]:
     for task in tasks:
         of = results[task]
         counted = f"{of['items']:,} of {of['items']:,}"
-        shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task
-        yield (entry["name"], place, shown, *_measures(entry, task), counted, _day(entry))
+        shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task.replace("both", "both tasks")
+        yield (entry["name"], place, shown, *_measures(entry, task), counted, _day(entry)[:10])
 
 
 def _measures(entry: Entry, task: str) -> tuple[Cell, ...]:

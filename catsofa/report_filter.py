@@ -31,7 +31,9 @@ def perplexity_filter(name: str, path: Path, found: Mapping[str, Any]) -> Sectio
             )
             for of in drawn
         )
-        refused = "; ".join(f"{count:,} {reason}" for reason, count in found["refused"].items()) or "none"
+        refused = (
+            "; ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in found["refused"].items()) or "none"
+        )
     except (KeyError, TypeError, IndexError):
         raise BadInput(path, "histograms that lack a field", "what `catsofa filter perplexity --json` prints") from None
     table = Table(

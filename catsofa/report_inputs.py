@@ -106,10 +106,10 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
         raise BadInput(path, f"no results with a signature in {what}", EXPECTED) from None
     if kind.startswith(ASKED):
         report = {**report, "results": results["forced_choice"]}
-    named = manifest.get("about", {}).get("model") or signature.model
+    named = manifest.get("about", {}).get("model") or signature.model.rpartition("@")[0].removesuffix(".json")
     # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))
-    name = without_folders(encoder[1] if encoder else str(named))
+    name = without_folders(encoder[1] if encoder else str(named)) or signature.model
     return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
 
 

@@ -107,7 +107,9 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
     """How many preferences flip, and the paraphrases that could not be joined."""
     body: list[tuple[Cell, ...]] = []
     for model, rephrasing, row in named:
-        refused = "; ".join(f"{count:,} {reason}" for reason, count in row["refused"].items()) or "none"
+        refused = (
+            "; ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in row["refused"].items()) or "none"
+        )
         body.append((model, rephrasing, valued(row["flips"]), _of(row), refused))
     return Table(
         name=name,

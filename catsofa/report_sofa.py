@@ -107,6 +107,7 @@ def _ends(name: str, row: Row) -> Iterator[Table]:
             rows=tuple(body),
             signatures=(str(signature),),
             notes=(note,),
+            by=("category",),
             offensive=True,
         )
 

@@ -92,8 +92,8 @@ def _measures(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ..
     """A row for each task and domain."""
     tasks = {task: domains for task, domains in results.items() if task != "overall"}
     # one task alone is the whole
-    sets = [("both", "all", results["overall"])] if len(tasks) > 1 else []
-    sets += [(task, "all", domains["overall"]) for task, domains in tasks.items()]
+    sets = [("both tasks", "all domains", results["overall"])] if len(tasks) > 1 else []
+    sets += [(task, "all domains", domains["overall"]) for task, domains in tasks.items()]
     sets += [(task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall"]
     for task, domain, of in sets:
         measures = (limited(of, measure) for measure in MEASURES)
@@ -107,7 +107,7 @@ def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
     tasks = [task for task in rows[0][1]["results"] if task != "overall"]
     sets = {task: [(model, report["results"][task]["overall"]) for model, report, _ in rows] for task in tasks}
     if len(tasks) > 1:
-        sets["both"] = [(model, report["results"]["overall"]) for model, report, _ in rows]
+        sets["both tasks"] = [(model, report["results"]["overall"]) for model, report, _ in rows]
     body: list[tuple[Cell, ...]] = []
     for task, of in sets.items():
         lms, ss = ({model: nan if m[measure] is None else m[measure] for model, m in of} for measure in ("lms", "ss"))

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import atanh, inf, isfinite, nan, sqrt
+from itertools import permutations
+from math import atanh, factorial, inf, isfinite, nan, sqrt
 
 import numpy as np
 from scipy import special, stats
@@ -11,6 +12,8 @@ from catsofa.scoring.intervals import LEVEL, Interval
 
 LEAST = 3
 """Models from which an order can agree or not."""
+EXACT = 8
+"""Models up to which every order is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,8 @@ def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlatio
         return _none(len(here))
     found = stats.spearmanr(here, there)
     rho = float(found.statistic)
-    return Correlation(_limits(rho, (1 + rho * rho / 2), len(here) - 3), float(found.pvalue), len(here))
+    p = _exact(here, there) if len(here) <= EXACT else max(float(found.pvalue), 2 / factorial(len(here)))
+    return Correlation(_limits(rho, (1 + rho * rho / 2), len(here) - 3), p, len(here))
 
 
 def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
@@ -39,6 +43,13 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
         return _none(len(here))
     found = stats.kendalltau(here, there)
     return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
+
+
+def _exact(here: list[float], there: list[float]) -> float:
+    """Two-sided p of Spearman's rho: the share of all orders of one side with a rho as far from 0."""
+    ranks, others = (stats.rankdata(side) - (len(side) + 1) / 2 for side in (here, there))
+    products = np.array(list(permutations(ranks))) @ others
+    return float(np.mean(np.abs(products) >= abs(ranks @ others) - 1e-9))
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:

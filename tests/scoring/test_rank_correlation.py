@@ -54,3 +54,12 @@ def test_few_models_or_one_order_have_no_limits() -> None:
         assert found.value.value == pytest.approx(1)
         assert isnan(found.value.low)
         assert found.models == 3
+
+
+def test_the_p_of_few_models_counts_every_order() -> None:
+    """Of the 120 orders of five models two have a rho of 1 or -1: p = 2/120; of three models 2/6."""
+    five = {name: float(at) for at, name in enumerate("abcde")}
+    assert spearman(five, five).p == pytest.approx(2 / 120)
+    assert spearman(five, {name: -value for name, value in five.items()}).p == pytest.approx(2 / 120)
+    three = {name: five[name] for name in "abc"}
+    assert spearman(three, three).p == pytest.approx(2 / 6)

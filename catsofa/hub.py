@@ -22,7 +22,7 @@ WAITS = (1.0, 3.0, 9.0)
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 """Answers that another try may mend."""
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
-PLACE = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?(?:[/\\][^\s/\\|]+)+[/\\]([^\s/\\|]+)")
+PLACE = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?(?:[/\\][^\s/\\|]+)+[/\\]([^\s/\\|]+)")
 """Where something lies on a machine, and what it is called there."""
 EXPECTED = "a release, a run of `catsofa score`, or a single result file"
 
@@ -85,6 +85,7 @@ def push(
 def uploads_of(path: Path) -> Iterator[Upload]:
     """The files of a release, of a run, or the file itself."""
     if path.is_file():
+        _refuse_places(path)
         yield Upload(path=f"results/{path.name}", content=path)
     elif (path / "study.json").exists():
         raise BadInput(path, "a study, which names people", "its release (`catsofa release`), made to be public")
@@ -97,6 +98,17 @@ def uploads_of(path: Path) -> Iterator[Upload]:
         yield from (Upload(path=file.relative_to(path).as_posix(), content=file) for file in files)
     else:
         raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)
+
+
+def _refuse_places(path: Path) -> None:
+    """A NotPushed if a file names the user's own folder, or the one worked in; what it is of cannot be cut there."""
+    content = path.read_bytes()
+    for place in {str(Path.home()), str(Path.cwd())} - {"/"}:
+        if re.search(re.escape(place.encode()) + rb"[/\\]", content):
+            raise NotPushed(
+                f"{path} says where things lie on this machine ({place}); make it again with places relative to the "
+                "working folder, or push the runs themselves, whose reports leave places out"
+            )
 
 
 def _left_out(path: Path) -> Iterator[str]:

@@ -146,10 +146,18 @@ def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hu
     assert not hub.asked
 
 
+def test_a_file_that_names_the_users_own_folder_is_refused(hub: Hub, tmp_path: Path) -> None:
+    """What is in a page cannot be cut without harm, so it is not pushed."""
+    with pytest.raises(NotPushed, match="relative to the working folder"):
+        push([a_result(tmp_path, f"model:{Path.home()}/models/m")], "me/x")
+    assert not hub.asked
+
+
 def test_places_are_cut_and_addresses_and_data_are_not() -> None:
     """`/a/b/m` is `m`; a web address, a fraction and a hub id stay as they are."""
-    assert without_places(["model=/a/b/m@1f", r"C:\models\m x"]) == ["model=m@1f", "m x"]
-    kept = ["https://example.org/a/b", "3/4 of 5/6", "owner/name", "and/or/not", "a | b"]
+    given = ["model=/a/b/m@1f", "data:d@2 | model:/a/b/m@1f | protocol:p", r"C:\models\m x", "./runs/m"]
+    assert without_places(given) == ["model=m@1f", "data:d@2 | model:m@1f | protocol:p", "m x", "./runs/m"]
+    kept = ["https://example.org/a/b", "https://huggingface.co", "3/4 of 5/6", "owner/name", "and/or/not", "a | b"]
     assert without_places(kept) == kept
 
 

@@ -259,7 +259,8 @@ def _said(doing: str) -> Iterator[None]:
         yield
     except ApiError as error:
         kind = Unanswered if (error.status_code or 500) >= 500 else ServerError
-        raise kind(f"{doing}: Label Studio answered {error.status_code}{_detail(error.body)}") from None
+        hint = f"; {KEY} should hold a token of yours" if error.status_code == httpx.codes.UNAUTHORIZED else ""
+        raise kind(f"{doing}: Label Studio answered {error.status_code}{_detail(error.body)}{hint}") from None
     except httpx.HTTPStatusError as error:
         raise ServerError(f"{doing}: Label Studio answered {error.response.status_code}") from None
     except httpx.TransportError as error:

@@ -96,7 +96,7 @@ def reopen(
         pull(opened, server)
         items += _undecided(study, opened.settings.overlap, need, posterior)
     if not items:
-        say("no item that everybody asked has judged is undecided")
+        say("nothing to reopen: of what all who were asked have judged, everything is decided")
         return
     changed = people.reopen(opened, server, items, more)
     say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
@@ -111,7 +111,10 @@ def _undecided(study: Path, overlap: int, need: int, posterior: float | None) ->
     from catsofa.validation.confirmed import confirm
     from catsofa.validation.judgements import Rule, is_skipped
 
-    collected = collect(formats.read(study / "annotations.jsonl"))
+    judged = study / "annotations.jsonl"
+    if not judged.stat().st_size:
+        return []
+    collected = collect(formats.read(judged))
     votes = confirm(collected, Rule(need=need, of=overlap), posterior=posterior).votes
     people = defaultdict[str, set[str]](set)
     for annotation in collected.annotations:

@@ -1,13 +1,14 @@
+import re
 import time
 from pathlib import Path
 
 import pytest
 from invented import bakers
-from label_studio_server import ADMIN, Person, truth
+from label_studio_server import ADMIN, PATIENCE, Person, truth
 from typer.testing import CliRunner
 
 from catsofa.annotation import judged, people
-from catsofa.annotation.label_studio import Server
+from catsofa.annotation.label_studio import Server, ServerError
 from catsofa.annotation.pull import pull
 from catsofa.annotation.push import push
 from catsofa.annotation.questions import interface, result_of
@@ -71,7 +72,7 @@ def test_what_five_did_not_decide_is_reopened_by_command(
     for n, person in enumerate(annotators):
         person.work(project, lambda d, n=n: senseless if n > 2 and study.keys[d["item"]].item == doubted else judge(d))
     assert "1 tasks wait for 2 more" in answer_of("reopen", study.folder, "--undecided", "--posterior", "0.9")
-    assert "no item" in answer_of("reopen", study.folder, "--undecided")
+    assert "nothing to reopen" in answer_of("reopen", study.folder, "--undecided")
     late = [Person.invited(server, f"more{n}@example.org") for n in range(3)]
     assert [person.work(project, judge) for person in late] == [1, 1, 0]
     pull(study, server)
@@ -79,7 +80,7 @@ def test_what_five_did_not_decide_is_reopened_by_command(
     assert not votes.undecided
     counted = {c.id: (7 if cat.id == doubted else 5) for cat in study.items.values() for c in cat.candidates}
     assert {item: decision.judges for item, decision in votes.decisions.items()} == counted
-    assert "no item" in answer_of("reopen", study.folder, "--undecided")
+    assert "nothing to reopen" in answer_of("reopen", study.folder, "--undecided")
 
 
 def answer_of(*words: object) -> str:
@@ -148,3 +149,12 @@ def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Pers
     }
     found = status(open_study(study.folder))
     assert (found.judgements, found.people[0].invalid) == (0, 3)
+
+
+def test_a_wrong_token_and_a_wrong_address_are_said_without_secrets(server: Server) -> None:
+    """One sentence with the address and what to set; neither the token nor a cookie stands in it."""
+    with pytest.raises(ServerError, match=rf"{server.url}: .*answered 401.*LABEL_STUDIO_API_KEY") as refused:
+        Server(server.url, "f" * 40, timeout=PATIENCE).user()
+    assert not re.search("ffff|session", str(refused.value))
+    with pytest.raises(ServerError, match=r"http://127.0.0.1:9: .*did not answer .*is it running"):
+        Server("http://127.0.0.1:9", "f" * 40).version()

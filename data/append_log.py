@@ -25,7 +25,7 @@ class AppendLog:
             found = f"a place that cannot be written ({error.strerror})"
             raise BadInput(path, found, "a folder you may write to") from None
         _lock(self._file, self.path, expected)
-        _drop_half_line(self._file)
+        drop_half_line(self._file)
 
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
         """Write values, synced to disk, and return them as they were written."""
@@ -67,7 +67,7 @@ class AppendLog:
         self.close()
 
 
-def _drop_half_line(file: IO[bytes]) -> None:
+def drop_half_line(file: IO[bytes]) -> None:
     """Cut off what follows the last newline: a line that a kill did not let end."""
     size = end = file.seek(0, os.SEEK_END)
     while end:

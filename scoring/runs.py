@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from catsofa.data import json_files
+from catsofa.data.append_log import drop_half_line
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.records import Score
 
@@ -120,8 +121,9 @@ class Run:
         if self.folder is None:
             return
         line = json.dumps({"at": _now(), "event": event, "process": os.getpid(), **details}, ensure_ascii=False)
-        with _sentences(self.folder), (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        with _sentences(self.folder), (self.folder / JOURNAL).open("a+b") as file:
+            drop_half_line(file)
+            file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:
         """Keep what was made of the scores, in `report.json`."""
@@ -232,6 +234,9 @@ def _sentences(folder: Path | None) -> Iterator[None]:
             raise ValueError(
                 f"no space left for the run in {folder}; free some and run the same command again"
             ) from None
-        raise ValueError(f"the scores of the run in {folder} cannot be read or written ({said})") from None
+        raise ValueError(
+            f"the scores of the run in {folder} cannot be read or written ({said}); "
+            "once the disk is well, run the same command again"
+        ) from None
     except OSError as error:
         raise ValueError(f"the run folder {folder} cannot be written ({error.strerror})") from None

@@ -138,6 +138,18 @@ def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path: Path) -> No
     run.close()
 
 
+def test_half_a_line_of_the_journal_is_dropped_by_the_next(tmp_path: Path) -> None:
+    """A power cut in the middle of a line: every line that stands there afterwards is whole."""
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT):
+        pass
+    with (tmp_path / "run/journal.jsonl").open("a") as file:
+        file.write('{"at": "2026-01-01", "eve')
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT):
+        pass
+    events = [json.loads(line)["event"] for line in (tmp_path / "run/journal.jsonl").read_text().splitlines()]
+    assert events == ["begun", "resumed"]
+
+
 def test_a_folder_of_other_things_is_not_taken_for_a_run(tmp_path: Path) -> None:
     """A mistyped --out must not fill somebody's folder."""
     (tmp_path / "thesis.txt").write_text("three years of work")

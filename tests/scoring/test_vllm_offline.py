@@ -1,4 +1,4 @@
-"""vLLM cannot run here: a stand-in has its call shape (LLM, SamplingParams, RequestOutput), a real model the numbers."""
+"""vLLM cannot run here: a stand-in has its call shape (LLM, SamplingParams, outputs), and a real model the numbers."""
 
 import sys
 from collections.abc import Callable, Sequence

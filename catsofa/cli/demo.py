@@ -81,7 +81,8 @@ def _show_built(done: "Demo") -> None:
         [step.name, step.kept, sum(step.refused.values()), ", ".join(_reasons(step.refused))]
         for step in done.built.steps
     ]
-    table("Built from the files in " + str(done.folder / "inputs"), ["", "kept", "refused", "why"], rows)
+    table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
+    say(f"Each refusal stands with its reason in {done.folder / 'items'}: refused, paraphrases/refused.jsonl, same.")
     for missing in done.built.notes:
         note(missing)
     say("")

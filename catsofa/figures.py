@@ -26,9 +26,9 @@ STYLE = {
 
 
 def short(name: str) -> str:
-    """A name that leaves room for the drawing: its end, which tells models of one folder apart."""
+    """A name that leaves room for the drawing: its beginning and its end."""
     name = " ".join(name.split())
-    return name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}"
+    return name if len(name) <= LONGEST else f"{name[:20]}…{name[21 - LONGEST :]}"
 
 
 def _axes(height: float) -> tuple[Any, Any]:

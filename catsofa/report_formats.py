@@ -22,7 +22,8 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "—": "---", "“": "``", "”": "''",
+    ">": r"\textgreater{}", "|": r"\textbar{}", "—": "---", "“": "``", "”": "''", "−": "$-$", "ρ": r"$\rho$",
+    "τ": r"$\tau$", "…": r"\ldots{}", "≤": r"$\leq$", "≥": r"$\geq$", "κ": r"$\kappa$", "α": r"$\alpha$",
 }  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def html(document: Document) -> str:
     return page.from_string(template).render(document=document, version=version("catsofa"))
 
 
-COUNT = re.compile(r"[\d,]+ of [\d,]+")
+COUNT = re.compile(r"[\d,]+ of [\d,]+|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
+"""What stands on one line: 3 of 4, and a day with its time."""
 
 
 def markdown(document: Document) -> str:
@@ -83,15 +85,20 @@ def _plain(text: str) -> str:
 
 def latex(document: Document) -> str:
     """Tables for `\\input`, with booktabs and longtable; offensive ones are marked by a comment."""
-    parts = ["% Needs \\usepackage{booktabs,longtable}. Content warning: it may repeat offensive text."]
+    parts = [
+        "% Needs \\usepackage{booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
+        "% Content warning: it may repeat offensive text.",
+    ]
     for section in document.sections:
         for table in section.tables:
             note = " ".join(
                 [section.limits, *table.notes, *table.unscored, "Signatures: " + "; ".join(table.signatures)]
             )
-            rows = [" & ".join(_tex(str(cell)) for cell in row) + r" \\" for row in table.rows]
+            # after \\ a bracket would open an argument
+            rows = ["{}" + " & ".join(_tex(str(cell)) for cell in row) + r" \\" for row in table.rows]
             head = " & ".join(_tex(name) for name in table.columns) + r" \\"
             parts += [
+                *(["% May offend."] if table.offensive else []),
                 f"\\begin{{longtable}}{{{_layout(table)}}}",
                 f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}\\\\",
                 "\\toprule", head, "\\midrule\\endhead", *rows, "\\bottomrule", "\\end{longtable}",

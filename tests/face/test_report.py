@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput
+from catsofa.figures import short
 from catsofa.report import document
 from catsofa.report_cells import stars
 from catsofa.report_document import Number
@@ -72,6 +74,9 @@ def run(
     (folder / "manifest.json").write_text(json.dumps(about))
     (folder / "report.json").write_text(json.dumps({"results": results, "signature": signature, **more}))
     return folder
+
+
+TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
 
 
 def evil(folder: Path) -> Path:
@@ -188,6 +193,24 @@ def test_markup_of_papers_is_escaped(tmp_path: Path) -> None:
     assert not any("<script>" in line.replace("\\<", "") for line in tables)
     assert "{{7" not in WRITE["latex"](found)
     assert r"\$\{\{7*7\}\}" in WRITE["latex"](found)
+
+
+def test_latex_knows_its_signs(tmp_path: Path) -> None:
+    """Greek letters and the minus are commands, no row begins with a bracket, and what may offend is marked."""
+    found = document([run(tmp_path / "a", cats("d"), "[m]", terms=[TERM])])
+    assert "\n{}[m]" in WRITE["latex"](found)
+    assert WRITE["latex"](found).count("% May offend.") == 1
+    section = replace(found.sections[0], limits="ρ and τ − |ss − 50| of 100 % & more_", tables=found.sections[0].tables)
+    text = WRITE["latex"](replace(found, sections=(section,)))
+    assert r"$\rho$ and $\tau$ $-$ \textbar{}ss $-$ 50\textbar{} of 100 \% \& more\_" in text
+
+
+def test_long_names_stay_apart_in_drawings() -> None:
+    """Two names that differ in their middle, or in their end, are not shortened to one."""
+    names = ("predictions_bert-base-cased_BertNextSentence", "predictions_bert-large-cased_BertNextSentence")
+    assert short(names[0]) != short(names[1])
+    assert short("m" * 60 + "1") != short("m" * 60 + "2")
+    assert len(short(names[0])) == 32
 
 
 def test_a_number_reads_as_in_a_paper() -> None:

@@ -37,6 +37,11 @@ def on_page_content(html: str, **_: Any) -> str:
     return FORMULA.sub(_formula, html)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the theme's search dialog for screen readers."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
 def _formula(found: re.Match[str]) -> str:
     """One formula as MathML, which browsers draw and screen readers read by themselves."""
     from latex2mathml.converter import convert
@@ -76,7 +81,7 @@ def _about(words: str, command: Any) -> Iterator[str]:
     usage = " ".join([PROGRAM, words, *[_placeholder(one) for one in given], "[OPTIONS]"])
     yield f"```text\n{usage}\n```"
     rows = [f"| {_names(one)} | {_cell(one.help or '')} | {_default(one)} |" for one in shown]
-    yield "\n".join(["| | | default |", "|---|---|---|", *rows])
+    yield "\n".join(["| takes | which is | default |", "|---|---|---|", *rows])
     examples = re.findall(r"^\s*\$ (.*)$", command.epilog or "", re.M)
     yield "\n".join(["```bash", *examples, "```"])
 
@@ -91,7 +96,7 @@ def _placeholder(argument: Any) -> str:
 def _names(parameter: Any) -> str:
     """A parameter as one types it, with what it takes."""
     if parameter.param_type_name == "argument":
-        return f"`{_placeholder(parameter)}`"
+        return f"`{_placeholder(parameter)}`".replace("|", "\\|")
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
     if parameter.is_flag:
         return names
@@ -133,8 +138,9 @@ def protocols() -> str:
     pages = [
         "# Protocols",
         "A protocol is every choice that a number depends on, by name. It stands in the signature of each number, and "
-        "numbers of different protocols are never put in one column. This page is made from the program: "
-        "`catsofa protocols show NAME` says the same.",
+        "numbers of different protocols are never put in one column. Single choices may follow a name, as in "
+        "`--protocol sent-bias,pooling=mean,layer=-2`. This page is made from the program: `catsofa protocols show NAME` "
+        "says the same.",
     ]
     for name, preset in PRESETS.items():
         pages += [f"## {name}", preset.about]

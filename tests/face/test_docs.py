@@ -22,8 +22,9 @@ import pytest
 from conftest import ROOT
 from test_cli import commands, resolved
 
-from catsofa import cli, demo, demo_items, planted
+from catsofa import cli, demo_build, demo_measures, demo_people
 from catsofa.data import jsonl
+from catsofa.data.records import KINDS, Cat
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
 
@@ -79,15 +80,20 @@ def test_every_command_of_the_documentation_is_one_that_the_program_takes(page: 
 
 @pytest.fixture(scope="session")
 def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `catsofa demo` leaves behind, but for models that have hardly been trained."""
+    """What `catsofa demo` leaves behind, but for models that have hardly been trained, and without what is slow."""
     folder = tmp_path_factory.mktemp("documented") / "demo-out"
-    items = demo.build(folder / "items")
-    jsonl.write(demo_items.judgements(items.cats), folder / "annotations.jsonl")
-    for name, strength in demo.STRENGTHS.items():
-        world = planted.World(strength=strength)
-        planted.train_vectors(world, folder / "models" / name / "vectors.txt")
-        for kind, train in demo.TRAIN.items():
-            train(world, folder / "models" / name / kind, steps=10)
+    items = folder / "items"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_build, "EMBEDDER", "none")
+        patch.setattr(demo_build, "spacy_parser", lambda: demo_build.dictionary_parser)
+        patch.setattr(demo_measures, "STEPS", dict.fromkeys(demo_measures.KINDS, 10))
+        demo_build.build(folder / "inputs", items)
+        for world in demo_measures.STRENGTHS:
+            demo_measures.vectors(folder / "models", world, 0)
+            for kind in demo_measures.KINDS:
+                demo_measures.train(folder / "models", world, kind, 0, lambda steps, label, total: steps)
+    cats = [cat for task in KINDS for cat in jsonl.read(demo_build.path_of(items, task), Cat)]
+    jsonl.write(demo_people.judgements(demo_people.judged(cats)), folder / "annotations.jsonl")
     return folder
 
 

@@ -139,8 +139,8 @@ def protocols() -> str:
         "# Protocols",
         "A protocol is every choice that a number depends on, by name. It stands in the signature of each number, and "
         "numbers of different protocols are never put in one column. Single choices may follow a name, as in "
-        "`--protocol sent-bias,pooling=mean,layer=-2`. This page is made from the program: `catsofa protocols show NAME` "
-        "says the same.",
+        "`--protocol sent-bias,pooling=mean,layer=-2`. This page is made from the program: "
+        "`catsofa protocols show NAME` says the same.",
     ]
     for name, preset in PRESETS.items():
         pages += [f"## {name}", preset.about]

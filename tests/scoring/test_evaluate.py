@@ -137,6 +137,15 @@ def test_a_limit_stands_in_the_signature(tiny: Tiny, files: Path) -> None:
     assert "subset" not in str(every.signature)
 
 
+def test_a_signature_names_no_folder_of_a_machine(tiny: Tiny) -> None:
+    """The same model in another place is the same model: a folder's own name and the hash of its weights say which."""
+    for name, on in (("gpt2", PAIRS), ("bert-encoder", [TEST])):
+        folder = tiny(name)
+        found = evaluate(str(folder), on, resamples=0, protocol="sent-bias" if on == [TEST] else "catsofa")
+        assert folder.name in str(found.signature)
+        assert str(folder.parent) not in str(found.signature)
+
+
 def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny) -> None:
     """The error is measured against the same model in float32; what flips between the two lies within it."""
     folder = str(tiny("gpt2"))

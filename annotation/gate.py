@@ -50,7 +50,8 @@ class Gate:
 
     def __init__(self, study: Study, server: Server, *, https: bool = False) -> None:
         """Stand before `server` for `study`; `https` if browsers reach the gate by it, as they should."""
-        self._project, self._folder, self._server, self._https = study.project, study.folder, server, https
+        study.project  # noqa: B018 - a study without one is refused
+        self._folder, self._server, self._https = study.folder, server, https
         self._study = study
         self._seats: dict[str, Seat] = {}
         self._wrong: dict[str, deque[float]] = defaultdict(deque)

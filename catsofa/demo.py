@@ -146,13 +146,13 @@ def _checks(there: Mapping[tuple[str, str], Measured], here: Mapping[tuple[str, 
 
 def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool]:
     """What must hold of a measure of both worlds, and whether it does."""
-    (_, low, high), (value, twin_low, twin_high) = found.limits, twin.limits
+    (planted, low, _), (value, twin_low, twin_high) = found.limits, twin.limits
     if found.p is not None and twin.p is not None:
         return "p is below 0.05, the twin's is not", found.p < 0.05 <= twin.p
     if measure == "SoFa score":
         return "the planted score is higher and the intervals lie apart", low > twin_high
     if measure.startswith("flips"):
-        return "what is known in one wording is known in another: fewer flips than the twin's", high < twin_low
+        return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
     # a twin at 50 in every term has no spread, and so no limits
     return "its interval excludes 50, the twin's holds it", low > 50 and (value == 50 or twin_low <= 50 <= twin_high)
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,9 @@ from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progre
 if TYPE_CHECKING:
     from catsofa.demo import Demo
     from catsofa.demo_measures import Limits
+
+WIDTH = 80
+"""Columns of what is said."""
 
 
 def register(app: typer.Typer) -> None:
@@ -82,9 +86,9 @@ def _show_built(done: "Demo") -> None:
         for step in done.built.steps
     ]
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
-    say(f"Each refusal stands with its reason in {done.folder / 'items'}: refused, paraphrases/refused.jsonl, same.")
+    say(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused.")
     for missing in done.built.notes:
-        note(missing)
+        note(fill(missing, WIDTH))
     say("")
 
 
@@ -97,11 +101,12 @@ def _show_people(done: "Demo") -> None:
     """Print what the votes decide, and who is to be excluded."""
     people = done.people
     through = f", through a {people.server}" if people.server else ""
-    say(
+    judged = (
         f"Seven simulated people judged {people.cats} CATs{through}, five each: a majority decides {people.decided} of "
-        f"{people.items} associations, {people.right} of them rightly."
+        f"{people.items} associations, {people.right} of them rightly. Krippendorff's alpha is {people.alpha:.2f}, and "
+        f"{people.alpha_without:.2f} without those to exclude:"
     )
-    say(f"Krippendorff's alpha is {people.alpha:.2f}, and {people.alpha_without:.2f} without those to exclude:")
+    say(fill(judged, WIDTH))
     for name, reasons in people.exclude.items():
         say(f"  {name}: {'; '.join(reasons)}")
     say("")
@@ -123,8 +128,10 @@ def _show_checks(done: "Demo") -> None:
             for c in done.checks
         ],
     )
+    say("")
     for rule in dict.fromkeys(check.rule for check in done.checks):
-        say(f"{', '.join(dict.fromkeys(c.measure for c in done.checks if c.rule == rule))}: {rule}")
+        measures = ", ".join(dict.fromkeys(c.measure for c in done.checks if c.rule == rule))
+        say(fill(f"{measures}: {rule}", WIDTH))
     say("")
     say("Every known answer was found." if done.passed else "A known answer was NOT found: please report this.")
 
@@ -133,6 +140,7 @@ def _show_next(done: "Demo") -> None:
     """Print where the report lies, and three commands for a model of one's own."""
     items = done.folder / "items"
     say(f"The report: {done.report}")
+    say("")
     say("Next, with a model of yours, a folder or a name on the hub:")
     say(f"  catsofa demo --model MODEL --out {done.folder}-mine")
     say(f"  catsofa score MODEL --on stereoset:dev --on {items / 'probes.jsonl'} --out runs")
@@ -142,5 +150,5 @@ def _show_next(done: "Demo") -> None:
 def _cell(measure: str, limits: "Limits") -> str:
     """A value with its interval."""
     digits = 3 if measure == "SoFa score" else 1
-    value, low, high = limits
+    value, low, high = (round(number, digits) + 0.0 for number in limits)  # no minus before a zero
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

@@ -1,7 +1,7 @@
 """Bring answers home: a page at a time, only what is new, appended to raw.jsonl and never changed there."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -37,20 +37,29 @@ class Pulled:
     """Texts that make no CAT; refused.jsonl says why."""
 
 
-def pull(study: Study, server: Server, *, page: int = PAGE, everything: bool = False) -> Pulled:
+def pull(
+    study: Study,
+    server: Server,
+    *,
+    page: int = PAGE,
+    everything: bool = False,
+    report: Callable[[int], None] = lambda read: None,
+) -> Pulled:
     """Append what is new to raw.jsonl, then write what is made of it; run it as often as you like."""
     with study.locked():
         study = open_study(study.folder)
         project, path = study.project, study.folder / "raw.jsonl"
         known = {row.annotation: row.updated for row in rows.read(path, Raw) if row.annotation.startswith(ITS)}
         since = "" if everything else _earlier(study.settings.pulled, MARGIN)
-        new, changed, begun = 0, 0, time.monotonic()
+        new, changed, read, begun = 0, 0, 0, time.monotonic()
         for some in _pages(server.answered_since(project, since, page), page):
             fresh = [row for task in some for row in _answers(task, study) if known.get(row.annotation) != row.updated]
             rows.append(fresh, path)
             changed += sum(row.annotation in known for row in fresh)
             new += sum(row.annotation not in known for row in fresh)
             known |= {row.annotation: row.updated for row in fresh}
+            read += len(some)
+            report(read)
         # only a pull that came to its end says so: of one that was killed the later pages are missing, not the latest
         took = timedelta(seconds=time.monotonic() - begun)
         return digested(study.saved(pulled=_earlier(max(known.values(), default=""), took)), new, changed)

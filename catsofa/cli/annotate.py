@@ -121,7 +121,10 @@ def pull(
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    pulled = fetch(opened, from_environment(opened.settings.url), everything=everything)
+    server = from_environment(opened.settings.url)
+    pulled = fetch(
+        opened, server, everything=everything, report=lambda read: note(f"{read:,} tasks read", quiet=quiet or json)
+    )
     if json:
         print_json(asdict(pulled))
         return

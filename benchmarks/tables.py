@@ -1,0 +1,114 @@
+"""The tables of docs/speed.md, from the kept results: python -m benchmarks.tables."""
+
+import json
+from typing import Any
+
+from benchmarks.machine import RESULTS
+
+GOALS = (
+    ("StereoSet intrasentence, GPT-2 size", "StereoSet, causal, GPT-2 size", "loop", 13, 24),
+    ("StereoSet intrasentence, GPT-2 size", "StereoSet, causal, GPT-2 size", "lm_eval", 4.5, 8.5),
+    ("SoFa grid, 4 layers, 256 wide", "SoFa grid, 4 layers, 256 wide", "evaluate", 22, 34),
+    ("SoFa grid, 1,000 stereotypes, GPT-2 size", "SoFa grid of 1,000 stereotypes, GPT-2 size", "evaluate", 12, 22),
+    ("StereoSet, masked, 4 layers, 256 wide", "StereoSet, masked, 4 layers, 256 wide", "loop", 22, 40),
+    ("StereoSet, masked, BERT-base size", "StereoSet, masked, BERT-base size", "loop", 10, 20),
+    ("CrowS-Pairs, shared tokens, BERT-base size", "CrowS-Pairs on shared tokens, BERT-base size", "loop", 4, 9),
+    ("CrowS-Pairs, all tokens, BERT-base size", "CrowS-Pairs on all tokens, BERT-base size", "minicons", 2.2, 5),
+)
+"""Title, work, against what, goals in float32 and bfloat16."""
+AGAINST = {
+    "loop": "batch-1 loop",
+    "lm_eval": "lm_eval, best batch",
+    "evaluate": "evaluate perplexity",
+    "minicons": "minicons, best batch",
+}
+MISSING = "not measured"
+
+
+def kept(name: str) -> dict[str, Any]:
+    """A result, or nothing."""
+    file = RESULTS / f"{name}.json"
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
+
+
+def times(value: float | None) -> str:
+    """A ratio as people write it."""
+    if value is None:
+        return MISSING
+    return f"{value:.0f}×" if value >= 100 else f"{value:.1f}×"
+
+
+def verdict(value: float | None, goal: float) -> str:
+    """A ratio beside its goal."""
+    met = "" if value is None else ", met" if value >= goal else ", missed"
+    return f"{times(value)} (goal {goal:g}×{met})"
+
+
+def ratios() -> list[str]:
+    """Each goal: what was measured, how much of it is the algorithm's doing, and how much the packed products'."""
+    works = kept("scoring")
+    lines = [
+        "| work | against | float32 | of it algorithm × kernels | bfloat16 |",
+        "|---|---|---|---|---|",
+    ]
+    for title, work, other, exact, half in GOALS:
+        found = works.get(work, {}).get("times", {}).get(other, {})
+        apart = f"{found['plain']:.1f} × {found['fp32'] / found['plain']:.2f}" if "plain" in found else MISSING
+        full, bf16 = verdict(found.get("fp32"), exact), verdict(found.get("bf16"), half)
+        lines.append(f"| {title} | {AGAINST[other]} | {full} | {apart} | {bf16} |")
+    return lines + others()
+
+
+def others() -> list[str]:
+    """Rows of other scripts."""
+    seat, sentences, bootstrap = kept("seat"), kept("sentences"), kept("bootstrap")
+    encoded = [seat.get(f"encoding, base, {dtype}", {}).get("ratio") for dtype in ("float32", "bfloat16")]
+    p = seat.get("p-values", {}).get("ratio", {})
+    vectors = sentences.get("all-MiniLM-L6-v2", {}).get("times", {})
+    return [
+        f"| SEAT encoding, 15 sentence tests, BERT-base size | batch-1 loop | {verdict(encoded[0], 12)} | | "
+        f"{verdict(encoded[1], 20)} |",
+        f"| SEAT p-values, sampled | loop over 10⁵ splits | {verdict(p.get('sampled'), 10)} | | |",
+        f"| SEAT p-values, without sampling | loop over 10⁵ splits | {verdict(p.get('without sampling'), 200)} | | |",
+        f"| sentence encoding, MiniLM | sentence_transformers | {verdict(vectors.get('float32'), 2.8)} | | "
+        f"{verdict(vectors.get('bfloat16'), 3.5)} |",
+        f"| bootstrap, 10,000 × dev, clustered | naive loop | {verdict(bootstrap.get('times'), 200)} | | |",
+    ]
+
+
+def shares() -> list[str]:
+    """FLOP/s on the least necessary tokens beside the peak of the same run."""
+    lines = ["| work | float32 GFLOP/s | of the peak | bfloat16 GFLOP/s | of the peak |", "|---|---|---|---|---|"]
+    for name, found in kept("scoring").items():
+        cells = []
+        for part in ("fp32", "bf16"):
+            if part in found["gflops"]:
+                top = max(found["peak_gflops"][part].values())
+                cells += [f"{found['gflops'][part]:.0f} of {top:.0f}", f"{found['percent_of_peak'][part]:.0f} %"]
+            else:
+                cells += [MISSING, ""]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def growth() -> list[str]:
+    """CPU seconds and memory by the number of probes."""
+    rows = kept("growth").get("causal, 1 layer, 64 wide", {}).get("rows", [])
+    lines = [
+        "| probes | CPU seconds | peak memory, MiB | bytes read a probe | bytes kept a probe |",
+        "|---|---|---|---|---|",
+    ]
+    return lines + [
+        f"| {row['probes']:,} | {row['cpu_s']:.0f} | {row['peak_mib']:.0f} "
+        f"| {row['bytes_in']:.0f} | {row['bytes_kept']:.0f} |"
+        for row in rows
+    ]
+
+
+def main() -> None:
+    for lines in (ratios(), shares(), growth()):
+        print("\n".join(lines), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()

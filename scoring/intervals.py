@@ -5,12 +5,14 @@ a product of counts and rows, and any measure follows from the resampled sums.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+from catsofa.scoring import kink
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -28,7 +30,8 @@ class Measure:
     """A number made from sums of columns: the least of one or more smooth pieces.
 
     The pieces matter at a kink: icat = min(lms·ss, lms·(100−ss))/50 has one at ss = 50, where an interval made
-    from icat itself misses the truth three times in ten, while the limits of its pieces hold it.
+    from icat itself misses the truth three times in ten, while the limits of its pieces hold it; `kink` draws them in
+    where they would hold it too often.
     """
 
     name: str
@@ -99,6 +102,9 @@ def intervals(
     for name, measure in measures.items():
         here, there = measure.pieces(total)[:, None], measure.pieces(sums)[..., None]
         found[name] = _interval(here, there, len(columns), level, measure.least, measure.most)
+        if len(here) == 2 and len(columns) > kink.FEWEST and not isnan(found[name].high):
+            high = kink.upper_limit(here[:, 0], there[..., 0], _tail(len(columns), level), found[name].high)
+            found[name] = replace(found[name], high=high)
         if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
             found[name] = _at_the_edge(found[name], len(columns), level)
     return found
@@ -169,11 +175,17 @@ def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) 
     if clusters < FEW:
         low, high = value - wide * error, value + wide * error
     else:
-        tail = float(special.ndtr(-wide * sqrt(clusters / (clusters - 1))))
+        tail = _tail(clusters, level)
         quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
         low, high = quantile(resampled, [tail, 1 - tail], axis=0)
     alike = error <= 1e-12 * np.abs(value)
     return np.where(alike, nan, low), np.where(alike, nan, high)
+
+
+def _tail(clusters: int, level: float) -> float:
+    """The share of resamples beyond each limit, so widened that a mean has the interval of Student's t."""
+    wide = float(special.stdtrit(clusters - 1, (1 + level) / 2))
+    return float(special.ndtr(-wide * sqrt(clusters / (clusters - 1))))
 
 
 def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:

@@ -65,7 +65,7 @@ def judge(study: Study, server: Server, people: list[int], some: slice) -> None:
 
 def a_week_ago(data: Path) -> None:
     """Spread what was answered over the last week, a minute a task, as people would have answered it."""
-    at = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || 60 * ((SELECT max(id) FROM task) - {}) || ' seconds')"
+    at = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (60 * ((SELECT max(id) FROM task) - {})) || ' seconds')"
     with closing(sqlite3.connect(data / ls.DATABASE, timeout=60)) as database, database:
         database.execute(f"UPDATE task SET updated_at = {at.format('id')}")
         times = at.format("task_id")

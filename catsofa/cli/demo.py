@@ -86,7 +86,7 @@ def _show_built(done: "Demo") -> None:
         for step in done.built.steps
     ]
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
-    say(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused.")
+    say(fill(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused.", WIDTH))
     for missing in done.built.notes:
         note(fill(missing, WIDTH))
     say("")

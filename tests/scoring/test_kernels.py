@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,11 @@ def test_a_model_that_is_partly_on_disk_is_scored_as_it_is(tiny: Tiny) -> None:
     asked = [Continuation((0, 30, 40, 50)), Continuation((0, 30, 60))]
     for one, other in zip(ask(Backend(divided), asked), ask(Backend(load(str(tiny("gpt2")))), asked), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_quantised_loading_says_what_it_lacks(tiny: Tiny) -> None:
+    """Without bitsandbytes a quantised load is one sentence that names it, before anything is computed."""
+    if find_spec("bitsandbytes"):
+        pytest.skip("bitsandbytes is installed")
+    with pytest.raises(ValueError, match=r"cannot be loaded: .*requires bitsandbytes"):
+        load(str(tiny("gpt2")), quantisation={"load_in_4bit": True})

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, key_of, place, similarities
 from catsofa.data import jsonl
 from catsofa.data.append_log import AppendLog
+from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
@@ -66,14 +68,20 @@ class Scores(AppendLog):
         waiting = iter(pairs)
         while chunk := list(islice(waiting, CHUNK)):
             keys = [key_of(pair, models.signature) for pair in chunk]
-            missing = {key: pair for key, pair in zip(keys, chunk, strict=True) if key not in self.known}
             self.reused += sum(key in self.known for key in keys)
-            if missing:
-                found = similarities(list(missing.values()), models)
-                lines = [{"key": key} | asdict(one) for key, one in zip(missing, found, strict=True)]
-                for line in self.append(*lines):
-                    self._keep(line)
+            if missing := self.missing(chunk, models.signature):
+                self.add(missing, similarities(list(missing.values()), models))
             yield from zip(chunk, (self.known[key] for key in keys), strict=True)
+
+    def missing(self, pairs: Iterable[Pair], signature: str) -> dict[str, Pair]:
+        """Those of the pairs that have no score by these models, by key."""
+        keyed = {key_of(pair, signature): pair for pair in pairs}
+        return {key: pair for key, pair in keyed.items() if key not in self.known}
+
+    def add(self, keys: Iterable[str], found: Iterable[Similarity]) -> None:
+        """Keep the scores of the pairs of these keys, on disk first."""
+        for line in self.append(*({"key": key} | asdict(one) for key, one in zip(keys, found, strict=True))):
+            self._keep(line)
 
     def _keep(self, line: dict[str, Any]) -> None:
         """Remember a line as a score."""
@@ -84,6 +92,23 @@ class Scores(AppendLog):
             cross=line.get("cross"),
             contradiction=line.get("contradiction"),
         )
+
+
+def score_on(cluster: Cluster, pairs: Iterable[Pair], folder: Path | str, out: Path | str, models: Models) -> None:
+    """Compute on a cluster the scores that neither folder has, so that filtering then loads no model here."""
+    with (
+        Scores(Path(out) / SCORES, Path(folder) / SCORES) as scores,
+        Workers(partial(_start, models), cluster) as workers,
+    ):
+        waiting = iter(pairs)
+        chunks = (scores.missing(chunk, models.signature) for chunk in iter(lambda: list(islice(waiting, CHUNK)), []))
+        for missing, found in workers.map(chunk for chunk in chunks if chunk):
+            scores.add(missing, found)
+
+
+def _start(models: Models) -> tuple[str, Callable[[dict[str, Pair]], list[Similarity]]]:
+    """In a worker: the models, by their signature, and the function that compares a chunk of pairs."""
+    return models.signature, lambda missing: similarities(list(missing.values()), models)
 
 
 def filter_pairs(

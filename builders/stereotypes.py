@@ -5,11 +5,13 @@ Clean, exclude topics, strip the subject, read the first verb, exclude named tar
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Literal, get_args
 
+from catsofa.builders.dictionary_parser import dictionary_parser
 from catsofa.builders.languages import predicate_rule
-from catsofa.builders.parsing import Parser, Sentence
+from catsofa.builders.parsing import Parser, Sentence, spacy_parser
 from catsofa.builders.statement_agreement import apply, pluralise
 from catsofa.builders.statement_exclusions import (
     Names,
@@ -29,9 +31,12 @@ from catsofa.builders.statement_subjects import (
     strip_target,
 )
 from catsofa.builders.statement_text import clean, words_of
+from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
 from catsofa.data.wordlists import wordlist
 
+Batch = list[tuple[int, Statement]]
+"""Statements with the numbers of their rows."""
 BATCH = 1000
 AS_WRITTEN = "as written"
 """The note of a statement that was only cleaned."""
@@ -80,14 +85,50 @@ def build(
     The paper's text decides, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
     """
     rules = Rules(names or Names(), frozenset(allow))
-    seen: dict[tuple[str, str, str], str] = {}
+    yield from _outcomes((judged(batch, parser, rules) for batch in _batches(statements)), source or {})
+
+
+def build_on(
+    cluster: Cluster,
+    statements: Iterable[Statement],
+    pipeline: str | None,
+    *,
+    names: Names | None = None,
+    allow: Iterable[Allowable] = (),
+    source: Extra | None = None,
+) -> Iterator[Stereotype | Refused]:
+    """The same with each worker of a cluster loading the spaCy pipeline, or without one reading by the dictionary."""
+    rules = Rules(names or Names(), frozenset(allow))
+    with Workers(partial(_start, pipeline, rules), cluster) as workers:
+        yield from _outcomes((drafts for _, drafts in workers.map(_batches(statements))), source or {})
+
+
+def _start(pipeline: str | None, rules: "Rules") -> tuple[None, Callable[[Batch], list[Draft]]]:
+    """In a worker: the function that judges a batch."""
+    return None, partial(judged, parser=spacy_parser(pipeline) if pipeline else dictionary_parser, rules=rules)
+
+
+def _batches(statements: Iterable[Statement]) -> Iterator[Batch]:
+    """The statements with the numbers of their rows, so many at a time."""
     rows = enumerate(statements, 1)
     while batch := list(islice(rows, BATCH)):
-        drafts = [open_draft(statement, row) for row, statement in batch]
-        drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
-        fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
-        for draft, words in fragments:
-            yield outcome(rules.judge(draft, words) if words else draft, seen, source or {})
+        yield batch
+
+
+def judged(batch: Batch, parser: Parser, rules: "Rules") -> list[Draft]:
+    """Each statement of a batch as far as it can be told without the others."""
+    drafts = [open_draft(statement, row) for row, statement in batch]
+    drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
+    fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
+    return [rules.judge(draft, words) if words else draft for draft, words in fragments]
+
+
+def _outcomes(batches: Iterable[list[Draft]], source: Extra) -> Iterator[Stereotype | Refused]:
+    """What becomes of the drafts; what came before is refused."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for drafts in batches:
+        for draft in drafts:
+            yield outcome(draft, seen, source)
 
 
 def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str]) -> Iterator[tuple[Draft, Sentence]]:

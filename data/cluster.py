@@ -27,8 +27,12 @@ QUEUED = 2
 """Of those, the ones that wait at one worker, so that it is never idle."""
 DEATHS = 3
 """How often one stretch may kill its worker before we take it to be the stretch's fault."""
-ALONE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Ray's variable that, when 0, makes a cluster listen on this machine alone, on any system."""
+OWN = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # it then listens on this machine alone, on any system
+    "RAY_raylet_start_wait_time_s": "300",  # a busy machine takes its time
+    "RAY_worker_register_timeout_seconds": "300",
+}
+"""Settings of a cluster of our own, which Ray reads from the environment."""
 PATIENCE = 600.0
 """Seconds for the first worker to come up."""
 
@@ -177,7 +181,7 @@ def _result(reference: Any) -> Any:
 @contextmanager
 def _connected(cluster: Cluster) -> Iterator[Any]:
     """Ray, connected to the cluster; one of our own listens on this machine alone and ends with us."""
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"} | ({} if cluster.address else {ALONE: "0"})
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"} | ({} if cluster.address else OWN)
     try:
         import ray
     except ImportError:
@@ -193,7 +197,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     with redirect_stdout(sys.stderr), _signals_as_they_were():
         try:
             ray.init(**where, **quiet)
-        except (ConnectionError, RuntimeError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - Ray raises this very class where a node does not come up in time
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise ValueError(f"no Ray cluster at {cluster.address or 'this machine'} ({said})") from None
     try:

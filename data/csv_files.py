@@ -16,6 +16,9 @@ _OTHERS = {";": "semicolons", "|": "bars", ":": "colons"}
 MAX_CELL = 131_072
 """Characters in one cell: the csv module's own limit, which an unclosed quote soon meets."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet takes for a formula."""
+
 Row = dict[str, str]
 
 
@@ -49,6 +52,23 @@ def columns_of(head: bytes) -> set[str]:
     """The column names at the head of a file, whatever separates them: enough to know a format by."""
     line = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     return {name for separator in (*SEPARATORS, *_OTHERS) for name in _split(line, separator)}
+
+
+def formulas(path: Path) -> int:
+    """How many cells of a CSV that was just written a spreadsheet would run as formulas; numbers are none."""
+    with path.open(encoding="utf-8", newline="") as text:
+        return sum(_is_formula(cell) for cells in csv.reader(text) for cell in cells)
+
+
+def _is_formula(cell: str) -> bool:
+    """Whether a cell begins as formulas do and is no number."""
+    if not cell.startswith(FORMULA):
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
 
 
 def refuse_empty(row: Row, columns: Iterable[str], path: Path | str, expected: str, line: int) -> None:

@@ -58,7 +58,8 @@ def evaluate(
     if nsp is not None:
         chosen = replace(chosen, causal_pair="nsp", masked_pair="nsp")
     place = str(Path(model).resolve()) if Path(model).is_dir() else model
-    start = partial(_start, place, model, chosen, nsp, batch_tokens, loading)
+    head = nsp and str(Path(nsp).resolve())
+    start = partial(_start, place, model, chosen, head, batch_tokens, loading)
     with Workers(start, cluster) as workers:
         loaded = _stand_in(workers.about)
         with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:

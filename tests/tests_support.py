@@ -1,9 +1,12 @@
 """What tests of the command line share."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 
 def run_catsofa(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -18,3 +21,9 @@ def run_catsofa(*arguments: str, cwd: Path | None = None, **environment: str) ->
         timeout=600,
         check=False,
     )
+
+
+def need_ray() -> None:
+    """Skip where Ray is not installed; it must not be imported before we have said where it may listen."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")

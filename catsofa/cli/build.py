@@ -2,11 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def register(app: typer.Typer) -> None:
     build.command(
         epilog=examples(
             "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
+            "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --engine ray --workers 8",
             "catsofa build stereotypes --in my.tsv --text statement --target target --parser none --out kept.jsonl",
         )
     )(stereotypes)
@@ -150,6 +152,9 @@ def stereotypes(
     ] = None,
     names: Annotated[Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not name.")] = None,
     language: Annotated[str, typer.Option(help="Language of the statements: en, or one that is plugged in.")] = "en",
+    engine: SpreadName = "local",
+    ray_address: RayAddress = None,
+    workers: WorkerCount = None,
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -166,16 +171,17 @@ def stereotypes(
 
     path = local(source)
     found = read_statements(path, text, target, category, language)
-    reads = dictionary_parser if parser == "none" or language != "en" else spacy_parser(spacy_model)
-    made = builder.build(
-        progress(found, "statements", lines_in(path), quiet=quiet),
-        reads,
-        names=Names(term.term for term in read_lexicon(names)) if names else None,
-        allow=builder.allowable(allow or ()),
-        source=provenance(
-            "stereotypes", path, parser=Path(spacy_model).name if reads is not dictionary_parser else "none"
-        ),
-    )
+    by_dictionary = parser == "none" or language != "en"
+    how: dict[str, Any] = {
+        "names": Names(term.term for term in read_lexicon(names)) if names else None,
+        "allow": builder.allowable(allow or ()),
+        "source": provenance("stereotypes", path, parser="none" if by_dictionary else Path(spacy_model).name),
+    }
+    watched = progress(found, "statements", lines_in(path), quiet=quiet)
+    if spread := cluster(engine, ray_address, workers):
+        made = builder.build_on(spread, watched, None if by_dictionary else spacy_model, **how)
+    else:
+        made = builder.build(watched, dictionary_parser if by_dictionary else spacy_parser(spacy_model), **how)
     report(outcomes.write(made, out, refused), out, json, quiet)
 
 

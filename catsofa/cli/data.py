@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, note, print_json, say, table
 
 if TYPE_CHECKING:
     from catsofa.data.fetch import Fetched, Progress
@@ -62,9 +62,11 @@ def convert(
     json: Json = False,
 ) -> None:
     """Write the records of one file in another format, and say what that format cannot hold."""
-    from catsofa.data import formats
+    from catsofa.data import csv_files, formats
 
     done = formats.convert(local(source), target, source_format=source_format, target_format=target_format)
+    if target.suffix == ".csv" and (running := csv_files.formulas(target)):
+        note(f"{running:,} cells begin as formulas do; a spreadsheet would run them, so open the file as text")
     if json:
         print_json(
             {

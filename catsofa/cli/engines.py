@@ -9,6 +9,11 @@ if TYPE_CHECKING:
 
 Engine = Literal["local", "ray", "vllm"]
 
+Spread = Literal["local", "ray"]
+
+SpreadName = Annotated[
+    Spread, typer.Option("--engine", help="ray: spread the work over processes, here or on a cluster.")
+]
 EngineName = Annotated[
     Engine,
     typer.Option("--engine", help="ray: spread over processes, here or on a cluster; vllm, where it is installed."),

@@ -8,6 +8,7 @@ import typer
 
 from catsofa.cli.build import filters
 from catsofa.cli.data import local
+from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa filter similarity gpt4 --original dev.json --out gpt4-same",
             "catsofa filter similarity gpt4 --original dev.json --model ./minilm --floor 0.65 --review 0.8 --out same",
+            "catsofa filter similarity gpt4 --original dev.json --out gpt4-same --engine ray --workers 4",
             "catsofa filter similarity gpt4 --original dev.json --inference ./nli-minilm --out without-contradictions",
         )
     )(similarity)
@@ -62,6 +64,9 @@ def similarity(
     inference: Annotated[
         str | None, typer.Option(help="Cross-encoder for inference; a contradiction goes to people.")
     ] = None,
+    engine: SpreadName = "local",
+    ray_address: RayAddress = None,
+    workers: WorkerCount = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -71,7 +76,7 @@ def similarity(
     """
     from catsofa.builders.encoders import CrossEncoder, sentence_encoder
     from catsofa.builders.similarity import Cut, Models
-    from catsofa.builders.similarity_filter import filter_pairs, read_pairs
+    from catsofa.builders.similarity_filter import filter_pairs, read_pairs, score_on
 
     models = Models(
         encoder=sentence_encoder(model, backend),
@@ -80,6 +85,8 @@ def similarity(
     )
     cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
     pairs = read_pairs(folder, local(original))
+    if spread := cluster(engine, ray_address, workers):
+        score_on(spread, pairs, folder, out, models)
     counts = filter_pairs(
         pairs, folder, out, models, cut, watch=lambda found: progress(found, "comparing", len(pairs), quiet=quiet)
     )

@@ -112,3 +112,9 @@ def test_a_cell_that_could_not_be_read_again_is_not_written(row: dict[str, str],
         csv_files.write([], path, COLUMNS)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_counted(tmp_path: Path) -> None:
+    """They are written as they are, for another cell is another item; -1.5 is a number, and - by itself is none."""
+    (tmp_path / "a.csv").write_text('a,b\n=1+1,-1.5\n@x,+3e4\n-," =1"\n')
+    assert csv_files.formulas(tmp_path / "a.csv") == 3

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from invented import probes
+from tests_support import need_ray
 
 from catsofa.data import formats
 from catsofa.data.cluster import Cluster
@@ -21,7 +22,7 @@ MANY = 20_000
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
     """Probes about bakers."""
-    pytest.importorskip("ray")
+    need_ray()
     formats.named("jsonl").write(probes(MANY), tmp_path / "many.jsonl")
     return tmp_path / "many.jsonl"
 
@@ -41,14 +42,20 @@ def test_the_local_engine_does_without_ray() -> None:
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many: Path, tmp_path: Path) -> None:
-    """Every worker killed (SIGKILL) when the first stretch is kept: the same scores to the last bit, each once."""
+    """Every worker killed (SIGKILL) when the first stretch is kept: the same scores to the last bit, each once.
+
+    Nothing of the cluster listens to other machines.
+    """
     psutil = pytest.importorskip("psutil")
     killed: list[int] = []
+    listening: set[str] = set()
 
     def kill_once(records: Iterable[Any]) -> Iterator[Any]:
         for record in records:
             if not killed:
                 for process in psutil.Process().children(recursive=True):
+                    connections = process.net_connections("tcp")
+                    listening.update(one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN)
                     if "_Worker" in " ".join(process.cmdline()):
                         process.kill()
                         killed.append(process.pid)
@@ -59,6 +66,7 @@ def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many
         str(tiny("gpt2")), many, Cluster(workers=2), out=tmp_path / "there", resamples=10, watch=kill_once
     )
     assert len(killed) >= 1
+    assert listening <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
     assert read_scores(tmp_path / "there") == read_scores(tmp_path / "here")
     assert len(read_scores(tmp_path / "there")) == MANY
     assert str(there.to_dict()) == str(here.to_dict())

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from invented import bakers
+from tests_support import need_ray
+
+from catsofa.builders import similarity_filter, stereotypes
+from catsofa.builders.dictionary_parser import dictionary_parser
+from catsofa.builders.encoders import sentence_encoder
+from catsofa.builders.parsing import spacy_parser
+from catsofa.builders.similarity import Cut, Models
+from catsofa.data import formats
+from catsofa.data.cluster import Cluster
+from catsofa.data.records import Statement
+from catsofa.data.repeats import numbered
+
+FORMS = (
+    "zorbs are {} bakers",
+    "are kind to {} cats",
+    "zorbs love {} gardens",
+    "they were {} weavers",
+    "zorbs are kind",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parsed", [False, True])
+def test_statements_read_on_a_cluster_are_those_read_here(parsed: bool, shared: Path) -> None:
+    """2,500 statements in three batches on two workers: the same predicates and refusals, in the same order."""
+    need_ray()
+    pipeline = str(shared / "models" / "spacy-en-small") if parsed else None
+    given = list(numbered(Statement(statement=FORMS[n % 5].format(n // 7), target="zorbs") for n in range(2500)))
+    here = list(stereotypes.build(given, spacy_parser(pipeline) if pipeline else dictionary_parser))
+    assert list(stereotypes.build_on(Cluster(workers=2), given, pipeline)) == here
+    assert len({type(one) for one in here}) == 2
+
+
+@pytest.fixture
+def static_model(tmp_path: Path) -> Path:
+    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = ["our", "neighbour", "the", "baker", "is", "up", "awake", "out", "early", "late", "cubic", "on", "day"]
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(["[UNK]", *words])}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = np.random.default_rng(0).normal(size=(len(words) + 1, 64)).astype(np.float32)
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(tmp_path / "static"))
+    return tmp_path / "static"
+
+
+@pytest.mark.slow
+def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
+    static_model: Path, tmp_path: Path
+) -> None:
+    """200 pairs on two workers: the same partitions, queues and refusals; filtering then takes every score over."""
+    need_ray()
+    (tmp_path / "given").mkdir()
+    formats.named("jsonl").write(bakers(200), tmp_path / "cats.jsonl")
+    formats.named("jsonl").write(bakers(200), tmp_path / "given" / "partition_1.jsonl")
+    pairs = similarity_filter.read_pairs(tmp_path / "given", tmp_path / "cats.jsonl")
+    models = Models(encoder=sentence_encoder(str(static_model)))
+    similarity_filter.score_on(Cluster(workers=2), pairs, tmp_path / "given", tmp_path / "there", models)
+    counts = [
+        similarity_filter.filter_pairs(pairs, tmp_path / "given", tmp_path / name, models, Cut(same=100.0))
+        for name in ("there", "here")
+    ]
+    assert [count.pop("scores taken over") for count in counts] == [200, 0]
+    assert counts[0] == counts[1]
+    for file in (tmp_path / "here").iterdir():
+        assert (tmp_path / "there" / file.name).read_bytes() == file.read_bytes()

@@ -232,6 +232,9 @@ def svg(drawing: Any, name: str) -> str:
 
     text = StringIO()
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+        # laid out here and once: otherwise all is drawn twice, first without a pen
+        drawing.get_layout_engine().execute(drawing)
+        drawing.set_layout_engine(None)
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     found = text.getvalue()
     found = re.sub(r"<metadata>.*?</metadata>", "", found[found.index("<svg") :], flags=re.S)

@@ -6,7 +6,7 @@ from itertools import permutations
 from math import atanh, factorial, inf, isfinite, nan, sqrt
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from catsofa.scoring.intervals import LEVEL, Interval
 
@@ -30,6 +30,8 @@ def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlatio
     here, there = _both(one, other)
     if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
+    from scipy import stats  # half a second, and many reports have fewer models
+
     found = stats.spearmanr(here, there)
     rho = float(found.statistic)
     p = _exact(here, there) if len(here) <= EXACT else max(float(found.pvalue), 2 / factorial(len(here)))
@@ -41,12 +43,16 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
     here, there = _both(one, other)
     if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
+    from scipy import stats
+
     found = stats.kendalltau(here, there)
     return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
 
 
 def _exact(here: list[float], there: list[float]) -> float:
     """Two-sided p of Spearman's rho: the share of all orders of one side with a rho as far from 0."""
+    from scipy import stats
+
     ranks, others = (stats.rankdata(side) - (len(side) + 1) / 2 for side in (here, there))
     products = np.array(list(permutations(ranks))) @ others
     return float(np.mean(np.abs(products) >= abs(ranks @ others) - 1e-9))

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from itertools import islice
@@ -27,10 +27,11 @@ QUEUED = 2
 """Of those, the ones that wait at one worker, so that it is never idle."""
 DEATHS = 3
 """How often one stretch may kill its worker before we take it to be the stretch's fault."""
+ATTEMPTS = 3
+"""To start a cluster of our own."""
 OWN = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # it then listens on this machine alone, on any system
-    "RAY_raylet_start_wait_time_s": "300",  # a busy machine takes its time
-    "RAY_worker_register_timeout_seconds": "300",
+    "RAY_worker_register_timeout_seconds": "300",  # a busy machine takes its time
 }
 """Settings of a cluster of our own, which Ray reads from the environment."""
 PATIENCE = 600.0
@@ -195,16 +196,26 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     else:
         where = {"num_cpus": cluster.workers}
     with redirect_stdout(sys.stderr), _signals_as_they_were():
-        try:
-            ray.init(**where, **quiet)
-        except Exception as error:  # noqa: BLE001 - Ray raises this very class where a node does not come up in time
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ValueError(f"no Ray cluster at {cluster.address or 'this machine'} ({said})") from None
+        _begin(ray, where | quiet, attempts=1 if cluster.address else ATTEMPTS)
     try:
         with redirect_stdout(sys.stderr):  # where Ray tells of a worker that died; a result may stand on stdout
             yield ray
     finally:
         ray.shutdown()
+
+
+def _begin(ray: Any, options: Mapping[str, Any], attempts: int) -> None:
+    """Connect, or start a cluster, for which Ray gives each node half a minute: on a busy machine it is tried again."""
+    for left in range(attempts, 0, -1):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:  # noqa: BLE001 - Ray raises this very class where a node does not come up in time
+            ray.shutdown()
+            if left == 1:
+                said = next(iter(str(error).splitlines()), type(error).__name__)
+                at = options.get("address", "this machine")
+                raise ValueError(f"no Ray cluster at {at} ({said}); run the same command again when it is up") from None
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def _unescaped(literal: bytes) -> str:
     """The text of a quoted literal, as JSON escapes it but for long code points; none for one that is damaged."""
     try:
         text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1], 16)), literal.decode()))
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, RecursionError):
         return ""
     return text
 

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
             "catsofa score gpt2 --on stereoset:dev --nsp gpt2-nsp",
             "catsofa score models/bert --on seat-tests --protocol sent-bias,pooling=mean,layer=-2",
             "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --workers 4",
-            "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --ray-address ray://head:10001",
+            "catsofa score gpt2 --on probes.jsonl --out runs/gpt2 --engine ray --ray-address head:6379",
             "catsofa score llama --on probes.jsonl --out runs/llama --engine vllm --dtype bf16",
             "catsofa score --predictions predictions.json --on dev.json",
             "catsofa score --predictions predictions.json --on dev.json --protocol stereoset-code --json",

@@ -77,16 +77,17 @@ def others() -> list[str]:
 
 
 def shares() -> list[str]:
-    """FLOP/s on the least necessary tokens beside the peak of the same run."""
-    lines = ["| work | float32 GFLOP/s | of the peak | bfloat16 GFLOP/s | of the peak |", "|---|---|---|---|---|"]
-    for name, found in kept("scoring").items():
+    """FLOP/s on the least necessary tokens, beside the peak of the same run and the highest of all runs."""
+    works = kept("scoring")
+    beside = "of that run's peak | of the highest"
+    lines = [f"| work | float32 GFLOP/s | {beside} | bfloat16 GFLOP/s | {beside} |", "|---" * 7 + "|"]
+    parts = ("fp32", "bf16")
+    top = {part: max(max(found["peak_gflops"][part].values()) for found in works.values()) for part in parts}
+    for name, found in works.items():
         cells = []
-        for part in ("fp32", "bf16"):
-            if part in found["gflops"]:
-                top = max(found["peak_gflops"][part].values())
-                cells += [f"{found['gflops'][part]:.0f} of {top:.0f}", f"{found['percent_of_peak'][part]:.0f} %"]
-            else:
-                cells += [MISSING, ""]
+        for part in parts:
+            speed, peak = found["gflops"][part], max(found["peak_gflops"][part].values())
+            cells += [f"{speed:.0f}", f"{100 * speed / peak:.0f} % of {peak:.0f}", f"{100 * speed / top[part]:.0f} %"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 

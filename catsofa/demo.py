@@ -18,6 +18,9 @@ from catsofa.demo_measures import KINDS, STRENGTHS, Limits, Measured, Watch, ass
 from catsofa.demo_people import People, decide, judged, judgements
 
 Tell = Callable[[str], None]
+WIDER = 1.46
+"""How much wider the twins' intervals are taken: six of them must all hold 50, so that one in twenty may not miss it
+(Bonferroni over the 11 degrees of freedom of twelve groups: t(.05/12) / t(.05/2))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,8 @@ def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool
     if measure.startswith("flips"):
         return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
     # a twin at 50 in every term has no spread, and so no limits
-    return "its interval excludes 50, the twin's holds it", low > 50 and (value == 50 or twin_low <= 50 <= twin_high)
+    holds = value == 50 or value - WIDER * (value - twin_low) <= 50 <= value + WIDER * (twin_high - value)
+    return "its interval excludes 50, the twin's, for six at once, holds it", low > 50 and holds
 
 
 def _reported(folder: Path, model: str) -> Path:

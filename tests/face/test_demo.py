@@ -11,11 +11,12 @@ import pytest
 from conftest import ROOT
 from tests_support import run_catsofa
 
-from catsofa import demo_build
+from catsofa import demo, demo_build
 from catsofa.annotation import server as servers
 from catsofa.data import formats
 from catsofa.data.records import Cat, Pair, Probe, Refused
 from catsofa.demo_build import Built
+from catsofa.demo_measures import Measured
 from catsofa.demo_people import SKILLS, decide, judged, judgements
 from catsofa.planted import SIDES, TRAITS, World, words_of
 
@@ -59,6 +60,14 @@ def test_every_item_names_its_group_and_its_planted_trait(built: Built, folder: 
         assert set(words_of(pair.more)) & set(SIDES[side])
         assert set(words_of(pair.less)) & set(SIDES[1 - side])
     assert len({probe.text for probe in of(folder, "probes") if isinstance(probe, Probe)}) == 12 * 12
+
+
+@pytest.mark.parametrize(("low", "holds"), [(49.9, True), (51.0, True), (51.4, False)])
+def test_a_twin_may_miss_50_by_as_much_as_six_looks_explain(low: float, holds: bool) -> None:
+    """At 54 with a lower limit of 51 the distance of 3 becomes 4.38 and reaches 50; with 51.4, 2.6 becomes 3.8."""
+    planted = Measured(model="planted", measure="ss", limits=(98.0, 90.0, 100.0))
+    twin = Measured(model="balanced", measure="ss", limits=(54.0, low, 60.0))
+    assert demo._judgement("ss", planted, twin)[1] is holds
 
 
 def test_the_builders_find_every_slip_in_the_input_files(built: Built, folder: Path) -> None:

@@ -45,7 +45,7 @@ class AppendLog:
             return
         for number, line in lines(self.path, self.expected):
             value = None
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 value = json.loads(line)
             if not isinstance(value, dict) or not set(needed) <= value.keys():
                 found = f"a line that is no object with {' and '.join(needed)}"

@@ -194,7 +194,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         quiet.pop("include_dashboard")
         where: dict[str, Any] = {"address": cluster.address}
     else:
-        where = {"num_cpus": cluster.workers}
+        where = {"address": "local", "num_cpus": cluster.workers}  # or Ray would join one that runs here already
     with redirect_stdout(sys.stderr), _signals_as_they_were():
         _begin(ray, where | quiet, attempts=1 if cluster.address else ATTEMPTS)
     try:
@@ -214,8 +214,9 @@ def _begin(ray: Any, options: Mapping[str, Any], attempts: int) -> None:
             ray.shutdown()
             if left == 1:
                 said = next(iter(str(error).splitlines()), type(error).__name__)
-                at = options.get("address", "this machine")
-                raise ValueError(f"no Ray cluster at {at} ({said}); run the same command again when it is up") from None
+                raise ValueError(
+                    f"no Ray cluster at {options['address']} ({said}); run the same command again when it is up"
+                ) from None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks import machine, shapes, texts
 from benchmarks.formats import IDENTITIES
+from benchmarks.tables import kept
 from catsofa.data import jsonl
 from catsofa.data.records import Probe
 
@@ -100,11 +101,12 @@ def main() -> None:
         for count in asked.counts:
             rows.append(row := measured(count, Path(name), weights))
             print(json.dumps(machine.rounded(row)), flush=True)
-    slope = None
-    if len(rows) > 1:
-        slope = (rows[-1]["cpu_s"] - rows[0]["cpu_s"]) / (rows[-1]["probes"] - rows[0]["probes"])
-        print(f"{1e6 * slope:.0f} CPU microseconds for each further probe")
-    machine.save("growth", "causal, 1 layer, 64 wide", {"rows": rows, "cpu_s_each": slope, "machine": machine.facts()})
+    name = "causal, 1 layer, 64 wide"
+    earlier = [row for row in kept("growth").get(name, {}).get("rows", []) if row["probes"] not in asked.counts]
+    rows = sorted(earlier + rows, key=lambda row: int(row["probes"]))
+    first, last = rows[0], rows[-1]
+    slope = (last["cpu_s"] - first["cpu_s"]) / (last["probes"] - first["probes"]) if len(rows) > 1 else None
+    machine.save("growth", name, {"rows": rows, "cpu_s_each": slope, "machine": machine.facts()})
 
 
 if __name__ == "__main__":

@@ -30,7 +30,10 @@ def filled(cat: Cat, candidate: Candidate) -> Span:
         raise Unscorable("letters are glued to the BLANK, so that its filler is part of a word")
     if not fill:
         raise Unscorable("the words that fill the BLANK cannot be told from the sentence")
-    if (fill_of(context, candidate.text) or "").casefold() == fill.casefold():
+    # the space tells "a" from the "an" that an adapted article is
+    start = " ".join(before.split()) + " " * (before.endswith(" ") and bool(before.strip()))
+    begins_so = " ".join(candidate.text.split()).casefold().startswith(start.casefold())
+    if begins_so and (fill_of(context, candidate.text) or "").casefold() == fill.casefold():
         return before + fill + after, len(before), len(before) + len(fill)
     if (times := candidate.text.count(fill)) != 1:
         raise Unscorable(f"the filler {fill!r} stands {times} times in the sentence, so its place is not known")

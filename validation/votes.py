@@ -43,7 +43,13 @@ class Votes(Tabular):
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each item: its label, or why it has none."""
         return [
-            {"item": d.item, "label": d.label, "outcome": d.outcome, "judges": d.judges, "votes": d.reason.partition(": ")[2]}
+            {
+                "item": d.item,
+                "label": d.label,
+                "outcome": d.outcome,
+                "judges": d.judges,
+                "votes": d.reason.partition(": ")[2],
+            }
             for d in self.decisions.values()
         ]
 

@@ -106,18 +106,24 @@ def intervals(
             high = kink.upper_limit(here[:, 0], there[..., 0], _tail(len(columns), level), found[name].high)
             found[name] = replace(found[name], high=high)
         if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
-            found[name] = _at_the_edge(found[name], len(columns), level)
+            found[name] = _of_percentage(found[name], _spread(there[:, 0, 0], len(columns)), len(columns), level)
     return found
 
 
-def _at_the_edge(found: Interval, clusters: int, level: float) -> Interval:
-    """Wilson's limits over the clusters for a percentage that is 0, or 100, in every one of them.
+def _of_percentage(found: Interval, error: float, clusters: int, level: float) -> Interval:
+    """Student's t on the scale of log odds, where a percentage near its edge is not skewed.
 
-    Resampling cannot move it; but ss 100 in each of three terms is no proof that the next term has it too.
+    One that is 0, or 100, in every cluster has Wilson's limits over the clusters: resampling cannot move it, but ss 100
+    in each of three terms is no proof that the next term has it too.
     """
     if found.value in (0, 100) and isnan(found.low):
         return Interval(found.value, *wilson(found.value, clusters, level))
-    return found
+    if isnan(found.low) or not 0 < found.value < 100:
+        return found
+    share = found.value / 100
+    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error / 100 / (share * (1 - share))
+    low, high = (100 * float(special.expit(special.logit(share) + side)) for side in (-reach, reach))
+    return Interval(found.value, low, high)
 
 
 def paired_intervals(

@@ -1,6 +1,6 @@
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -21,6 +21,8 @@ from catsofa.scoring.robustness import FLIPS
 from catsofa.scoring.stereoset import ICAT, LMS, MEASURES, SS
 
 SHARE = Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
+MEAN = Measure(name="mean", pieces=ratio(0, 1))
+"""The same number, but of a kind that has no edge."""
 
 
 def test_the_resamples_are_sums_of_as_many_rows_as_there_are() -> None:
@@ -44,7 +46,7 @@ def test_a_mean_of_many_clusters_has_students_interval() -> None:
     """The widened percentiles of a mean of 40 agree with mean ± t · s/√n to a few percent of the width."""
     values = np.random.default_rng(3).normal(50, 10, 40)
     columns = np.stack([values / 100, np.ones(40)], axis=1)
-    found = intervals(columns, {"share": SHARE})["share"]
+    found = intervals(columns, {"mean": MEAN})["mean"]
     half = 2.0227 * values.std(ddof=1) / math.sqrt(40)
     assert found.value == pytest.approx(values.mean())
     assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.05 * half)
@@ -53,14 +55,22 @@ def test_a_mean_of_many_clusters_has_students_interval() -> None:
 def test_few_clusters_have_students_interval() -> None:
     """Terms at 40, 50 and 60: mean 50, s 10, and 50 ± 4.3027 · 10/√3, that is 50 ± 24.84."""
     columns = np.array([[0.4, 1], [0.5, 1], [0.6, 1]])
-    found = intervals(columns, {"share": SHARE}, resamples=100_000)["share"]
+    found = intervals(columns, {"mean": MEAN}, resamples=100_000)["mean"]
     assert (found.low, found.high) == pytest.approx((50 - 24.84, 50 + 24.84), abs=0.3)
+
+
+def test_a_percentage_has_students_interval_in_log_odds() -> None:
+    """The same terms: log odds err by 5.774 / 25 = 0.2309, ± 4.3027 times that is 0.9937: 27.02 to 72.98."""
+    columns = np.array([[0.4, 1], [0.5, 1], [0.6, 1]])
+    found = intervals(columns, {"share": SHARE}, resamples=100_000)["share"]
+    assert (found.low, found.high) == pytest.approx((27.02, 72.98), abs=0.3)
 
 
 def test_limits_stay_within_what_a_measure_can_be() -> None:
     """A percentage is never above 100, nor a change of percentages below −100."""
     columns = np.array([[0.8, 1], [0.9, 1], [1.0, 1]])
-    assert intervals(columns, {"share": SHARE})["share"].high == 100
+    assert 90 < intervals(columns, {"share": SHARE})["share"].high < 100
+    assert intervals(columns, {"icat": replace(MEAN, least=0, most=99)})["icat"].high == 99
     changed = paired_intervals(columns, np.array([[0.1, 1], [0.5, 1], [0.0, 1]]), {"share": SHARE})["share"]
     assert changed.low == -100
 
@@ -212,6 +222,7 @@ SCENARIOS = [
     (5, 0.5, 0.9), (5, 0.55, 0.9), (10, 0.53, 0.9), (36, 0.52, 0.9),
     (79, 0.507, 0.9), (79, 0.515, 0.9), (79, 0.525, 0.9),
     (79, 0.515, 0.75),  # a poor model
+    (10, 0.58, 0.97), (79, 0.58, 0.97),  # percentages near their edge
 ]  # fmt: skip
 """Terms, ss and lms of the simulated worlds."""
 
@@ -239,7 +250,7 @@ def test_paired_intervals_hold_the_change(before: float, after: float) -> None:
 
 def test_an_interval_made_from_icat_itself_would_not_hold_it() -> None:
     """Why icat has two pieces: of a balanced model's plain percentile intervals, fewer than 80 % hold its icat."""
-    plain = Measure(name="plain", pieces=lambda sums: ICAT(sums)[..., None], least=0, most=100)
+    plain = Measure(name="plain", pieces=lambda sums: ICAT(sums)[..., None])
     rng, world, hits = np.random.default_rng(13), World(terms=79, ss=0.5), 0
     for _ in range(300):
         hits += world.truth()["icat"] in intervals(world.draw(rng)[0], {"icat": plain}, resamples=500, seed=rng)["icat"]

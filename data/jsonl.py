@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from catsofa.data import json_files
 from catsofa.data.files import BadInput, atomic_write, lines, short
+from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import RECORDS, Cat, Refused, kind_name
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class Seen:
     """The ids read so far; the second of a kind is an error that names the line of the first."""
 
     def __init__(self, path: Path | str, expected: str) -> None:
-        self._path, self._expected, self._lines = path, expected, dict[str, int]()
+        self._path, self._expected, self._lines = path, expected, IdNumbers()
         self._candidates: Seen | None = None
 
     def add_all(self, record: Any, line: int) -> None:
@@ -169,10 +170,10 @@ class Seen:
 
     def add(self, item: str, line: int) -> None:
         """Note an id, or refuse it; records without one are not compared."""
-        if item and self._lines.setdefault(item, line) != line:
+        if item and (first := self._lines.setdefault(item, line)) != line:
             raise BadInput(
                 self._path,
-                f"id {short(item)} a second time (first on line {self._lines[item]})",
+                f"id {short(item)} a second time (first on line {first})",
                 f"{self._expected} with every id once",
                 line,
             )

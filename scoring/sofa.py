@@ -6,6 +6,7 @@ stereotypes, the SoFa score the plain mean over categories. 0 is ideal, more is 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan
 from typing import Any, get_args
 
@@ -141,11 +142,11 @@ def evaluate(
     rng = np.random.default_rng(seed)
     parts = []
     for grid in found:
-        stars = {way: log_ppl_star(grid.means, way, log_base=log_base, digits=ppl_digits) for way in NORMALISATIONS}
-        spread = {way: variances(values, ddof) for way, values in stars.items()}
+        starred = partial(log_ppl_star, grid.means, log_base=log_base, digits=ppl_digits)
+        spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
         drawn = _resampled_means(spread[normalisation], resamples, rng)
-        parts.append(_Part(grid, stars[normalisation], spread[normalisation], means, drawn))
+        parts.append(_Part(grid, starred(normalisation), spread[normalisation], means, drawn))
     means = {way: float(np.mean([part.means[way] for part in parts])) for way in NORMALISATIONS}
     drawn = np.mean([part.drawn for part in parts], axis=0)
     return Results(

@@ -1,19 +1,21 @@
 """SoFa's grid: for each category, a row for each stereotype, a column for each identity, a probe in each cell."""
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite, log, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.protocols import Normalisation
 
 Array = NDArray[np.float64]
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
-UNSCORED: Means = (nan, nan, nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,52 @@ class Grid:
     """Cells that hold a probe, scored or not."""
 
 
+class _Cells:
+    """The probes of one category in columns: the row, the column and the number of the score of each."""
+
+    def __init__(self) -> None:
+        self.stereotypes, self.identities = dict[str, int](), dict[str, int]()
+        self.rows, self.columns, self.scores = array("I"), array("I"), array("Q")
+
+    def add(self, probe: Probe, score: int) -> None:
+        """Note a probe; stereotypes and identities are numbered in the order they come."""
+        self.rows.append(self.stereotypes.setdefault(probe.stereotype, len(self.stereotypes)))
+        self.columns.append(self.identities.setdefault(probe.identity, len(self.identities)))
+        self.scores.append(score)
+
+    def grid(self, category: str, means: Array) -> Grid:
+        """The cells with their means; two probes in one are refused."""
+        rows, columns = np.frombuffer(self.rows, dtype=np.uint32), np.frombuffer(self.columns, dtype=np.uint32)
+        shape = (len(self.stereotypes), len(self.identities))
+        taken = np.zeros(shape, dtype=bool)
+        taken[rows, columns] = True
+        if taken.sum() < len(rows):
+            self._refuse(category)
+        placed = np.full((*shape, 3), nan)
+        placed[rows, columns] = means[np.frombuffer(self.scores, dtype=np.uint64)]
+        return Grid(category, tuple(self.stereotypes), tuple(self.identities), placed, len(rows))
+
+    def _refuse(self, category: str) -> None:
+        """Name a cell that two probes have."""
+        row, column = Counter(zip(self.rows, self.columns, strict=True)).most_common(1)[0][0]
+        stereotype, identity = list(self.stereotypes)[row], list(self.identities)[column]
+        raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
+
+
 def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
-    """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused."""
-    known = {score.item: _means(score) for score in scores}
-    cells: dict[str, dict[tuple[str, str], Means]] = {}
+    """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused.
+
+    Both are read once and no record of them is kept, so that a million probes take some 100 bytes each.
+    """
+    numbers, cells = IdNumbers(), dict[str, _Cells]()
     for probe in probes:
-        category = cells.setdefault(probe.category, {})
-        place = (probe.stereotype, probe.identity)
-        if place in category:
-            raise ValueError(
-                f"two probes of category {probe.category!r} join {probe.identity!r} with {probe.stereotype!r}; keep one"
-            )
-        category[place] = known.get(probe.id, UNSCORED)
-    return [_grid(name, cells[name]) for name in sorted(cells)]
+        number = numbers.setdefault(probe.id, len(numbers))
+        cells.setdefault(probe.category, _Cells()).add(probe, number)
+    means = np.full((len(numbers), 3), nan)
+    for score in scores:
+        if (at := numbers.get(score.item)) is not None:
+            means[at] = _means(score)
+    return [cells[name].grid(name, means) for name in sorted(cells)]
 
 
 def _means(score: Score) -> Means:
@@ -51,16 +86,6 @@ def _means(score: Score) -> Means:
         for value in (score.score, score.extra.get("identity"), score.extra.get("conditional"))
     )
     return whole, identity, conditional
-
-
-def _grid(category: str, cells: Mapping[tuple[str, str], Means]) -> Grid:
-    """The cells of a category as an array, stereotypes and identities in the order they came."""
-    rows = {stereotype: at for at, stereotype in enumerate(dict.fromkeys(stereotype for stereotype, _ in cells))}
-    columns = {identity: at for at, identity in enumerate(dict.fromkeys(identity for _, identity in cells))}
-    means = np.full((len(rows), len(columns), 3), nan)
-    for (stereotype, identity), found in cells.items():
-        means[rows[stereotype], columns[identity]] = found
-    return Grid(category, tuple(rows), tuple(columns), means, len(cells))
 
 
 def log_ppl_star(

@@ -71,6 +71,42 @@ def test_the_bands_find_what_comparing_all_pairs_finds(threshold: float) -> None
     assert all(d.jaccard == jaccard(texts[d.index], texts[d.of]) >= threshold for d in found)
 
 
+def one_template(count: int) -> list[str]:
+    """A sentence in which only the name changes, too much for a copy; every fourth name is an earlier one, extended."""
+    rng = random.Random(5)
+    names: list[str] = []
+    for number in range(count):
+        copied = number % 4 == 3
+        names.append(rng.choice(names) + "x" if copied else "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=10)))
+    return [f"{name} likes to drink strong black tea in the garden" for name in names]
+
+
+def test_the_copies_in_a_template_are_found_though_its_buckets_are_full() -> None:
+    """600 sentences, 150 of them copies: most of what all pairs would give, and none that is not one."""
+    texts = one_template(600)
+    wanted, found = brute_force(texts, 0.8), near_duplicates(texts, 0.8)
+    assert len(wanted) > 120
+    assert len(set(found) & set(wanted)) >= 0.95 * len(wanted)
+    assert all(d.jaccard == jaccard(texts[d.index], texts[d.of]) >= 0.8 for d in found)
+
+
+def test_the_comparisons_grow_with_the_texts_of_a_template_not_with_their_square(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three times the sentences, none taken for a copy: at most four times the comparisons; all pairs need nine."""
+    compared = []
+
+    def counted(_one: frozenset[str], _other: frozenset[str]) -> float:
+        compared.append(1)
+        return 0.0
+
+    monkeypatch.setattr("catsofa.builders.near_duplicates._jaccard", counted)
+    near_duplicates(one_template(1_000))
+    few = len(compared)
+    near_duplicates(one_template(3_000))
+    assert len(compared) - few <= 4 * few
+
+
 def test_the_first_of_its_kind_stays() -> None:
     """Capitals and spaces make no difference; what is dropped is no original for what comes later."""
     texts = ["They like tea.", "A cat sat.", "they  LIKE tea.", "They like tea!", "They like tea."]

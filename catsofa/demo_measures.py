@@ -21,7 +21,7 @@ Limits = tuple[float, float, float]
 STRENGTHS = {"planted": 0.95, "balanced": 0.5}
 KINDS = ("causal", "masked")
 TRAIN = {"causal": planted_models.train_causal, "masked": planted_models.train_masked}
-STEPS = {"causal": 500, "masked": 400}
+STEPS = {"causal": 800, "masked": 400}
 SCENE = replace(
     DEFAULT,
     name="scene-given-sequel",

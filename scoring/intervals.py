@@ -21,6 +21,8 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 FEW = 8
 """Below this many clusters the resamples are too coarse for percentiles: see `limits`."""
+ALIKE = 1e-12
+"""A spread over resamples that is rounding, relative to the value."""
 BLOCK = 4_000_000
 """Draws held in memory at once."""
 
@@ -101,29 +103,31 @@ def intervals(
     found = {}
     for name, measure in measures.items():
         here, there = measure.pieces(total)[:, None], measure.pieces(sums)[..., None]
+        if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
+            found[name] = _of_percentage(float(here[0, 0]), there[:, 0, 0], len(columns), level)
+            continue
         found[name] = _interval(here, there, len(columns), level, measure.least, measure.most)
         if len(here) == 2 and len(columns) > kink.FEWEST and not isnan(found[name].high):
             high = kink.upper_limit(here[:, 0], there[..., 0], _tail(len(columns), level), found[name].high)
             found[name] = replace(found[name], high=high)
-        if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
-            found[name] = _of_percentage(found[name], _spread(there[:, 0, 0], len(columns)), len(columns), level)
     return found
 
 
-def _of_percentage(found: Interval, error: float, clusters: int, level: float) -> Interval:
+def _of_percentage(value: float, resampled: Array, clusters: int, level: float) -> Interval:
     """Student's t on the scale of log odds, where a percentage near its edge is not skewed.
 
     One that is 0, or 100, in every cluster has Wilson's limits over the clusters: resampling cannot move it, but ss 100
     in each of three terms is no proof that the next term has it too.
     """
-    if found.value in (0, 100) and isnan(found.low):
-        return Interval(found.value, *wilson(found.value, clusters, level))
-    if isnan(found.low) or not 0 < found.value < 100:
-        return found
-    share = found.value / 100
+    if value in (0, 100):
+        return Interval(value, *wilson(value, clusters, level))
+    error = _spread(resampled, clusters)
+    if not error > ALIKE * value:  # nor if one of them is NaN
+        return Interval(value, nan, nan)
+    share = value / 100
     reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error / 100 / (share * (1 - share))
     low, high = (100 * float(special.expit(special.logit(share) + side)) for side in (-reach, reach))
-    return Interval(found.value, low, high)
+    return Interval(value, low, high)
 
 
 def paired_intervals(
@@ -184,7 +188,7 @@ def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) 
         tail = _tail(clusters, level)
         quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
         low, high = quantile(resampled, [tail, 1 - tail], axis=0)
-    alike = error <= 1e-12 * np.abs(value)
+    alike = error <= ALIKE * np.abs(value)
     return np.where(alike, nan, low), np.where(alike, nan, high)
 
 

@@ -42,7 +42,7 @@ def tokenizer(folder: Path, *, masked: bool) -> Any:
     return fast
 
 
-def train_causal(world: World, folder: Path, *, steps: int = 500, batch: int = 64, watch: Watch = iter) -> Path:
+def train_causal(world: World, folder: Path, *, steps: int, batch: int = 64, watch: Watch = iter) -> Path:
     """A two-layer GPT-2 trained from scratch on the world's text; deterministic for a seed."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
@@ -66,7 +66,7 @@ def train_causal(world: World, folder: Path, *, steps: int = 500, batch: int = 6
     return folder
 
 
-def train_masked(world: World, folder: Path, *, steps: int = 400, batch: int = 64, watch: Watch = iter) -> Path:
+def train_masked(world: World, folder: Path, *, steps: int, batch: int = 64, watch: Watch = iter) -> Path:
     """A two-layer BERT trained from scratch on the world's text, scene and sequel as its two segments."""
     import torch
     from transformers import BertConfig, BertForMaskedLM

@@ -23,8 +23,8 @@ EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written 
 ROWS = 20_000
 """Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
 OURS = ("README.md", "data/*.parquet", "stereoset-*.json")
-SHARD = re.compile(r"-\d{5}-of-\d{5}$")
-"""What the Hub's own tools put behind the name of a split."""
+SHARD = re.compile(r"-\d{5}-of-(\d{5})$")
+"""What the Hub's own tools put behind the name of a split: the file's number, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +139,10 @@ def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
     splits: dict[str, list[Path]] = {}
     for file in files:
         splits.setdefault(SHARD.sub("", file.stem), []).append(file)
+    for name, shards in splits.items():
+        if wanted := {int(said[1]) for file in shards if (said := SHARD.search(file.stem))} - {len(shards)}:
+            found = f"{len(shards)} of the {max(wanted)} files of split {name!r}"
+            raise BadInput(folder, found, "all of them; run what makes them again, or fetch them again")
     ids = _Ids()
     return {name: chain.from_iterable(_records(file, ids) for file in shards) for name, shards in splits.items()}
 

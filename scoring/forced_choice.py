@@ -19,6 +19,7 @@ import numpy as np
 from catsofa.data import json_files
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
+from catsofa.data.manifests import differences
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat, Label, Pair
 from catsofa.scoring import crows_pairs, stereoset
@@ -27,7 +28,6 @@ from catsofa.scoring.crows_pairs import Preferences
 from catsofa.scoring.evaluate import Watched, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.results import Report
-from catsofa.scoring.runs import differences
 from catsofa.scoring.served_requests import Replies, Request, fetch
 from catsofa.scoring.signature import DIGITS, Signature
 

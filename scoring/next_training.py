@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.append_log import AppendLog
+from catsofa.data.manifests import differences
 from catsofa.data.sentence_pairs import SentencePairs
 from catsofa.scoring import next_network
 from catsofa.scoring.models import Model
@@ -22,7 +23,6 @@ from catsofa.scoring.next_recipe import Order, Recipe, precision_on, rate
 from catsofa.scoring.next_rows import PairReader
 from catsofa.scoring.next_sentence import ABOUT, NextSentence, held_out, load, read_about
 from catsofa.scoring.next_state import State
-from catsofa.scoring.runs import differences
 
 Indices = NDArray[np.int64]
 ASKED = 50

@@ -19,6 +19,7 @@ from typing import Any
 from catsofa.data import json_files
 from catsofa.data.append_log import drop_half_line
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.manifests import differences
 from catsofa.data.records import Score
 
 MANIFEST, SCORES, JOURNAL, REPORT = "manifest.json", "scores.sqlite", "journal.jsonl", "report.json"
@@ -170,20 +171,6 @@ def read_numbers(folder: Path | str) -> dict[str, float | None]:
     read_manifest(folder)
     with Run(Path(folder), _connect(Path(folder))) as run:
         return run.numbers()
-
-
-def differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """What is not the same in two identities, each as `name: then → now`."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        for key in sorted({*before, *now}):
-            yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
-    elif before != now:
-        yield f"{name}: {_shown(before)} → {_shown(now)}"
-
-
-def _shown(value: Any) -> str:
-    """A value as people read it."""
-    return "none" if value is None else str(value)
 
 
 def _finite(value: Any) -> Any:

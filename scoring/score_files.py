@@ -11,6 +11,7 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
+from catsofa.data.manifests import differences
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
 from catsofa.scoring import runs, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
@@ -55,7 +56,7 @@ def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
     given = ("causal_pair", "masked_pair") if "nsp" in identity else ()
     before = {option: way for option, way in identity.get("protocol", {}).items() if option not in given}
     now = {option: getattr(protocol, option, None) for option in before}
-    if changed := list(runs.differences(before, now)):
+    if changed := list(differences(before, now)):
         name = manifest.get("about", {}).get("protocol", "another protocol")
         raise ValueError(
             f"{path} was scored by {name}, and {protocol.name} scores texts otherwise ({'; '.join(changed)}); "
@@ -67,7 +68,7 @@ def refuse_other_models(original: Path, paraphrase: Path) -> None:
     """Refuse two runs whose scores differ by more than the texts; files do not say."""
     if original.is_dir() and paraphrase.is_dir():
         one, other = (_apart_from_data(path) for path in (original, paraphrase))
-        if changed := list(runs.differences(one, other)):
+        if changed := list(differences(one, other)):
             raise ValueError(
                 f"{original} and {paraphrase} were not scored alike ({'; '.join(changed)}); only then is a change "
                 "one of the texts"

@@ -1,6 +1,7 @@
 """Commands that build terms, identities, stereotypes and probes, and filter them; `build_items` holds the others."""
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -58,7 +59,8 @@ def register(app: typer.Typer) -> None:
     )(stereotypes)
     build.command(
         epilog=examples(
-            "catsofa build probes --identities identities.jsonl --stereotypes kept.jsonl --out probes.jsonl"
+            "catsofa build probes --identities identities.jsonl --stereotypes kept.jsonl --out probes.jsonl",
+            "catsofa build probes --identities identities.jsonl --stereotypes kept.jsonl --out probes --engine ray",
         )
     )(probes)
     filters.command(
@@ -188,22 +190,38 @@ def stereotypes(
 def probes(
     identities: Annotated[Path, typer.Option(help="Identities (JSONL).")],
     stereotypes: Annotated[Path, typer.Option(help="Stereotypes (JSONL).")],
-    out: Out,
+    out: Annotated[Path, typer.Option(help="The file to write (JSONL); a name without an ending: a folder of shards.")],
+    engine: SpreadName = "local",
+    ray_address: RayAddress = None,
+    workers: WorkerCount = None,
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Join every identity with every stereotype of its category; without a category, with every stereotype."""
-    from catsofa.builders import outcomes
+    """Join every identity with every stereotype of its category; without a category, with every stereotype.
+
+    Shards are Parquet: a command that was stopped makes those that are missing.
+    """
+    from catsofa.builders import outcomes, probe_shards
     from catsofa.builders import probes as builder
     from catsofa.builders.provenance import provenance
     from catsofa.data import formats
     from catsofa.data.records import Identity, Stereotype
 
+    spread = cluster(engine, ray_address, workers)
     subjects = list(formats.read_as(identities, Identity))
-    predicates = progress(formats.read_as(stereotypes, Stereotype), "stereotypes", lines_in(stereotypes), quiet=quiet)
-    made = builder.build(subjects, predicates, source=provenance("probes"))
-    report(outcomes.write(made, out, refused), out, json, quiet)
+    given, source = formats.read_as(stereotypes, Stereotype), provenance("probes")
+    if not out.suffix:
+        watch = partial(progress, label="shards", quiet=quiet)
+        counts = probe_shards.write(
+            subjects, given, out, refused, cluster=spread, source=source, watch=lambda made, all: watch(made, total=all)
+        )
+    elif spread:
+        raise ValueError(f"workers make a folder of shards, not one file; --out {out.with_suffix('')}")
+    else:
+        read = progress(given, "stereotypes", lines_in(stereotypes), quiet=quiet)
+        counts = outcomes.write(builder.build(subjects, read, source=source), out, refused)
+    report(counts, out, json, quiet)
 
 
 def perplexity(

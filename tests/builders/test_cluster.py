@@ -1,3 +1,4 @@
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -5,14 +6,14 @@ import pytest
 from invented import bakers
 from tests_support import need_ray
 
-from catsofa.builders import similarity_filter, stereotypes
+from catsofa.builders import probe_shards, similarity_filter, stereotypes
 from catsofa.builders.dictionary_parser import dictionary_parser
 from catsofa.builders.encoders import sentence_encoder
 from catsofa.builders.parsing import spacy_parser
 from catsofa.builders.similarity import Cut, Models
 from catsofa.data import formats
 from catsofa.data.cluster import Cluster
-from catsofa.data.records import Statement
+from catsofa.data.records import Identity, Statement, Stereotype
 from catsofa.data.repeats import numbered
 
 FORMS = (
@@ -71,3 +72,33 @@ def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
     assert counts[0] == counts[1]
     for file in (tmp_path / "here").iterdir():
         assert (tmp_path / "there" / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.slow
+def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Path) -> None:
+    """Every worker killed (SIGKILL) when the first of 20 shards is written: the same files, byte for byte."""
+    need_ray()
+    psutil = pytest.importorskip("psutil")
+    identities = [Identity(category="job", identity=f"Weavers of room {n}", form="noun") for n in range(40)]
+    habits = [Stereotype(text=f"get up at {n}", category="job") for n in range(200)]
+    killed: list[int] = []
+
+    def kill_once(made: Iterable[probe_shards.Made], total: int) -> Iterator[probe_shards.Made]:
+        assert total == 20
+        for shard in made:
+            yield shard
+            for process in psutil.Process().children(recursive=True) if not killed else ():
+                if "_Worker" in " ".join(process.cmdline()):
+                    process.kill()
+                    killed.append(process.pid)
+
+    here = probe_shards.write(identities, habits, tmp_path / "here", rows=400)
+    there = probe_shards.write(
+        identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), watch=kill_once
+    )
+    assert here == there == {"kept": 8000}
+    assert len(killed) == 2
+    files = sorted(file.name for file in (tmp_path / "here/data").iterdir())
+    assert files == sorted(file.name for file in (tmp_path / "there/data").iterdir())
+    for name in files:
+        assert (tmp_path / "there/data" / name).read_bytes() == (tmp_path / "here/data" / name).read_bytes()

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from catsofa.data.files import BadInput
+from catsofa.data.manifests import differences
 from catsofa.data.records import Score
-from catsofa.scoring.runs import Run, differences, read_manifest, read_scores
+from catsofa.scoring.runs import Run, read_manifest, read_scores
 
 IDENTITY = {"model": {"digest": "aa", "dtype": "float32"}, "data": ["dev@11"], "protocol": {"pieces": "mean-log"}}
 ABOUT = {"torch": "2.13"}

@@ -1,0 +1,179 @@
+"""The probes of a grid as a folder of Parquet shards: made here or on a cluster, killed at any instant, run again.
+
+A shard is a stretch of the identities with every stereotype of theirs. Which probes stand in which shard depends on
+what is given alone, so that neither the engine nor a kill changes a byte. This process alone writes, so that workers on
+other machines need no disk of ours.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from catsofa.builders.probes import Grid, build, sofa_categories
+from catsofa.data import json_files, jsonl, parquet_columns
+from catsofa.data.append_log import AppendLog
+from catsofa.data.cluster import Cluster, Workers
+from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.manifests import differences
+from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
+from catsofa.data.release_format import SPLIT
+
+ROWS = 50_000
+"""Probes in a shard, about: some seconds of work, which is what a kill may cost."""
+GROUP = 10_000
+"""Probes that stand in memory as records, and rows of a shard in one group."""
+MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+EXPECTED = "a folder of probes in shards"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A stretch of the distinct identities, and how many probes it makes."""
+
+    low: int
+    high: int
+    probes: int
+
+
+Made = tuple[Shard, bytes]
+
+
+def write(
+    identities: Iterable[Identity],
+    stereotypes: Iterable[Stereotype],
+    out: Path | str,
+    refused: Path | str | None = None,
+    *,
+    cluster: Cluster | None = None,
+    source: Extra | None = None,
+    rows: int = ROWS,
+    watch: Callable[[Iterable[Made], int], Iterable[Made]] = lambda made, total: made,
+) -> Counter[str]:
+    """Write the shards that the folder `out` does not hold yet; how many probes there are, and refusals by reason.
+
+    A folder with probes of other files, or made in another way, is refused with the difference.
+    """
+    out, given = Path(out), list(stereotypes)
+    grid = Grid(identities, sofa_categories())
+    subjects = [identity for _, identity in grid.of("")]
+    shards = plan(grid, given, rows)
+    with _folder(out, _identity(subjects, given, rows, source or {})) as journal:
+        turned_away = list(_refusals(grid, given))
+        if refused is not None:
+            with atomic_write(refused) as file:
+                file.writelines(jsonl.dumps(one) + b"\n" for one in turned_away)
+        files = {shard: _place(out, number, len(shards)) for number, shard in enumerate(shards)}
+        left = [shard for shard, place in files.items() if not place.exists()]
+        with closing(_made(left, partial(_start, subjects, given, source), cluster)) as made:
+            for shard, content in watch(made, len(left)):
+                with atomic_write(files[shard]) as file:
+                    file.write(content)
+                journal.append({"shard": files[shard].name, "probes": shard.probes})
+    reasons = Counter(one.reason for one in turned_away)
+    return Counter(kept=sum(shard.probes for shard in shards), **reasons)
+
+
+def plan(grid: Grid, stereotypes: Iterable[Stereotype], rows: int) -> list[Shard]:
+    """Stretches of the identities that make so many probes at most or, where one alone makes more, of that one."""
+    probes = Counter[tuple[str, str]]()
+    for category, count in Counter(one.category for one in stereotypes).items():
+        for name, identity in grid.of(category):
+            probes[name, identity.identity] += count
+    shards, low, held = [], 0, 0
+    everyone = grid.of("")
+    for number, (name, identity) in enumerate(everyone):
+        more = probes[name, identity.identity]
+        if held and held + more > rows:
+            shards.append(Shard(low, number, held))
+            low, held = number, 0
+        held += more
+    return [*shards, Shard(low, len(everyone), held)] if held else shards
+
+
+def content(
+    identities: Sequence[Identity], stereotypes: Iterable[Stereotype], source: Extra | None, shard: Shard
+) -> bytes:
+    """The Parquet file of a shard."""
+    made = build(identities[shard.low : shard.high], stereotypes, source=source)
+    probes = (one for one in made if isinstance(one, Probe))
+    file = BytesIO()
+    schema = parquet_columns.schema(Probe)
+    with pq.ParquetWriter(file, schema, compression="zstd", write_page_index=True) as writer:
+        while group := list(islice(probes, GROUP)):
+            writer.write_batch(parquet_columns.to_batch(group, Probe))
+    return file.getvalue()
+
+
+def _start(*given: Any) -> tuple[None, Callable[[Shard], bytes]]:
+    """In a worker: the function that makes a shard of what was given."""
+    return None, partial(content, *given)
+
+
+def _made(
+    shards: Sequence[Shard],
+    start: Callable[[], tuple[None, Callable[[Shard], bytes]]],
+    cluster: Cluster | None,
+) -> Generator[Made]:
+    """Each shard with its file, made by a cluster or here."""
+    if cluster and shards:
+        with Workers(start, cluster) as workers:
+            yield from workers.map(shards)
+    else:
+        _, work = start()
+        for shard in shards:
+            yield shard, work(shard)
+
+
+def _refusals(grid: Grid, stereotypes: Iterable[Stereotype]) -> Iterator[Refused]:
+    """The stereotypes that no identity goes with; of a stretch of the identities `build` could not say that."""
+    for outcome in build((), (one for one in stereotypes if not grid.of(one.category))):
+        assert isinstance(outcome, Refused)
+        yield outcome
+
+
+def _folder(out: Path, identity: dict[str, Any]) -> AppendLog:
+    """The folder's journal, held by this process alone, after making sure what the folder is a folder of."""
+    if out.is_dir() and any(out.iterdir()) and not (out / JOURNAL).exists():
+        raise BadInput(out, "a folder with other files in it", "a new folder, or one of shards that was begun before")
+    journal = AppendLog(out / JOURNAL, EXPECTED)
+    try:
+        if not (out / MANIFEST).exists():
+            json_files.write(identity, out / MANIFEST)
+        elif changed := list(differences(json_files.read(out / MANIFEST, EXPECTED), identity)):
+            raise ValueError(
+                f"{out} holds probes of something else ({'; '.join(changed)}); "
+                "give another folder, or delete this one to begin again"
+            )
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+def _identity(
+    identities: Iterable[Identity], stereotypes: Iterable[Stereotype], rows: int, source: Extra
+) -> dict[str, Any]:
+    """What the shards are made of, and how."""
+    return {"identities": _digest(identities), "stereotypes": _digest(stereotypes), "rows": rows, "source": source}
+
+
+def _digest(records: Iterable[Any]) -> str:
+    """The start of the SHA-256 of records in their order."""
+    digest = sha256()
+    for record in records:
+        digest.update(jsonl.dumps(record) + b"\n")
+    return digest.hexdigest()[:16]
+
+
+def _place(out: Path, number: int, of: int) -> Path:
+    """The file of a shard, named as the Hub's own tools name one."""
+    return out / "data" / f"{SPLIT}-{number:05}-of-{of:05}.parquet"

@@ -7,7 +7,7 @@ completion code; the answers come as a CSV with a row for each page that somebod
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,8 @@ from catsofa.data import csv_files
 from catsofa.data.files import BadInput, atomic_write, short
 
 Platform = Literal["mturk", "prolific"]
+Watch = Callable[[Sequence[list[Task]]], Iterable[list[Task]]]
+"""Is given the pages' tasks, and passes them on."""
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 FIELD = "catsofa"
 """The name of the field in which a page's answers travel."""
@@ -46,19 +48,21 @@ class Exported:
     files: tuple[str, ...]
 
 
-def export(study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "") -> Exported:
+def export(
+    study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "", watch: Watch = iter
+) -> Exported:
     """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
     pages = list(_pages(list(study.tasks()), per_page))
     out.mkdir(parents=True, exist_ok=True)
     if platform == "mturk":
         _write(out / "task.html", _page(study, "${tasks}", "${page}", "", "https://www.mturk.com/mturk/externalSubmit"))
-        cells = ({"page": _name(page, study), "tasks": _script(page)} for page in pages)
+        cells = ({"page": _name(page, study), "tasks": _script(page)} for page in watch(pages))
         csv_files.write(cells, out / "input.csv", ("page", "tasks"))
         return Exported(pages=len(pages), tasks=len(study.keys), files=("task.html", "input.csv"))
     if not submit_to.startswith("https://"):
         raise ValueError("Prolific keeps no answers: say with --submit-to where the pages shall send them (https://…)")
     listed = []
-    for page in pages:
+    for page in watch(pages):
         name, code = _name(page, study), completion_code(study, page)
         _write(out / f"{name}.html", _page(study, _script(page), name, code, submit_to))
         listed.append({"page": f"{name}.html", "completion_code": code, "tasks": str(len(page))})

@@ -1,7 +1,7 @@
 """What a similarity score is worth: its rank correlation with people, and the threshold that is right often enough."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,8 @@ from catsofa.data.files import BadInput, lines
 
 Floats = NDArray[np.float64]
 
+STRETCH = 256
+"""Pairs that are compared between two looks at how far it is."""
 COLUMNS = ("sentence1", "sentence2", "score")
 EXPECTED = f"a table with the columns {', '.join(COLUMNS)}, as STS-B has them, separated by tabs or commas"
 
@@ -75,11 +77,13 @@ def _number(cell: str, path: Path | str, line: int) -> float:
     return value
 
 
-def cosines(pairs: Iterable[Judged], encoder: Encoder) -> Floats:
-    """The cosine of each pair."""
-    listed = list(pairs)
-    one, other = encoder.encode([p.one for p in listed]), encoder.encode([p.other for p in listed])
-    found: Floats = np.einsum("ij,ij->i", one, other).astype(np.float64)
+def cosines(pairs: Sequence[Judged], encoder: Encoder, watch: Callable[[range], Iterable[int]] = iter) -> Floats:
+    """The cosine of each pair; `watch` is given where each stretch of them begins, and passes it on."""
+    found = np.empty(len(pairs))
+    for at in watch(range(0, len(pairs), STRETCH)):
+        some = pairs[at : at + STRETCH]
+        one, other = encoder.encode([p.one for p in some]), encoder.encode([p.other for p in some])
+        found[at : at + STRETCH] = np.einsum("ij,ij->i", one, other)
     return found
 
 

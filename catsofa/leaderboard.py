@@ -3,7 +3,7 @@
 What is published is made of whole tasks, to one decimal: no item, term or domain, and no reason that needs a label.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -31,6 +31,8 @@ DECIMALS = 1
 """Of every number that is published, so that no single item can be seen in it."""
 
 Entry = dict[str, Any]
+Watch = Callable[[Sequence[Path]], Iterable[Path]]
+"""Is given the submissions in their order, and passes them on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Turned(ValueError):
     """A submission that cannot count; the message says why, without a label of the split."""
 
 
-def update(folder: Path | str, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None) -> list[Entry]:
+def update(
+    folder: Path | str, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None, watch: Watch = iter
+) -> list[Entry]:
     """Score what is new in `folder/submissions`, add it to the history, write the page, and return the whole history.
 
     A file is judged once for each split and protocol; one that was changed is judged again, beside its old entry.
@@ -65,7 +69,8 @@ def update(folder: Path | str, on: str | Path, *, protocol: str = "catsofa", see
     split = Withheld(list(cats_on(on)), name_of(place), named(protocol, seed=seed))
     with AppendLog(folder / HISTORY, EXPECTED) as log:
         entries = list(log.read(*NEEDED))
-        for file in sorted(file for file in (folder / SUBMISSIONS).iterdir() if not file.name.startswith(".")):
+        files = sorted(file for file in (folder / SUBMISSIONS).iterdir() if not file.name.startswith("."))
+        for file in watch(files):
             entries += [entry for new in _new(file, split, entries) for entry in log.append(new)]
         write(entries, folder / PAGE)
     return entries

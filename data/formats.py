@@ -135,8 +135,12 @@ def convert(
     *,
     source_format: str | None = None,
     target_format: str | None = None,
+    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> Conversion:
-    """Write the records of `source` as `target`, and count what the target's format cannot hold."""
+    """Write the records of `source` as `target`, and count what the target's format cannot hold.
+
+    `watch` is given the records as they are read, and passes them on.
+    """
     if os.path.realpath(source) == os.path.realpath(target):
         raise ValueError(f"{target} is the file to read; name another one to write")
     incoming = named(source_format) if source_format else format_of(source)
@@ -147,7 +151,7 @@ def convert(
     lost: Counter[str] = Counter()
 
     def counted() -> Iterator[Any]:
-        for record in records:
+        for record in watch(records):
             if not isinstance(record, outgoing.holds):
                 raise BadInput(source, kind_name(type(record)), f"{_kinds(outgoing)}, which {outgoing.name} holds")
             lost.update(set(outgoing.loses(record)))

@@ -1,7 +1,7 @@
 """Controls and the power of a set, from files to files."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapp
 from catsofa.scoring.power import found, found_change, planned_for
 
 Row = dict[str, Any]
+Part = tuple[str | None, str | None]
+"""A task and a domain; None stands for all of them."""
 
 
 def write_controls(
@@ -40,18 +42,30 @@ def write_controls(
     return made
 
 
-def power_rows(cats: Sequence[Cat], scores: Scores | None = None, others: Scores | None = None) -> list[Row]:
+def power_rows(
+    cats: Sequence[Cat],
+    scores: Scores | None = None,
+    others: Scores | None = None,
+    watch: Callable[[Sequence[Part]], Iterable[Part]] = iter,
+) -> list[Row]:
     """For each task and domain the smallest ss effect that is found: as planned, by these scores, between these two."""
     before = outcomes(cats, scores) if scores is not None else None
     after = outcomes(cats, others) if others is not None else None
     rows = []
-    for kind in [*(kind for kind in KINDS if any(cat.kind == kind for cat in cats)), None]:
-        domains = sorted({cat.bias_type for cat in cats if kind in (None, cat.kind)})
-        for domain in [*(domains if kind else ()), None]:
-            part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]
-            about = {"task": kind or "both", "domain": domain or "overall"}
-            rows.append(about | _row(part, _part(before, kind, domain), _part(after, kind, domain)))
+    for kind, domain in watch(_parts(cats)):
+        part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]
+        about = {"task": kind or "both", "domain": domain or "overall"}
+        rows.append(about | _row(part, _part(before, kind, domain), _part(after, kind, domain)))
     return rows
+
+
+def _parts(cats: Sequence[Cat]) -> list[Part]:
+    """Each task with each of its domains and with all of them, then all tasks together."""
+    found: list[Part] = []
+    for kind in KINDS:
+        domains = sorted({cat.bias_type for cat in cats if cat.kind == kind})
+        found += [(kind, domain) for domain in [*domains, None]] if domains else []
+    return [*found, (None, None)]
 
 
 def _part(of: Outcomes | None, kind: str | None, domain: str | None) -> Outcomes | None:

@@ -1,6 +1,6 @@
 """Ensembles: several models' scores of the same CATs as one, by z-scores or by StereoSet's released rule."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from itertools import pairwise as successive
@@ -19,6 +19,8 @@ RELEASED: Mapping[Kind, tuple[float, float, float]] = {
 """The released weights of BERT-large, GPT2-medium and GPT2-large, whose scores have scales of their own."""
 
 Weights = Mapping[Kind, Sequence[float]]
+Watch = Callable[[Sequence[tuple[float, ...]]], Iterable[tuple[float, ...]]]
+"""Is given the weights that are tried, and passes them on."""
 
 
 def released(cats: Iterable[Cat], models: Sequence[Scores], *, weights: Weights = RELEASED) -> Iterator[Score]:
@@ -43,7 +45,9 @@ def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) ->
                 yield _score(cat, cat[label].id, float(value))
 
 
-def search(cats: Sequence[Cat], models: Sequence[Scores], *, steps: int = 20) -> dict[Kind, tuple[float, ...]]:
+def search(
+    cats: Sequence[Cat], models: Sequence[Scores], *, steps: int = 20, watch: Watch = iter
+) -> dict[Kind, tuple[float, ...]]:
     """For each task the weights, on a grid of 1/steps, whose lms is highest; of equal ones the most even.
 
     What is found on a set is too good on that set: report the ensemble on another one.
@@ -53,7 +57,7 @@ def search(cats: Sequence[Cat], models: Sequence[Scores], *, steps: int = 20) ->
         of_kind = [cat for cat in cats if cat.kind == kind]
         frame, z = outcomes(of_kind, {}), z_scores(of_kind, models)
         tried = sorted(_simplex(len(models), steps), key=lambda weights: sum(w * w for w in weights))
-        best[kind] = max(tried, key=lambda weights: _lms(frame, z @ np.asarray(weights)))
+        best[kind] = max(watch(tried), key=lambda weights: _lms(frame, z @ np.asarray(weights)))
     return best
 
 

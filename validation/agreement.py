@@ -4,7 +4,7 @@ Every statistic here is a function of sums over items, so the sums are taken onc
 matrix product of weights and sums.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from catsofa.data.records import Annotation
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
 
+Watch = Callable[[Sequence[str]], Iterable[str]]
+"""Is given the parts of a set that agreement is taken of, and passes them on."""
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 PREVALENT = 0.8
 """From this share of one label on, chance agreement is so high that kappa says little about people."""
@@ -85,13 +87,15 @@ def agreement_by(
     unit: Mapping[str, str] | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    watch: Watch = iter,
 ) -> dict[str, Agreement]:
     """The same for each value of a facet of the items: a domain, a target term, a split."""
     groups: dict[str, list[Annotation]] = {}
     for annotation in answers(annotations):
         if annotation.item in facet:
             groups.setdefault(facet[annotation.item], []).append(annotation)
-    return {value: agreement(groups[value], unit=unit, resamples=resamples, seed=seed) for value in sorted(groups)}
+    parts = watch(sorted(groups))
+    return {value: agreement(groups[value], unit=unit, resamples=resamples, seed=seed) for value in parts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

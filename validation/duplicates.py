@@ -1,7 +1,7 @@
 """Near-duplicates: records whose content shares most of its four-letter pieces, found exactly and fast."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -24,6 +24,8 @@ class NearDuplicate:
     similarity: float
 
 
+Watch = Callable[[Sequence[int]], Iterable[int]]
+"""Is given the places of the texts in the order in which they are compared, and passes them on."""
 COMPARED = (Cat, Pair, Stereotype, Statement)
 """What can be compared. Probes are every identity with every stereotype: that they are alike is their point."""
 
@@ -46,7 +48,7 @@ def content(record: Any) -> str:
     )
 
 
-def near_duplicates(texts: Sequence[str], near: float = NEAR) -> Iterator[NearDuplicate]:
+def near_duplicates(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Iterator[NearDuplicate]:
     """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more.
 
     Two sets that similar share one of their ceil((1 - near) * size) + 1 rarest pieces (Bayardo et al. 2007), so
@@ -57,7 +59,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> Iterator[NearDu
     sets = [pieces(text) for text in texts]
     common = Counter(piece for one in sets for piece in one)
     index: dict[str, list[int]] = defaultdict(list)
-    for place in sorted(range(len(sets)), key=lambda n: len(sets[n])):
+    for place in watch(sorted(range(len(sets)), key=lambda n: len(sets[n]))):
         here = sets[place]
         rarest = sorted(here, key=lambda piece: (common[piece], piece))[
             : len(here) - ceil(near * len(here) - ROUNDING) + 1
@@ -72,9 +74,11 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> Iterator[NearDu
             index[piece].append(place)
 
 
-def near_duplicates_between(texts: Sequence[str], others: Sequence[str], near: float = NEAR) -> Iterator[NearDuplicate]:
+def near_duplicates_between(
+    texts: Sequence[str], others: Sequence[str], near: float = NEAR, watch: Watch = iter
+) -> Iterator[NearDuplicate]:
     """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`)."""
-    for pair in near_duplicates([*texts, *others], near):
+    for pair in near_duplicates([*texts, *others], near, watch):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import chain
@@ -55,14 +55,22 @@ class Report(Tabular):
 
 
 def lint(
-    records: Iterable[Any], given: Given | None = None, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
+    records: Iterable[Any],
+    given: Given | None = None,
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    watch: Callable[[Iterable[Rule]], Iterable[Rule]] = iter,
 ) -> Report:
-    """Run the selected rules, all of them by default, but those that need something that is not given."""
+    """Run the selected rules, all of them by default, but those that need something that is not given.
+
+    `watch` is given the rules one after another, and passes them on.
+    """
     given, corpus = given or Given(), Corpus(records=list(records))
     findings: list[Finding] = []
     ran: list[str] = []
     missing: dict[str, str] = {}
-    for rule in chosen(select, ignore):
+    for rule in watch(chosen(select, ignore)):
         wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(given, name)]
         if wanting:
             missing[rule.code] = ", ".join(wanting)

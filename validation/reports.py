@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
+from catsofa.validation.agreement import STATISTICS, Agreement, Watch, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.annotators import Annotator, Exclusion
 from catsofa.validation.collected import Collected, facet
 from catsofa.validation.confirmed import Confirmed
@@ -42,19 +42,16 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
 
 
 def agreement_report(
-    collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0
+    collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0, watch: Watch = iter
 ) -> dict[str, Any]:
     """Agreement over everything, then by domain, target term and annotator, and by each further column asked for."""
     annotations, unit = collected.agreed_on(), collected.units()
     facets = collected.facets() | {column: _column(annotations, column) for column in by}
     found = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
-    parts: dict[str, dict[str, Any]] = {
-        name: {
-            value: agreement_values(part)
-            for value, part in agreement_by(annotations, values, unit=unit, resamples=resamples, seed=seed).items()
-        }
-        for name, values in facets.items()
-    }
+    parts: dict[str, dict[str, Any]] = {}
+    for name, values in facets.items():
+        within = agreement_by(annotations, values, unit=unit, resamples=resamples, seed=seed, watch=watch)
+        parts[name] = {value: agreement_values(part) for value, part in within.items()}
     people = agreement_of_annotators(annotations, resamples=resamples, seed=seed)
     parts["annotator"] = {
         name: {"percent": a.percent, "intervals": {"percent": {"low": a.low, "high": a.high}}, "items": a.items}

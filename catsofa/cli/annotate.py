@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catsofa.cli import annotate_crowd, annotate_people, annotate_server
-from catsofa.cli.terminal import NEW_FOLDER, Json, Quiet, examples, note, print_json, say, table
+from catsofa.cli.terminal import (
+    NEW_FOLDER,
+    Json,
+    Quiet,
+    counting,
+    examples,
+    lines_in,
+    note,
+    print_json,
+    progress,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
     from catsofa.annotation.status import Status
@@ -61,7 +73,7 @@ def create(
     made = studies.create(
         study,
         kind=kind,
-        items=studies.read_items(items, kind),
+        items=progress(studies.read_items(items, kind), "items", lines_in(items), quiet=quiet),
         gold=studies.read_items(gold, kind) if gold else (),
         title=title,
         overlap=overlap,
@@ -95,7 +107,8 @@ def push(
     server = from_environment(opened.settings.url)
     if doubt := server.version().doubt:
         note(doubt)
-    opened, pushed = send(opened, server, chunk=chunk, report=lambda done: note(f"{done:,} tasks", quiet=quiet))
+    with counting("tasks sent", len(opened.keys), quiet=quiet) as report:
+        opened, pushed = send(opened, server, chunk=chunk, report=report)
     say(
         f"project {opened.settings.project} at {opened.settings.url}: {pushed.sent:,} tasks sent, "
         f"{pushed.there:,} there before, {pushed.removed:,} copies removed, "
@@ -122,9 +135,8 @@ def pull(
 
     opened = open_study(study)
     server = from_environment(opened.settings.url)
-    pulled = fetch(
-        opened, server, everything=everything, report=lambda read: note(f"{read:,} tasks read", quiet=quiet or json)
-    )
+    with counting("tasks read", quiet=quiet or json) as report:
+        pulled = fetch(opened, server, everything=everything, report=report)
     if json:
         print_json(asdict(pulled))
         return
@@ -151,7 +163,8 @@ def status(
 
     opened = open_study(study)
     if pull_first:
-        fetch(opened, from_environment(opened.settings.url))
+        with counting("tasks read", quiet=json) as report:
+            fetch(opened, from_environment(opened.settings.url), report=report)
     found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent)
     print_json(asdict(found)) if json else _say(found)
 

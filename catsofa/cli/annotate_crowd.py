@@ -1,12 +1,13 @@
 """Commands for crowds elsewhere: pages of tasks out, their results home."""
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, say
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, say
 
 StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
 
@@ -41,8 +42,11 @@ def export_html(
     from catsofa.annotation import crowd
     from catsofa.annotation.study import open_study
 
+    def watch(pages: Iterable[Any]) -> Iterator[Any]:
+        return progress(pages, "pages", quiet=quiet)
+
     opened = open_study(study)
-    made = crowd.export(opened, out, platform.value, per_page=per_page, submit_to=submit_to)
+    made = crowd.export(opened, out, platform.value, per_page=per_page, submit_to=submit_to, watch=watch)
     say(
         f"{made.pages:,} pages with {made.tasks:,} tasks in {out}; give each page to {opened.settings.overlap} people",
         quiet=quiet,
@@ -68,6 +72,7 @@ def import_results(
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
+    doing("reading the answers")
     pulled, refused = crowd.import_results(opened, results)
     if json:
         print_json(asdict(pulled) | {"rejected": refused})

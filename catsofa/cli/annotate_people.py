@@ -1,12 +1,11 @@
 """Commands about the people of a study: invite, assign, reopen, close."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Quiet, examples, note, say, table
+from catsofa.cli.terminal import Quiet, counting, doing, examples, note, say, table
 
 StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
 
@@ -66,15 +65,11 @@ def assign(study: StudyFolder, quiet: Quiet = False) -> None:
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    kept, elsewhere = people.assign(opened, from_environment(opened.settings.url), _every_hundred(quiet))
+    with counting("tasks", quiet=quiet) as report:
+        kept, elsewhere = people.assign(opened, from_environment(opened.settings.url), report)
     say(f"{kept:,} items were taken out of their writers' hands", quiet=quiet)
     if elsewhere:
         note(f"{elsewhere:,} items have writers without an account on this server", quiet=quiet)
-
-
-def _every_hundred(quiet: bool) -> Callable[[int], None]:
-    """Say how far it is, now and then."""
-    return lambda done: note(f"{done:,} tasks", quiet=quiet or done % 100 > 0)
 
 
 def reopen(
@@ -99,11 +94,13 @@ def reopen(
     server = from_environment(opened.settings.url)
     items = list(item or ())
     if undecided:
-        pull(opened, server)
+        with counting("tasks read") as report:
+            pull(opened, server, report=report)
         items += _undecided(study, opened.settings.overlap, need, posterior)
     if not items:
         say("nothing to reopen: of what all who were asked have judged, everything is decided")
         return
+    doing(f"reopening {len(set(items)):,} items")
     changed = people.reopen(opened, server, items, more)
     say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
 
@@ -137,6 +134,7 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
 
     opened = open_study(study)
     server = from_environment(opened.settings.url)
-    closed = people.close(opened, server, _every_hundred(quiet))
+    with counting("tasks closed", len(opened.keys), quiet=quiet) as report:
+        closed = people.close(opened, server, report)
     pulled = pull.pull(closed, server)
     say(f"closed at {closed.settings.closed}; {pulled.records:,} records in {study}", quiet=quiet)

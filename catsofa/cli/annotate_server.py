@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import confirm, examples, note, say
+from catsofa.cli.terminal import confirm, doing, examples, note, say
 
 if TYPE_CHECKING:
     from catsofa.annotation.server import Credentials, Running
@@ -52,10 +52,11 @@ def serve(
     server.refuse_taken(server.LOOPBACK, port)
     if not folder.exists():
         note("preparing the database, which takes a minute …")
+    doing("preparing the database")
     first = server.prepare(program, folder, database, server.Credentials(email=email))
     # said before anything else can go wrong: nobody can ask for them again
     _say_account(first, f"http://{server.LOOPBACK}:{port}")
-    note("starting …")
+    doing("starting the server")
     try:
         with server.Running(program, folder, port=port, database=database) as running:
             _say_running(running, folder)
@@ -78,6 +79,7 @@ def _installed(yes: bool) -> Path:
     if not agreed:
         raise ValueError(refused)
     note("installing, which takes some minutes …")
+    doing("installing")
     return server.install()
 
 

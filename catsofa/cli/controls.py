@@ -1,13 +1,13 @@
 """Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, doing, examples, lines_in, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
@@ -73,6 +73,7 @@ def compare(
     from catsofa.scoring.score_files import compare_on
     from catsofa.scoring.sofa_rankings import Agreement
 
+    doing("comparing, by resampling")
     found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
     if json:
         print_json(found.to_dict())
@@ -156,11 +157,16 @@ def ensemble(
     if released:
         _write(ensembles.released(cats, models), out)
         return
-    found = ensembles.parsed(weights) if weights else ensembles.search(cats, models)
+    found = ensembles.parsed(weights) if weights else ensembles.search(cats, models, watch=_trying)
     if not weights:
         note("weights searched on these CATs, so that lms is too good on them: report the ensemble on others, with")
         note(" ".join(f"--weights {kind}={','.join(map(str, of))}" for kind, of in found.items()))
     _write(ensembles.combined(cats, models, found), out)
+
+
+def _trying(weights: Sequence[tuple[float, ...]]) -> Iterable[tuple[float, ...]]:
+    """Shows how many weights are tried."""
+    return progress(weights, "weights tried")
 
 
 def controls(
@@ -175,7 +181,9 @@ def controls(
     """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
     from catsofa.scoring.control_files import write_controls
 
-    made = write_controls(_cats(on), out, frequencies=frequencies, seed=seed)
+    cats = _cats(on, json)
+    doing(f"making controls of {len(cats):,} CATs")
+    made = write_controls(cats, out, frequencies=frequencies, seed=seed)
     if json:
         print_json(made)
         return
@@ -205,7 +213,7 @@ def power(
     if against is not None and predictions is None:
         raise ValueError("--against needs --predictions: a change is between two files of scores")
     of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
-    rows = power_rows(_cats(on), of, other)
+    rows = power_rows(_cats(on, json), of, other, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
     if json:
         print_json({"level": 0.95, "power": 0.8, "sets": rows})
         return
@@ -214,11 +222,12 @@ def power(
     )
 
 
-def _cats(data: str) -> "list[Cat]":
+def _cats(data: str, quiet: bool = False) -> "list[Cat]":
     """The CATs of a file, or of a released set by name."""
     from catsofa.scoring.score_files import cats_on
 
-    return list(cats_on(local(data)))
+    path = local(data)
+    return list(progress(cats_on(path), f"reading {path.name}", lines_in(path), quiet=quiet))
 
 
 def _write(scores: "Iterable[Score]", out: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, note, print_json, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.data.fetch import Fetched, Progress
@@ -64,7 +64,14 @@ def convert(
     """Write the records of one file in another format, and say what that format cannot hold."""
     from catsofa.data import csv_files, formats
 
-    done = formats.convert(local(source), target, source_format=source_format, target_format=target_format)
+    path = local(source)
+    done = formats.convert(
+        path,
+        target,
+        source_format=source_format,
+        target_format=target_format,
+        watch=lambda records: progress(records, "records", lines_in(path), quiet=json),
+    )
     if target.suffix == ".csv" and (running := csv_files.formulas(target)):
         note(f"{running:,} cells begin as formulas do; a spreadsheet would run them, so open the file as text")
     if json:
@@ -201,9 +208,22 @@ def _bars(quiet: bool = False) -> Iterator["Progress | None"]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=15),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, note, print_json, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, note, print_json, progress, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +32,13 @@ def leaderboard(
     """Score submitted StereoSet predictions against a withheld split: a history that only grows, and a static page."""
     from catsofa.leaderboard import PAGE, update
 
-    found = update(folder, local(on), protocol=protocol, seed=seed)
+    found = update(
+        folder,
+        local(on),
+        protocol=protocol,
+        seed=seed,
+        watch=lambda files: progress(files, "submissions", quiet=quiet or json),
+    )
     if json:
         print_json(found)
         return

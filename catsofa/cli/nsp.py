@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, progress, say
 
 if TYPE_CHECKING:
     from catsofa.scoring.next_sentence import NextSentence
@@ -17,6 +17,8 @@ Head = Literal["own", "linear", "mlp"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 Checkpoint = Annotated[Path, typer.Argument(help="The folder that `catsofa nsp train` wrote.")]
 Pairs = Annotated[Path | None, typer.Option(help="Pairs as `catsofa build pairs` writes them: a folder or a file.")]
+STRETCH = 100
+"""CATs that are scored between two looks at how far it is."""
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best one if not given.")]
 
 
@@ -96,6 +98,7 @@ def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, js
 
     head = next_sentence.load(checkpoint, device=device)
     known = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known
+    doing(f"asking {len(known):,} pairs")
     accuracy = head.accuracy(known)
     low, high = wilson(100 * accuracy, len(known))
     separated, following = head.separation(known), sum(follows for *_, follows in known)
@@ -121,7 +124,10 @@ def score(
     from catsofa.scoring import next_sentence
 
     head: NextSentence = next_sentence.load(checkpoint, device=device)
-    scores = head.score_cats(formats.read_as(local(on), Cat))
+    cats = [cat for cat in formats.read_as(local(on), Cat) if cat.kind == next_sentence.TASK]
+    stretches = [cats[at : at + STRETCH] for at in range(0, len(cats), STRETCH)]
+    watched = progress(stretches, f"scored, {STRETCH} CATs at once", quiet=quiet)
+    scores = [score for some in watched for score in head.score_cats(some)]
     if not scores:
         raise ValueError(f"{on} holds no intersentence CATs, and a next-sentence head scores no others")
     written = formats.named("predictions").write(scores, out)

@@ -11,17 +11,20 @@ SILENCE = 2.0
 
 
 class Patience:
-    """Shows on stderr for how long nothing was said; a word from the command ends it."""
+    """Shows on stderr what is being done while nothing is said, and for how long; a word from the command ends it."""
 
     def __init__(self) -> None:
+        self.quiet = True
+        self._what = "working"
         self._timer: threading.Timer | None = None
         self._shown: Any = None
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
+    def begin(self, what: str = "working") -> None:
         """Count from now on, where a person is watching."""
         self.end()
-        if sys.stderr.isatty():
+        self._what = what
+        if not self.quiet and sys.stderr.isatty():
             self._timer = threading.Timer(SILENCE, self._show)
             self._timer.daemon = True
             self._timer.start()
@@ -36,18 +39,18 @@ class Patience:
             shown.stop()
 
     def _show(self) -> None:
-        """Draw a line with the time that has passed."""
+        """Draw a line with what is done and the time that has passed."""
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        bar = Progress(
-            SpinnerColumn(), TextColumn("working"), TimeElapsedColumn(), console=Console(stderr=True), transient=True
-        )
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
         with self._lock:
             if self._timer is None:
                 return
             self._shown = bar
-            bar.add_task("working")
+            bar.add_task(self._what)
+            bar.tasks[0].start_time = bar.get_time() - SILENCE
             bar.start()
 
 
@@ -57,9 +60,10 @@ PATIENCE = Patience()
 @contextmanager
 def patience(*, quiet: bool) -> Iterator[None]:
     """Show a sign of life within this block, unless it is to be quiet."""
-    if not quiet:
-        PATIENCE.begin()
+    PATIENCE.quiet = quiet
+    PATIENCE.begin()
     try:
         yield
     finally:
         PATIENCE.end()
+        PATIENCE.quiet = True

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, examples, note, print_json, say
+from catsofa.cli.terminal import Json, doing, examples, note, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +64,7 @@ def release(
     languages = dict.fromkeys(getattr(item, "language", "en") for some in splits.values() for item in some)
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
     votes = [vote for file in ([annotations] if annotations else judged) for vote in read_as(file, Annotation)]
+    doing(f"counting {len(votes):,} judgements, writing, and reading all back")
     secret = studies[0].settings.secret if studies else secrets.token_hex(16)
     made = write(
         splits, votes, out, facts, secret=secret, rule=Rule(need=need, of=of), works=[work_of(one) for one in studies]

@@ -1,6 +1,7 @@
 """Commands that score: models and prediction files, robustness to paraphrase, protocols."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from math import floor, isnan, log10
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 from catsofa.cli import controls, export, protocols
 from catsofa.cli.data import local
 from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
-from catsofa.cli.terminal import DATA, Json, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, doing, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
@@ -100,7 +101,9 @@ def score(
     if bool(models) == bool(predictions):
         raise ValueError("name models to score, or --predictions to measure, one of the two")
     sets = [str(local(data)) for data in on]
+    watch = partial(_scored, quiet=json)
     found: Iterable[Report]
+    doing("reading scores, resampling for the intervals" if predictions else "loading the model")
     if predictions:
         found = (report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets)
     elif engine == "vllm":
@@ -111,7 +114,7 @@ def score(
             out=out,
             limit=limit,
             with_terms=terms,
-            watch=lambda records: progress(records, "scored", quiet=json),
+            watch=watch,
             dtype=dtype,
             trust_remote_code=trust_remote_code,
         )
@@ -126,7 +129,7 @@ def score(
             batch_tokens=batch_tokens,
             with_terms=terms,
             cluster=cluster(engine, ray_address, workers),
-            watch=lambda records: progress(records, "scored", quiet=json),
+            watch=watch,
             device=device,
             dtype=dtype,
             device_map=device_map,
@@ -135,6 +138,12 @@ def score(
             allow_pickle=allow_pickle,
         )
     show_all(found, terms, json)
+
+
+def _scored(records: Iterable[Any], quiet: bool) -> Iterator[Any]:
+    """The records as they are scored, with how far it is; then their measures are taken."""
+    yield from progress(records, "scored", quiet=quiet)
+    doing("resampling for the intervals")
 
 
 def show_all(found: "Iterable[Report]", terms: bool, json: bool) -> None:
@@ -149,6 +158,7 @@ def show_all(found: "Iterable[Report]", terms: bool, json: bool) -> None:
         show(each)
         if terms and isinstance(each.results, Probes):
             show_ends(each.results)
+        doing("loading the next")
 
 
 def _by_vllm(models: Sequence[str], sets: Sequence[str], **options: Any) -> Iterator["Report"]:
@@ -244,6 +254,7 @@ def robustness(
     """Say what rephrasing changes: lms, ss and icat, the preferences that flip, and the ranks of several models."""
     from catsofa.scoring.score_files import robustness_on
 
+    doing("comparing, by resampling")
     found = robustness_on(original, paraphrase, [local(data) for data in on or ()], protocol=protocol, seed=seed)
     if json:
         print_json(found.to_dict())

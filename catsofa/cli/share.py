@@ -1,12 +1,25 @@
 """Commands that take what was made elsewhere: to lm-evaluation-harness, to the Hub."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, NEW_FOLDER, Json, Quiet, examples, note, print_json, say
+from catsofa.cli.terminal import (
+    DATA,
+    NEW_FOLDER,
+    Json,
+    Quiet,
+    doing,
+    examples,
+    lines_in,
+    note,
+    print_json,
+    progress,
+    say,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +60,8 @@ def export_harness(
     from catsofa.data import sources
     from catsofa.harness import write
 
-    count = write(sources.read(local(data)), out, name)
+    path = local(data)
+    count = write(progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet), out, name)
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
 
 
@@ -65,7 +79,9 @@ def export_bias_bench(
     from catsofa.bias_bench import write
     from catsofa.data import sources
 
-    written = write((record for one in data for record in sources.read(local(one))), out)
+    places = [local(one) for one in data]
+    found = (progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=json) for path in places)
+    written = write(chain.from_iterable(found), out)
     if json:
         print_json(asdict(written))
         return
@@ -92,6 +108,7 @@ def push_to_hub(
 
     from catsofa.hub import push
 
+    doing(f"pushing to {repo}")
     pushed = push(paths, repo, public=public, message=message, quiet=quiet or json)
     if json:
         print_json(asdict(pushed))

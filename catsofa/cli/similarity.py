@@ -9,7 +9,7 @@ import typer
 from catsofa.cli.build import filters
 from catsofa.cli.data import local
 from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -107,9 +107,8 @@ def near_duplicates(
     """Keep the first of texts that are nearly the same; a million take about half a minute."""
     from catsofa.builders import outcomes
     from catsofa.builders.near_duplicates import text_of, without_near_duplicates
-    from catsofa.data import formats
 
-    records = progress(formats.read(file), "reading", lines_in(file), quiet=quiet)
+    records = reading(file, quiet=quiet)
     _show(
         str(out), outcomes.write(without_near_duplicates(records, text_of, threshold, seed), out, refused), json, quiet
     )
@@ -125,13 +124,16 @@ def calibrate_similarity(
     json: Json = False,
 ) -> None:
     """Say how a model's cosines agree with people, and from which cosine on they are right often enough."""
-    from catsofa.builders.calibration import calibrate, cosines, read_judged
+    from catsofa.builders.calibration import STRETCH, calibrate, cosines, read_judged
     from catsofa.builders.encoders import sentence_encoder
 
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
+    encoder = sentence_encoder(model, backend)
+    compared = cosines(judged, encoder, lambda starts: progress(starts, f"compared, {STRETCH} at once", quiet=json))
+    doing(f"resampling {len(judged):,} pairs")
     found = calibrate(
-        cosines(judged, sentence_encoder(model, backend)),
+        compared,
         scores,
         same_from=same_from,
         precision=precision,

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -13,7 +14,7 @@ import typer
 from catsofa.cli.patience import PATIENCE
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
+    from rich.progress import Progress, ProgressColumn
 
 T = TypeVar("T")
 
@@ -102,21 +103,54 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     console.print(drawn)
 
 
+def doing(what: str) -> None:
+    """Say what one long piece of work is, should it last: its sign of life names it."""
+    PATIENCE.begin(what)
+
+
 def progress(
     items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
 ) -> Iterator[T]:
     """The items, with rate and time left on stderr where a person is watching; a total may be counted only then."""
+    with _bar(quiet) as bar:
+        if bar is None:
+            yield from items
+        else:
+            known = total() if callable(total) else total
+            yield from bar.track(items, total=known or None, description=label)
+
+
+@contextmanager
+def counting(label: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Takes how much is done so far, and shows it as `progress` does: for work that reports and gives no items."""
+    with _bar(quiet) as bar:
+        if bar is None:
+            yield lambda done: None
+        else:
+            task = bar.add_task(label, total=total)
+            yield lambda done: bar.update(task, completed=done)
+
+
+def reading(path: Path | str, *, quiet: bool = False) -> Iterator[Any]:
+    """The records of a file in any format, with how far it is read."""
+    from catsofa.data import formats
+
+    return progress(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
+
+
+@contextmanager
+def _bar(quiet: bool) -> "Iterator[Progress | None]":
+    """A bar on stderr where a person is watching."""
     if quiet or not sys.stderr.isatty():
-        yield from items
+        yield None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     PATIENCE.end()
     with Progress(*_columns(), console=Console(stderr=True), transient=True) as bar:
-        known = total() if callable(total) else total
-        yield from bar.track(items, total=known or None, description=label)
-    PATIENCE.begin()  # what is made of the items may take its time too
+        yield bar
+    PATIENCE.begin()  # what is made of it may take its time too
 
 
 def _columns() -> "Iterator[ProgressColumn]":
@@ -149,11 +183,11 @@ def _columns() -> "Iterator[ProgressColumn]":
 
 
 def lines_in(path: Path | str) -> Callable[[], int]:
-    """Counts the lines of a file: about how many records it holds; 0, for unknown, of anything else."""
+    """Counts the lines of a file: about how many records it holds; 0, for unknown, of JSON and of what is no file."""
 
     def count() -> int:
         file = Path(path)
-        if not file.is_file():
+        if not file.is_file() or file.suffix == ".json":
             return 0
         with file.open("rb") as bytes_of:
             return sum(block.count(b"\n") for block in iter(lambda: bytes_of.read(1 << 20), b""))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catsofa.cli import validate_sets
-from catsofa.cli.terminal import Json, examples, note, print_json, say, table
+from catsofa.cli.terminal import Json, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
     from catsofa.validation.collected import Collected
@@ -55,13 +55,14 @@ def about(*files: Path) -> Iterator[None]:
         raise ValueError(f"{', '.join(map(str, files))}: {error}") from None
 
 
-def _collected(path: Path, group: str = "", cats: Path | None = None) -> "Collected":
+def _collected(path: Path, quiet: bool, group: str = "", cats: Path | None = None) -> "Collected":
     """The annotations in a file of any format that has some, put on the CATs they judge if those are given."""
     from catsofa.data import formats
     from catsofa.data.records import Cat
     from catsofa.validation.collected import collect, onto
 
-    found = collect(formats.read(path), group)
+    found = collect(reading(path, quiet=quiet), group)
+    doing(f"looking at {len(found.annotations):,} annotations")
     return onto(formats.read_as(cats, Cat), found) if cats else found
 
 
@@ -116,7 +117,7 @@ def votes(
         repeats="drop" if drop_repeats else "fill",
     )
     with about(source):
-        confirmed = confirm(_collected(source, group, cats), rule, posterior)
+        confirmed = confirm(_collected(source, json, group, cats), rule, posterior)
     _write(confirmed.decided(), out)
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
@@ -169,7 +170,15 @@ def agreement(
     from catsofa.validation.reports import agreement_report
 
     with about(source):
-        report = agreement_report(_collected(source), by=by or (), resamples=resamples, seed=seed)
+        collected = _collected(source, json)
+        doing(f"resampling {len(collected.annotations):,} annotations {resamples:,} times")
+        report = agreement_report(
+            collected,
+            by=by or (),
+            resamples=resamples,
+            seed=seed,
+            watch=lambda parts: progress(parts, "agreement within", quiet=json),
+        )
     if json:
         print_json(report)
         return
@@ -237,7 +246,7 @@ def annotators(
 
     rule = Rule(need=need, of=of, gold_pass=gold_pass)
     with about(source):
-        collected = _collected(source, group)
+        collected = _collected(source, json, group)
         people = look_at(collected.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
         exclusion = without(collected, [person.name for person in people if person.exclude], rule)
     if json:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, examples, note, print_json, say, table
+from catsofa.cli.terminal import Json, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
+    from catsofa.validation.duplicates import Watch
     from catsofa.validation.lint import Report
 
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
@@ -44,11 +45,9 @@ def register(room: typer.Typer) -> None:
     room.command(epilog=examples("catsofa validate leaks dev.json test.json"))(leaks)
 
 
-def _records(paths: Iterable[Path]) -> list[Any]:
+def _records(paths: Iterable[Path], quiet: bool) -> list[Any]:
     """The records of some files."""
-    from catsofa.data import formats
-
-    return [record for path in paths for record in formats.read(path)]
+    return [record for path in paths for record in reading(path, quiet=quiet)]
 
 
 def lint(
@@ -86,7 +85,13 @@ def lint(
         negative=negative,
         against=against,
     )
-    report = run(_records([file]), tools, select=_codes(select), ignore=_codes(ignore))
+    report = run(
+        _records([file], json),
+        tools,
+        select=_codes(select),
+        ignore=_codes(ignore),
+        watch=lambda rules: progress(rules, "rules", quiet=json),
+    )
     if sarif:
         write_sarif(report, str(file), sarif)
     print_json(as_json(report)) if json else _say_findings(report)
@@ -145,8 +150,10 @@ def stats(
     from catsofa.validation import keywords, sentiment
     from catsofa.validation.set_reports import stats_report
 
+    records = _records(files, json)
+    doing(f"counting words of {len(records):,} items")
     report = stats_report(
-        _records(files),
+        records,
         classify=sentiment.load(sentiment_model) if sentiment_model else None,
         negative=_codes(negative),
         reference=keywords.reference(frequencies) if frequencies else None,
@@ -188,7 +195,7 @@ def split(
     from catsofa.validation import splits
 
     known = groups.read(siblings) if siblings else None
-    done = splits.split(_records(files), dev=dev, seed=seed, siblings=known, near=near)
+    done = splits.split(_records(files, json), dev=dev, seed=seed, siblings=known, near=near, watch=_comparing(json))
     report = splits.write(done, out, like=files[0], dev=dev, seed=seed)
     if json:
         print_json(report)
@@ -202,6 +209,11 @@ def split(
         f"{report['blocks']:,} blocks of terms that move together, {report['near_duplicates']:,} near-duplicates kept "
         f"on one side; written to {', '.join(report['files'].values())}"
     )
+
+
+def _comparing(quiet: bool) -> "Watch":
+    """Shows how far the search for near-duplicates is."""
+    return lambda places: progress(places, "comparing", quiet=quiet)
 
 
 def leaks(
@@ -218,7 +230,7 @@ def leaks(
     from catsofa.validation import siblings as groups
 
     known = groups.read(siblings) if siblings else None
-    found = leakage.leaks(_records([first]), _records([second]), known)
+    found = leakage.leaks(_records([first], json), _records([second], json), known, watch=_comparing(json))
     if json:
         print_json([asdict(leak) for leak in found])
         return

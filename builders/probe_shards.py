@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from catsofa.builders.probes import Grid, build, sofa_categories
-from catsofa.data import json_files, jsonl, parquet_columns
+from catsofa.data import jsonl, parquet_columns
 from catsofa.data.append_log import AppendLog
 from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.files import BadInput, atomic_write
@@ -31,7 +31,7 @@ ROWS = 50_000
 """Probes in a shard, about: some seconds of work, which is what a kill may cost."""
 GROUP = 10_000
 """Probes that stand in memory as records, and rows of a shard in one group."""
-MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+MANIFEST = "manifest.json"
 EXPECTED = "a folder of probes in shards"
 
 
@@ -66,7 +66,7 @@ def write(
     grid = Grid(identities, sofa_categories())
     subjects = [identity for _, identity in grid.of("")]
     shards = plan(grid, given, rows)
-    with _folder(out, _identity(subjects, given, rows, source or {})) as journal:
+    with _held(out, _identity(subjects, given, rows, source or {})):
         turned_away = list(_refusals(grid, given))
         if refused is not None:
             with atomic_write(refused) as file:
@@ -77,7 +77,6 @@ def write(
             for shard, content in watch(made, len(left)):
                 with atomic_write(files[shard]) as file:
                     file.write(content)
-                journal.append({"shard": files[shard].name, "probes": shard.probes})
     reasons = Counter(one.reason for one in turned_away)
     return Counter(kept=sum(shard.probes for shard in shards), **reasons)
 
@@ -140,23 +139,27 @@ def _refusals(grid: Grid, stereotypes: Iterable[Stereotype]) -> Iterator[Refused
         yield outcome
 
 
-def _folder(out: Path, identity: dict[str, Any]) -> AppendLog:
-    """The folder's journal, held by this process alone, after making sure what the folder is a folder of."""
-    if out.is_dir() and any(out.iterdir()) and not (out / JOURNAL).exists():
+def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
+    """The folder's manifest, held by this process alone, after making sure what the folder is a folder of.
+
+    It is a line that stays: a folder that was finished after kills is byte for byte one that was not killed.
+    """
+    if out.is_dir() and any(out.iterdir()) and not (out / MANIFEST).exists():
         raise BadInput(out, "a folder with other files in it", "a new folder, or one of shards that was begun before")
-    journal = AppendLog(out / JOURNAL, EXPECTED)
+    manifest = AppendLog(out / MANIFEST, EXPECTED)
     try:
-        if not (out / MANIFEST).exists():
-            json_files.write(identity, out / MANIFEST)
-        elif changed := list(differences(json_files.read(out / MANIFEST, EXPECTED), identity)):
+        before = next(manifest.read(*identity), None)
+        if before is None:
+            manifest.append(identity)
+        elif changed := list(differences(before, identity)):
             raise ValueError(
                 f"{out} holds probes of something else ({'; '.join(changed)}); "
                 "give another folder, or delete this one to begin again"
             )
     except BaseException:
-        journal.close()
+        manifest.close()
         raise
-    return journal
+    return manifest
 
 
 def _identity(

@@ -1,6 +1,5 @@
 """Probes as a folder of shards: the probes of one file, whatever stops the making."""
 
-import json
 import os
 import signal
 import subprocess
@@ -48,7 +47,7 @@ def test_shards_hold_the_probes_of_one_file(tmp_path: Path) -> None:
         assert probe_shards.write(IDENTITIES, STEREOTYPES, folder, refused, rows=rows) == counts
         assert lines(folder) == lines(tmp_path / "one.jsonl")
         assert refused.read_bytes() == (tmp_path / "refused.jsonl").read_bytes()
-    sizes = [json.loads(line)["probes"] for line in (tmp_path / "by 20" / "journal.jsonl").read_text().splitlines()]
+    sizes = [len(list(formats.read(file))) for file in (tmp_path / "by 20" / "data").iterdir()]
     assert len(sizes) > 1
     assert max(sizes) <= 20
     assert len(list((tmp_path / "by 1" / "data").iterdir())) == 12, "distinct identities"
@@ -110,13 +109,16 @@ def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Sig
         assert process.wait() != 0
     assert len(list(data.glob("*.parquet"))) < 100
     many(str(tmp_path / "killed"))
-    whole = {file.name: file.read_bytes() for file in (tmp_path / "whole/data").iterdir()}
-    assert {file.name: file.read_bytes() for file in data.iterdir()} == whole
+    whole, killed = (
+        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        for folder in (tmp_path / "whole", tmp_path / "killed")
+    )
+    assert killed == whole, "the folder's hash, which signatures hold, is that of its bytes"
 
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     """One sentence; the first keeps the folder."""
-    with probe_shards._folder(tmp_path / "probes", {}), pytest.raises(BadInput, match="another run is writing"):
+    with probe_shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match="another run is writing"):
         probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
 
 

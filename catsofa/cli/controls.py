@@ -81,14 +81,16 @@ def compare(
     if isinstance(found, Agreement):
         show_agreement(found)
         return
-    columns = ["model", "measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
-    rows = [
-        [d.model, d.measure, d.first, d.other, f"{d.change.by:.1f}", f"{d.change.p:.4f}", f"{d.holm:.4f}"]
-        for d in found.differences
-    ]
-    table(f"against {found.first}, over {found.items:,} CATs ({found.coverage:.1%})", columns, rows)
+    say(f"{found.items:,} CATs ({found.coverage:.1%}), each model against {found.first}")
+    columns = ["measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
     for model, disagreement in found.disagreement.items():
-        say(f"preferences that differ, in percent: {disagreement:.1f} ({model})")
+        rows = [
+            [d.measure, d.first, d.other, f"{d.change.by:.1f}", f"{d.change.p:.4f}", f"{d.holm:.4f}"]
+            for d in found.differences
+            if d.model == model
+        ]
+        table(model, columns, rows)
+        say(f"preferences that differ: {disagreement:.1f} %")
     say(str(found.signature))
 
 

@@ -46,7 +46,9 @@ def leaderboard(
         if entry["refused"]:
             note(f"refused: {entry['name']} ({entry['at'][:10]}): {entry['refused']}", quiet=quiet)
     counted = [entry for entry in found if not entry["refused"]]
-    rows = [[e["name"], e["at"][:10], *(e["results"]["both"][m] for m in ("lms", "ss", "icat"))] for e in counted]
+    rows = [
+        [e["name"], e["at"][:10], *(f"{e['results']['both'][m]:.1f}" for m in ("lms", "ss", "icat"))] for e in counted
+    ]
     if not quiet:
         table(f"{len(counted):,} of {len(found):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows)
     say(str(folder / PAGE), quiet=quiet)

@@ -24,6 +24,8 @@ SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 """Names of environment variables that hold what nobody else may see."""
 SHORTEST = 8
 """Characters of a secret; less is a word that may stand anywhere."""
+NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$")
+"""How a cell begins that is not broken over lines."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -89,17 +91,21 @@ def _finite(value: Any) -> Any:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table that fits the terminal (80 columns where there is none)."""
+    """Print a table that fits the terminal (80 columns where there is none); texts give way to numbers."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     PATIENCE.end()
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
-    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for column in columns:
-        drawn.add_column(column, overflow="fold")
-    for row in rows:
-        drawn.add_row(*[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row])
+    drawn = Table(box=None, pad_edge=False)
+    cells = [[Text(f"{cell:.2f}" if isinstance(cell, float) else str(cell)) for cell in row] for row in rows]
+    for place, column in enumerate(columns):
+        numbers = all(NUMBER.match(row[place].plain) for row in cells)
+        drawn.add_column(column, overflow="fold", no_wrap=numbers)
+    for row in cells:
+        drawn.add_row(*row)
+    console.print(Text(title, style="bold"), overflow="fold")
     console.print(drawn)
 
 

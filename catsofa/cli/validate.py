@@ -182,7 +182,7 @@ def agreement(
     if json:
         print_json(report)
         return
-    columns = ["", "kappa", "95 %", "alpha", "percent", "95 %", "unanimous", "items"]
+    columns = ["", "kappa, 95 %", "alpha", "percent, 95 %", "unanimous", "items"]
     table("Agreement", columns, [_agreement_row("all", report)])
     for name, parts in report["by"].items():
         if name != "annotator":
@@ -200,16 +200,15 @@ def agreement(
 def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
     """One line of a table of agreement."""
 
-    def ends(key: str) -> str:
-        return f"{_number(part['intervals'][key]['low'])} to {_number(part['intervals'][key]['high'])}"
+    def within(key: str) -> str:
+        ends = part["intervals"][key]
+        return f"{_number(part[key])} {_number(ends['low'])}–{_number(ends['high'])}"
 
     return [
         name,
-        _number(part["fleiss_kappa"]),
-        ends("fleiss_kappa"),
+        within("fleiss_kappa"),
         _number(part["krippendorff_alpha"]),
-        _number(part["percent"]),
-        ends("percent"),
+        within("percent"),
         _number(part["unanimous"]),
         part["items"],
     ]

@@ -1,3 +1,4 @@
+import io
 import os
 import pty
 import re
@@ -6,16 +7,22 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 import typer.rich_utils
+from invented import bakers
 from test_cli import commands
 from typer.testing import CliRunner
+from zorbs import said
 
+from catsofa.annotation import study
 from catsofa.cli import app, main
 from catsofa.cli.terminal import lines_in
+from catsofa.data import formats, jsonl
+from catsofa.scoring import baselines
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOURS = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
@@ -92,6 +99,62 @@ def test_progress_shows_rate_and_time_left_and_silence_a_sign_of_life(tmp_path: 
     assert quiet == ""
     piped = subprocess.run([sys.executable, "slow.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert (piped.stdout, piped.stderr) == ("done\n", "")
+
+
+class Screen(io.StringIO):
+    """A terminal that remembers."""
+
+    def isatty(self) -> bool:
+        """Somebody is watching."""
+        return True
+
+
+WATCHED = {
+    "validate lint cats.jsonl": "rules",
+    "validate split cats.jsonl --near 1 --out parts": "comparing",
+    "validate leaks cats.jsonl more.jsonl": "comparing",
+    "validate agreement --in votes.jsonl --by part": "agreement within",
+    "validate votes --in votes.jsonl": "reading votes.jsonl",
+    "validate stats cats.jsonl": "reading cats.jsonl",
+    "convert cats.jsonl cats.json": "records",
+    "power --on cats.jsonl": "parts of the set",
+    "baseline ideal --on cats.jsonl --out ideal.json": "scored",
+    "ensemble --scores a.json --scores b.json --on cats.jsonl --out both.json": "weights tried",
+    "filter near-duplicates cats.jsonl --out kept.jsonl": "reading cats.jsonl",
+    "export-harness cats.jsonl --out task --name cats": "reading cats.jsonl",
+    "export-bias-bench cats.jsonl --out bench": "reading cats.jsonl",
+    "annotate create new --kind validate-cats --items cats.jsonl": "items",
+    "annotate export-html study --for mturk --out pages": "pages",
+    "leaderboard board --on cats.json": "submissions",
+    "report cats.jsonl --out cats.html": "sections",
+}
+
+
+def test_what_goes_through_many_items_shows_how_many_how_fast_and_how_long_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command that handles items one after another draws a bar of them on a terminal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    given = [replace(cat, id=str(n), target=f"baker {n % 8}") for n, cat in enumerate(bakers(16))]
+    jsonl.write(given, tmp_path / "cats.jsonl")
+    jsonl.write(bakers(4, "florist"), tmp_path / "more.jsonl")
+    formats.convert("cats.jsonl", "cats.json")
+    jsonl.write([replace(v, extra={"part": "one"}) for n in "ab" for v in said(n, "x", "x", "y")], Path("votes.jsonl"))
+    (tmp_path / "board" / "submissions").mkdir(parents=True)
+    for name, seed in (("a.json", 1), ("b.json", 2), ("board/submissions/c.json", 3)):
+        formats.named("predictions").write(baselines.random(given, seed=seed), tmp_path / name)
+    study.create("study", kind="validate-cats", items=given)
+    for line, label in WATCHED.items():
+        monkeypatch.setattr(sys, "argv", ["catsofa", *line.split()])
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        monkeypatch.setattr(sys, "stderr", screen := Screen())
+        with pytest.raises(SystemExit) as left:
+            main()
+        drawn = ESCAPES.sub("", screen.getvalue())
+        assert left.value.code == 0, line + drawn
+        assert re.search(rf"{label} +━+ +\d+/[\d?]+ .*(\d:\d\d:\d\d|-:--:--)", drawn), line + drawn
 
 
 def test_a_file_that_is_missing_is_one_sentence_for_every_command_that_reads_one(

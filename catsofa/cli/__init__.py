@@ -33,6 +33,21 @@ from catsofa.cli.terminal import fail
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes of a program that Ctrl-C stopped, and of one that was asked to end (`kill`, a scheduler, a reboot)."""
 
+GO_ON = (
+    "annotate",
+    "build paraphrases",
+    "data fetch",
+    "demo",
+    "filter similarity",
+    "leaderboard",
+    "nsp train",
+    "push-to-hub",
+    "run",
+    "score",
+    "served",
+)
+"""How commands begin that go on where they were stopped; the others write what they make when it is whole."""
+
 app = typer.Typer(
     name="catsofa",
     no_args_is_help=True,
@@ -94,9 +109,9 @@ def main() -> None:
         fail(str(error))
     except SystemExit as leave:
         if leave.code == INTERRUPTED:  # typer turns Ctrl-C into this, without a word
-            fail("stopped by you; what was finished is kept, run the same command again to go on", INTERRUPTED)
+            fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
         if leave.code == TERMINATED:
-            fail("asked to end; what was finished is kept, run the same command again to go on", TERMINATED)
+            fail(f"asked to end; {_what_stays(sys.argv[1:])}", TERMINATED)
         raise
     except BrokenPipeError:
         # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
@@ -104,6 +119,15 @@ def main() -> None:
         sys.exit(141)
     except OSError as error:
         fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
+
+
+def _what_stays(words: list[str]) -> str:
+    """What is left of a command that was stopped, and what to do."""
+    if not " ".join(words).startswith(GO_ON):
+        return "nothing half-written stays, run the same command again"
+    if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
+        return "no score is kept without --out FOLDER, which a second call goes on with"
+    return "what was finished is kept, run the same command again to go on"
 
 
 def _end(*_: object) -> NoReturn:

@@ -1,13 +1,14 @@
 """Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, doing, examples, lines_in, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, lines_in, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
@@ -114,6 +115,7 @@ def baseline(
     model: Annotated[str, typer.Option(help="A text-classification model (sentiment).")] = "",
     label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
     seed: Annotated[int, typer.Option(help="Of the random baseline.")] = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Write the scores of a model that knows only one thing, as a prediction file."""
     from catsofa.scoring import baselines
@@ -135,8 +137,9 @@ def baseline(
         "unigram": unigram,
         "sentiment": sentiment,
     }
-    cats = _cats(on)
-    _write(progress(ways[name](cats), "scored", sum(len(cat.candidates) for cat in cats)), out)
+    cats = _cats(on, quiet)
+    total = sum(len(cat.candidates) for cat in cats)
+    _write(progress(ways[name](cats), "scored", total, quiet=quiet), out, quiet)
 
 
 def ensemble(
@@ -150,25 +153,25 @@ def ensemble(
     released: Annotated[
         bool, typer.Option("--released", help="StereoSet's rule and weights for its three models.")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write the scores of several models as one, a weighted sum of z-scores, as a prediction file."""
     from catsofa.scoring import ensemble as ensembles
     from catsofa.scoring.score_files import scores_of
 
-    cats, models = _cats(on), [scores_of(path) for path in scores]
+    cats, models = _cats(on, quiet), [scores_of(path) for path in scores]
     if released:
-        _write(ensembles.released(cats, models), out)
+        _write(ensembles.released(cats, models), out, quiet)
         return
-    found = ensembles.parsed(weights) if weights else ensembles.search(cats, models, watch=_trying)
+    found = (
+        ensembles.parsed(weights)
+        if weights
+        else ensembles.search(cats, models, watch=partial(progress, label="weights tried", quiet=quiet))
+    )
     if not weights:
         note("weights searched on these CATs, so that lms is too good on them: report the ensemble on others, with")
         note(" ".join(f"--weights {kind}={','.join(map(str, of))}" for kind, of in found.items()))
-    _write(ensembles.combined(cats, models, found), out)
-
-
-def _trying(weights: Sequence[tuple[float, ...]]) -> Iterable[tuple[float, ...]]:
-    """Shows how many weights are tried."""
-    return progress(weights, "weights tried")
+    _write(ensembles.combined(cats, models, found), out, quiet)
 
 
 def controls(
@@ -179,15 +182,18 @@ def controls(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the targets that are drawn.")] = 0,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
     from catsofa.scoring.control_files import write_controls
 
-    cats = _cats(on, json)
+    cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
     made = write_controls(cats, out, frequencies=frequencies, seed=seed)
     if json:
         print_json(made)
+        return
+    if quiet:
         return
     for name in ("attribute_only", "target_swapped"):
         one = made[name]
@@ -232,9 +238,9 @@ def _cats(data: str, quiet: bool = False) -> "list[Cat]":
     return list(progress(cats_on(path), f"reading {path.name}", lines_in(path), quiet=quiet))
 
 
-def _write(scores: "Iterable[Score]", out: Path) -> None:
+def _write(scores: "Iterable[Score]", out: Path, quiet: bool) -> None:
     """Write a prediction file, and say so."""
     from catsofa.data.formats import named
 
     count = named("predictions").write(scores, out)
-    say(f"{count:,} scores: {out}")
+    say(f"{count:,} scores: {out}", quiet=quiet)

@@ -60,6 +60,7 @@ def convert(
         str | None, typer.Option("--to", help="Format of TARGET, if its ending is not enough.")
     ] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write the records of one file in another format, and say what that format cannot hold."""
     from catsofa.data import csv_files, formats
@@ -70,10 +71,13 @@ def convert(
         target,
         source_format=source_format,
         target_format=target_format,
-        watch=lambda records: progress(records, "records", lines_in(path), quiet=json),
+        watch=lambda records: progress(records, "records", lines_in(path), quiet=quiet or json),
     )
     if target.suffix == ".csv" and (running := csv_files.formulas(target)):
-        note(f"{running:,} cells begin as formulas do; a spreadsheet would run them, so open the file as text")
+        note(
+            f"{running:,} cells begin as formulas do; a spreadsheet would run them, so open the file as text",
+            quiet=quiet,
+        )
     if json:
         print_json(
             {
@@ -85,9 +89,9 @@ def convert(
             }
         )
         return
-    say(f"{done.records:,} records from {done.source} to {done.target}: {target}")
+    say(f"{done.records:,} records from {done.source} to {done.target}: {target}", quiet=quiet)
     for what, count in done.lost.most_common():
-        say(f"  {done.target} cannot hold {what} ({count:,} records)")
+        say(f"  {done.target} cannot hold {what} ({count:,} records)", quiet=quiet)
 
 
 def list_sources(json: Json = False) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import examples, note
+from catsofa.cli.terminal import Quiet, examples, note
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +23,7 @@ def export(
     as_format: Annotated[str, typer.Option("--format", help="stereoset or jsonl.")] = "stereoset",
     out: Annotated[Path | None, typer.Option(help="The file to write; the terminal if none is named.")] = None,
     logarithms: Annotated[bool, typer.Option("--log", help="Logarithms, not their exponentials.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write every score of a run: a prediction file as StereoSet's evaluation reads it, or one record a line."""
     from tempfile import TemporaryDirectory
@@ -34,4 +35,4 @@ def export(
         count = write(run, target, as_format=as_format, logarithms=logarithms)
         if out is None:
             typer.echo(target.read_text(encoding="utf-8"), nl=False)
-    note(f"{count:,} scores", quiet=out is None)
+    note(f"{count:,} scores", quiet=quiet or out is None)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, doing, examples, note, print_json, say
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +38,7 @@ def release(
     of: Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")] = 5,
     refused: Annotated[Path | None, typer.Option(help="Write the items held back, with the reason, as JSONL.")] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Release the items that people confirmed: Parquet, for CATs StereoSet JSON, a card with data statement and canary.
 
@@ -73,6 +74,8 @@ def release(
         jsonl.write(made.refused, refused)
     if json:
         print_json(asdict(made.validated) | {"refused": {r.id: r.reason for r in made.refused}, "folder": str(out)})
+        return
+    if quiet:
         return
     say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, by {made.validated.judges:,} judges")
     if made.refused:

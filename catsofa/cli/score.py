@@ -12,7 +12,7 @@ import typer
 from catsofa.cli import controls, export, protocols
 from catsofa.cli.data import local
 from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
-from catsofa.cli.terminal import DATA, Json, doing, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
@@ -92,6 +92,7 @@ def score(
     ] = False,
     seed: Seed = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa or SEAT, each with its interval."""
     from catsofa.scoring.evaluate import evaluate_all
@@ -101,7 +102,7 @@ def score(
     if bool(models) == bool(predictions):
         raise ValueError("name models to score, or --predictions to measure, one of the two")
     sets = [str(local(data)) for data in on]
-    watch = partial(_scored, quiet=json)
+    watch = partial(_scored, quiet=quiet or json)
     found: Iterable[Report]
     doing("reading scores, resampling for the intervals" if predictions else "loading the model")
     if predictions:
@@ -137,7 +138,7 @@ def score(
             trust_remote_code=trust_remote_code,
             allow_pickle=allow_pickle,
         )
-    show_all(found, terms, json)
+    show_all(found, terms, json, quiet)
 
 
 def _scored(records: Iterable[Any], quiet: bool) -> Iterator[Any]:
@@ -146,8 +147,8 @@ def _scored(records: Iterable[Any], quiet: bool) -> Iterator[Any]:
     doing("resampling for the intervals")
 
 
-def show_all(found: "Iterable[Report]", terms: bool, json: bool) -> None:
-    """Print reports as they come, or all of them as JSON."""
+def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> None:
+    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps."""
     from catsofa.scoring.sofa import Results as Probes
 
     if json:
@@ -155,8 +156,9 @@ def show_all(found: "Iterable[Report]", terms: bool, json: bool) -> None:
         print_json(every[0] if len(every) == 1 else every)
         return
     for each in found:
-        show(each)
-        if terms and isinstance(each.results, Probes):
+        if not quiet:
+            show(each)
+        if terms and not quiet and isinstance(each.results, Probes):
             show_ends(each.results)
         doing("loading the next")
 

@@ -7,7 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.score import show
-from catsofa.cli.terminal import DATA, Json, examples, print_json, progress, say
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
 
 Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address, as http://127.0.0.1:8000/v1; else OPENAI_BASE_URL.")]
@@ -80,6 +80,7 @@ def score(
     timeout: Timeout = 60.0,
     terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Score a served model on CATs, CrowS-Pairs or probes by its server's log-probabilities."""
     from catsofa.scoring.served import endpoint_from_environment
@@ -94,12 +95,12 @@ def score(
         out=out,
         limit=limit,
         with_terms=terms,
-        watch=lambda records: progress(records, "asked", quiet=json),
+        watch=lambda records: progress(records, "asked", quiet=quiet or json),
     )
     if json:
         print_json(found.to_dict())
-        return
-    show(found)
+    elif not quiet:
+        show(found)
 
 
 def choose(
@@ -114,6 +115,7 @@ def choose(
     answer_tokens: Annotated[int, typer.Option(min=1, help="Tokens an answer may have.")] = 16,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Let a model that only chats choose between two sentences, in both orders; a table of its own."""
     from catsofa.scoring.forced_choice import evaluate
@@ -127,10 +129,12 @@ def choose(
         limit=limit,
         answer_tokens=answer_tokens,
         seed=seed,
-        watch=lambda records: progress(records, "asked", quiet=json),
+        watch=lambda records: progress(records, "asked", quiet=quiet or json),
     )
     if json:
         print_json(found.to_dict())
+        return
+    if quiet:
         return
     show(found)
     how = found.results.to_dict()

@@ -69,6 +69,7 @@ def export_bias_bench(
     data: Annotated[list[str], typer.Argument(metavar=DATA, help="CATs, pairs, association tests.")],
     out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write: its --persistent_dir.")],
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write data sets where bias-bench looks for them: data/stereoset, data/crows and data/seat.
 
@@ -80,14 +81,16 @@ def export_bias_bench(
     from catsofa.data import sources
 
     places = [local(one) for one in data]
-    found = (progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=json) for path in places)
+    found = (
+        progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet or json) for path in places
+    )
     written = write(chain.from_iterable(found), out)
     if json:
         print_json(asdict(written))
         return
-    say(f"{out}: {written.cats:,} CATs, {written.pairs:,} pairs, {written.tests:,} association tests")
+    say(f"{out}: {written.cats:,} CATs, {written.pairs:,} pairs, {written.tests:,} association tests", quiet=quiet)
     for each in written.notes:
-        note(each)
+        note(each, quiet=quiet)
 
 
 def push_to_hub(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catsofa.cli import validate_sets
-from catsofa.cli.terminal import Json, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
     from catsofa.validation.collected import Collected
@@ -101,6 +101,7 @@ def votes(
     refused: Refused = None,
     set_aside: SetAside = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Decide each item by the first valid, distinct, complete judgements of people who pass gold."""
     from catsofa.validation.confirmed import confirm
@@ -117,12 +118,15 @@ def votes(
         repeats="drop" if drop_repeats else "fill",
     )
     with about(source):
-        confirmed = confirm(_collected(source, json, group, cats), rule, posterior)
+        confirmed = confirm(_collected(source, quiet or json, group, cats), rule, posterior)
     _write(confirmed.decided(), out)
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
     report = votes_report(confirmed)
-    print_json(report) if json else _say_votes(report)
+    if json:
+        print_json(report)
+    elif not quiet:
+        _say_votes(report)
 
 
 def _say_votes(report: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
     from catsofa.validation.duplicates import Watch
@@ -189,17 +189,26 @@ def split(
     siblings: Annotated[Path | None, typer.Option(help="Sibling groups: a CSV with the columns term, group.")] = None,
     near: Annotated[float, typer.Option(help="Similarity from which on two items are near-duplicates.")] = 0.8,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Split so that no target term, sibling of one or near-duplicate is on both sides, each domain in proportion."""
     from catsofa.validation import siblings as groups
     from catsofa.validation import splits
 
     known = groups.read(siblings) if siblings else None
-    done = splits.split(_records(files, json), dev=dev, seed=seed, siblings=known, near=near, watch=_comparing(json))
+    silent = quiet or json
+    done = splits.split(
+        _records(files, silent), dev=dev, seed=seed, siblings=known, near=near, watch=_comparing(silent)
+    )
     report = splits.write(done, out, like=files[0], dev=dev, seed=seed)
     if json:
         print_json(report)
-        return
+    elif not quiet:
+        _say_split(report)
+
+
+def _say_split(report: dict[str, Any]) -> None:
+    """The sizes of the two sets for people."""
     rows = [
         [domain, part["dev"]["items"], part["test"]["items"], f"{part['share']:.1%}"]
         for domain, part in [*report["domains"].items(), ("all", report)]

@@ -89,6 +89,14 @@ def test_a_stopped_command_says_how_to_go_on(sent: signal.Signals, code: int, tm
     assert {path.name for path in tmp_path.iterdir()} == {"many.jsonl"}
 
 
+def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine() -> None:
+    """Each command with --out takes --quiet; each other one that is no server, and names no person, takes --json."""
+    options = {name: {o for one in command.params for o in one.opts} for name, command in commands().items()}
+    people = {"annotate serve", "annotate gate", "annotate invite", "annotate reopen", "data path"}
+    assert [name for name, has in options.items() if "--out" in has and "--quiet" not in has] == []
+    assert {name for name, has in options.items() if not has & {"--json", "--quiet"}} == people
+
+
 def test_json_is_json(tmp_path: Path) -> None:
     """What `--json` prints parses, and nothing else stands on stdout."""
     (tmp_path / "p.jsonl").write_text('{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain"}\n')

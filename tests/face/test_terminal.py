@@ -18,8 +18,9 @@ from test_cli import commands
 from typer.testing import CliRunner
 from zorbs import said
 
+from catsofa import cli
 from catsofa.annotation import study
-from catsofa.cli import app, main
+from catsofa.cli import INTERRUPTED, app, main
 from catsofa.cli.terminal import lines_in
 from catsofa.data import formats, jsonl
 from catsofa.scoring import baselines
@@ -155,6 +156,32 @@ def test_what_goes_through_many_items_shows_how_many_how_fast_and_how_long_still
         drawn = ESCAPES.sub("", screen.getvalue())
         assert left.value.code == 0, line + drawn
         assert re.search(rf"{label} +━+ +\d+/[\d?]+ .*(\d:\d\d:\d\d|-:--:--)", drawn), line + drawn
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("score gpt2 --on dev.json --out runs/gpt2", "go on"),
+        ("score gpt2 --on dev.json", "no score is kept without --out"),
+        ("build paraphrases --on dev.json --out new", "go on"),
+        ("validate lint dev.json", "nothing half-written stays"),
+    ],
+)
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
+    line: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence and exit code 130; a command that keeps nothing does not say that it does."""
+
+    def stopped() -> None:
+        sys.exit(INTERRUPTED)
+
+    monkeypatch.setattr(cli, "app", stopped)
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    monkeypatch.setattr(sys, "argv", ["catsofa", *line.split()])
+    with pytest.raises(SystemExit) as left:
+        main()
+    printed = capsys.readouterr().err
+    assert (left.value.code, said in printed, printed.count("\n")) == (INTERRUPTED, True, 1)
 
 
 def test_a_file_that_is_missing_is_one_sentence_for_every_command_that_reads_one(

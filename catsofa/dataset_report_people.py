@@ -21,10 +21,10 @@ from catsofa.validation.reports import agreement_report, votes_report
 RESAMPLES, SEED = 1000, 0
 ENDS = 5
 """Terms drawn at each end of agreement."""
-HEADS = ("kappa", "alpha", "percent", "unanimous")
+HEADS = ("kappa", "alpha", "observed", "unanimous")
 LEAD = (
-    "Kappa and alpha compare the agreement of pairs of judges with chance (0 is chance, 1 is perfect); percent is the "
-    "share of pairs of judges who agree, unanimous the share of items on which all do."
+    "Kappa and alpha compare the agreement of pairs of judges with chance (0 is chance, 1 is perfect); observed "
+    "is the share of pairs of judges who agree, unanimous the share of items on which all do."
 )
 LIMITS = (
     "Agreement says that people label alike, not that they are right: judges of one place share what they know and "
@@ -52,8 +52,8 @@ def people(name: str, title: str, signature: str, judged: Collected, items: int)
     return Section(
         name=name,
         title=f"Agreement of annotators ({title})",
-        lead=f"{len(report['by']['annotator']):,} people gave {report['annotations']:,} judgements of "
-        f"{report['items']:,}{whole} items that two or more of them judged. {LEAD}{asked}",
+        lead=f"{len(report['by']['annotator']):,} people gave {report['annotations']:,} judgements; two or more of "
+        f"them judged {report['items']:,}{whole} items. {LEAD}{asked}",
         limits=LIMITS,
         tables=tuple(tables),
         figures=tuple(drawn),
@@ -167,7 +167,7 @@ def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
     return Table(
         name=name,
         caption=f"Agreement by target term ({len(ranked):,} terms), with 95 % intervals",
-        columns=("term", "percent", "kappa", "unanimous", "items"),
+        columns=("term", "observed", "kappa", "unanimous", "items"),
         rows=tuple((term, *statistics(part, wanted), part["items"]) for term, part in ranked),
         signatures=(line,),
         offensive=True,

@@ -1,8 +1,9 @@
 """Figures of a report: matplotlib drawings that read in colour and without, on light paper and dark screens."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ INK = "#010203"
 """Stands for the colour of text, which a page decides."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, told apart by the colour-blind too."""
-MARKERS = "osD^vP*XhH<>"
-WIDTH = 6.0
-LONGEST = 32
+MARKERS = "osD^vPXh<>p"
+"""As many as no multiple of the colours, so that 66 models are told apart."""
+WIDTH = 4.5
+"""Inches: letters are still of 6 points or more where a column of 3.3 inches holds it."""
+LONGEST = 26
 """Letters of a name in a drawing; the tables have it whole."""
 STYLE = {
     "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
-    "axes.spines.top": False, "axes.spines.right": False, "font.size": 11, "svg.fonttype": "none",
+    "axes.spines.top": False, "axes.spines.right": False, "font.size": 10, "svg.fonttype": "none",
+    "xtick.labelsize": 9, "ytick.labelsize": 9, "lines.markeredgewidth": 0.7, "errorbar.capsize": 2,
     "svg.hashsalt": "catsofa", "pdf.fonttype": 42, "text.parse_math": False,
 }  # fmt: skip
 
@@ -28,26 +32,57 @@ STYLE = {
 def short(name: str) -> str:
     """A name that leaves room for the drawing: its beginning and its end."""
     name = " ".join(name.split())
-    return name if len(name) <= LONGEST else f"{name[:20]}…{name[21 - LONGEST :]}"
+    return name if len(name) <= LONGEST else f"{name[:15]}…{name[16 - LONGEST :]}"
 
 
-def _axes(height: float) -> tuple[Any, Any]:
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Each name, short; what all begin with is left out where one is too long, and no two become one."""
+    whole = list(dict.fromkeys(names))
+    same = 0
+    if len(whole) > 1 and max(map(len, whole)) > LONGEST:
+        same = max((at.end() for at in re.finditer(r"[_/ ]", whole[0][: _shared(whole)])), default=0)
+    found = {name: short("…" * bool(same) + name[same:]) for name in whole}
+    for twins in ([name for name in whole if found[name] == label] for label in set(found.values())):
+        if len(twins) > 1:
+            differ = max(0, _shared(twins) - 6)
+            found |= {name: f"…{name[differ : differ + LONGEST - 1]}" for name in twins}
+    return found
+
+
+def _shared(names: Sequence[str]) -> int:
+    """With how many letters all names begin."""
+    at = (at for at, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
+    return next(at, min(map(len, names)))
+
+
+def _axes(height: float, width: float = WIDTH) -> tuple[Any, Any]:
     """An empty drawing; no window is ever opened."""
-    drawing = _paper(height)
+    drawing = _paper(height, width)
     return drawing, drawing.subplots()
 
 
-def _paper(height: float) -> Any:
-    """A sheet of our width."""
+def _paper(height: float, width: float = WIDTH) -> Any:
+    """A sheet, of our width if it is not told another."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH, height), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained")
 
 
-def _legend(drawing: Any, entries: int) -> None:
+def _columns(labels: Collection[str]) -> int:
+    """In how many columns a legend is readable: two, where no name is long."""
+    return 2 if max(map(len, labels), default=0) <= 20 else 1
+
+
+def _below(labels: Collection[str]) -> float:
+    """How high a legend of these names is."""
+    return 0.17 * ceil(len(labels) / _columns(labels))
+
+
+def _legend(drawing: Any, labels: Collection[str]) -> None:
     """Names below the axes, in columns of readable width."""
-    if entries:
-        drawing.legend(loc="outside lower center", ncols=min(entries, 2), frameon=False, fontsize=9)
+    if any(labels):
+        columns = min(len(labels), _columns(labels))
+        drawing.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
 
 
 def _errors(of: Number) -> list[list[float]]:
@@ -59,32 +94,35 @@ def _errors(of: Number) -> list[list[float]]:
 
 def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
     """Every model's lms (up) and ss (across) with intervals, on the contours of icat."""
-    drawing, axes = _axes(4.6 + 0.12 * len(points))
+    label = told_apart(model for model, _, _ in points)
+    drawing, axes = _axes(3.5 + _below(label.values()))
     ss_seen, lms_seen = _window([across for _, _, across in points], 50), _window([up for _, up, _ in points])
     ss, lms = np.meshgrid(np.linspace(*ss_seen, 201), np.linspace(*lms_seen, 201))
     icat = lms * np.minimum(ss, 100 - ss) / 50
     lines = axes.contour(ss, lms, icat, levels=range(10, 100, 10), colors="#8a8a8a", linewidths=0.7)
-    axes.clabel(lines, fmt="icat %d", fontsize=7)
+    axes.clabel(lines, fmt="icat %d", fontsize=8)
     axes.axvline(50, color=INK, linestyle="--", linewidth=0.8)
     for at, (model, up, across) in enumerate(points):
         if up.value is not None and across.value is not None:
-            axes.errorbar(
-                across.value, up.value, xerr=_errors(across), yerr=_errors(up), label=short(model), capsize=2,
-                fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], alpha=0.9, clip_on=False, zorder=3,
-                markersize=8,
+            here, colour = (across.value, up.value), COLOURS[at % len(COLOURS)]
+            limits = {"xerr": _errors(across), "yerr": _errors(up)}
+            axes.errorbar(*here, **limits, fmt="none", ecolor=colour, elinewidth=1, clip_on=False, zorder=3)
+            axes.plot(
+                *here, marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=label[model],
+                markersize=7, mec="white", clip_on=False, zorder=4,
             )  # fmt: skip
     axes.set(xlabel="ss (stereotype preferred, %)", ylabel="lms (meaningful preferred, %)", xlim=ss_seen, ylim=lms_seen)
-    _legend(drawing, len(points))
+    _legend(drawing, label.values())
     return drawing
 
 
 def _window(numbers: Sequence[Number], *also: float) -> tuple[float, float]:
-    """The part of 0 to 100 that holds these numbers with their limits, 40 wide or more."""
+    """The part of 0 to 100 that holds these numbers with their limits, 24 wide or more."""
     ends = [end for of in numbers for end in (of.value, of.low, of.high) if end is not None] + list(also)
     if not ends:
         return 0.0, 100.0
-    low, high = min(ends) - 5, max(ends) + 5
-    more = max(0.0, 40 - (high - low)) / 2
+    low, high = min(ends) - 3, max(ends) + 3
+    more = max(0.0, 24 - (high - low)) / 2
     low, high = low - more, high + more
     low, high = low - max(0.0, high - 100), high - min(0.0, low)
     return max(0.0, low), min(100.0, high)
@@ -92,9 +130,9 @@ def _window(numbers: Sequence[Number], *also: float) -> tuple[float, float]:
 
 def dots(rows: Sequence[tuple[str, Number]], measure: str, ideal: float, limits: tuple[float, float]) -> Any:
     """A dot with its interval for each name, the first on top, beside the ideal value."""
-    drawing, axes = _axes(0.9 + 0.3 * len(rows))
+    drawing, axes = _axes(0.7 + 0.24 * len(rows))
     for at, (_, of) in enumerate(rows):
-        axes.errorbar(of.value, at, xerr=_errors(of), fmt="o", color=COLOURS[0], capsize=2, clip_on=False)
+        axes.errorbar(of.value, at, xerr=_errors(of), fmt="o", color=COLOURS[0], markersize=5, clip_on=False)
     axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [short(name) for name, _ in rows])
     axes.set(xlabel=measure, xlim=limits, ylim=(len(rows) - 0.5, -0.5))
@@ -104,64 +142,63 @@ def dots(rows: Sequence[tuple[str, Number]], measure: str, ideal: float, limits:
 def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
     """A bar with its interval for each category (rows) and model (colours and hatches)."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
-    drawing, axes = _axes(1.1 + len(categories) * (0.25 + 0.25 * len(values)) + 0.12 * len(values))
-    height = 0.8 / len(values)
+    height, label = 0.8 / len(values), told_apart(values)
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.2 * len(values)) + _below(label.values()))
     hatches = ("", "//", "..", "xx", "\\\\", "++")
     for at, (model, of) in enumerate(values.items()):
         shown = [(row, of[part]) for row, part in enumerate(categories) if part in of and of[part].value is not None]
         places, lengths = [row + (at - (len(values) - 1) / 2) * height for row, _ in shown], [n.value for _, n in shown]
         colour, hatch = COLOURS[at % len(COLOURS)], hatches[(at + at // len(COLOURS)) % len(hatches)]
-        axes.barh(places, lengths, height * 0.9, color=colour, hatch=hatch, label=short(model))
+        axes.barh(places, lengths, height * 0.9, color=colour, hatch=hatch, label=label[model])
         if shown:
-            axes.errorbar(
-                lengths, places, xerr=np.hstack([_errors(n) for _, n in shown]), fmt="none", ecolor=INK, capsize=2
-            )
-    axes.set_yticks(range(len(categories)), [short(name) for name in categories])
+            axes.errorbar(lengths, places, xerr=np.hstack([_errors(n) for _, n in shown]), fmt="none", ecolor=INK)
+    axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
     axes.set_xlim(left=0)
-    _legend(drawing, sum(map(bool, values)))
+    _legend(drawing, label.values())
     return drawing
 
 
 def ranges(values: Mapping[str, Mapping[str, Number]], measure: str, ideal: float, limits: tuple[float, float]) -> Any:
     """A point with its interval for each category (rows) and model (colours and marks), beside the ideal value."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
-    drawing, axes = _axes(1.1 + len(categories) * (0.2 + 0.13 * len(values)) + 0.12 * len(values))
+    label = told_apart(values)
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.11 * len(values)) + _below(label.values()))
     for at, (model, of) in enumerate(values.items()):
         shown = [(row, of[part]) for row, part in enumerate(categories) if part in of and of[part].value is not None]
         if shown:
             places = [row + (at - (len(values) - 1) / 2) * 0.8 / len(values) for row, _ in shown]
             axes.errorbar(
-                [n.value for _, n in shown], places, xerr=np.hstack([_errors(n) for _, n in shown]), capsize=2,
-                fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], markersize=5, label=short(model),
+                [n.value for _, n in shown], places, xerr=np.hstack([_errors(n) for _, n in shown]),
+                fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], markersize=5, label=label[model],
             )  # fmt: skip
     for edge in range(1, len(categories)):
         axes.axhline(edge - 0.5, color="#8a8a8a", linewidth=0.4)
     axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
-    axes.set_yticks(range(len(categories)), [short(name) for name in categories])
+    axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, xlim=limits, ylim=(len(categories) - 0.5, -0.5))
-    _legend(drawing, sum(map(bool, values)))
+    _legend(drawing, label.values())
     return drawing
 
 
 def violins(values: Mapping[str, Mapping[str, Sequence[float]]], measure: str) -> Any:
     """For each category (rows) and model (colours), how its numbers are spread, from their hundredths."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
-    drawing, axes = _axes(1.1 + len(categories) * (0.2 + 0.3 * len(values)) + 0.12 * len(values))
-    height = 0.85 / len(values)
+    height, label = 0.85 / len(values), told_apart(values)
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.24 * len(values)) + _below(label.values()))
     for at, (model, of) in enumerate(values.items()):
         colour = COLOURS[at % len(COLOURS)]
         for row, part in ((row, part) for row, part in enumerate(categories) if part in of):
             place = row + (at - (len(values) - 1) / 2) * height
             across, density = _density(np.array(of[part]))
             half = height / 2 * 0.95 * density / density.max()
-            axes.fill_between(across, place - half, place + half, color=colour, alpha=0.45, linewidth=0)
+            axes.fill_between(across, place - half, place + half, color=colour, alpha=0.55, linewidth=0)
             axes.plot([of[part][25], of[part][75]], [place, place], color=INK, linewidth=2, solid_capstyle="butt")
             axes.plot(of[part][50], place, marker=MARKERS[at % len(MARKERS)], color=colour, mec=INK, markersize=6)
-        axes.plot([], [], marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=short(model))
-    axes.set_yticks(range(len(categories)), [short(name) for name in categories])
+        axes.plot([], [], marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=label[model])
+    axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
-    _legend(drawing, sum(map(bool, values)))
+    _legend(drawing, label.values())
     return drawing
 
 
@@ -201,25 +238,26 @@ def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
     cells = {(model, test): found for model, of in values.items() for test, found in of.items()}
     down, across = (tests, list(values)) if len(tests) > len(values) else (list(values), tests)
     found = [[cells.get((b, a) if down is tests else (a, b)) for b in across] for a in down]
-    drawing, axes = _axes(1.3 + 0.32 * len(down) + 0.07 * min(LONGEST, max(map(len, across))))
+    beside, below = told_apart(down).values(), told_apart(across).values()
+    flat = sum(map(len, below)) < 30
+    # a column holds an effect with three stars
+    drawing, axes = _axes(
+        0.3 + 0.26 * len(down) + (0.1 if flat else 0.075 * max(map(len, below))), max(WIDTH, 1.8 + 0.5 * len(across))
+    )
     numbers = [[np.nan if cell is None or cell.value is None else cell.value for cell in row] for row in found]
     # a mesh and no image, so that it stays sharp on paper
     axes.pcolormesh(np.array(numbers), cmap="RdBu_r", vmin=-2, vmax=2, edgecolors="#ffffff", linewidth=2)
     for row, line in enumerate(found):
         for column, cell in enumerate(line):
             if cell and cell.value is not None:
-                ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", f"{cell.value:.2f}{cell.mark}"
+                ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", cell.point
                 # out of the layout, which would measure each of them twice
                 axes.text(
                     column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, in_layout=False,
-                    fontsize=10 if len(across) < 8 else 7,
+                    fontsize=8,
                 )  # fmt: skip
-    axes.set_xticks(
-        np.arange(len(across)) + 0.5,
-        [short(name) for name in across],
-        rotation=0 if sum(map(len, map(short, across))) < 45 else 90,
-    )
-    axes.set_yticks(np.arange(len(down)) + 0.5, [short(name) for name in down])
+    axes.set_xticks(np.arange(len(across)) + 0.5, below, rotation=0 if flat else 90)
+    axes.set_yticks(np.arange(len(down)) + 0.5, beside)
     axes.invert_yaxis()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -227,7 +265,7 @@ def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
 
 
 def svg(drawing: Any, name: str) -> str:
-    """A drawing to stand inside a page: its text is text and has the page's colour; its ids are its name's own."""
+    """A drawing to stand inside a page, which gives it its colours; its text is text, its ids are its name's own."""
     import matplotlib
 
     text = StringIO()
@@ -240,7 +278,10 @@ def svg(drawing: Any, name: str) -> str:
     found = re.sub(r"<metadata>.*?</metadata>", "", found[found.index("<svg") :], flags=re.S)
     # ids of groups are the same in every drawing, and nothing points to them
     found = re.sub(r'<g id="[^"]*"', "<g", found)
-    found = re.sub(r'width="[^"]*pt" height="[^"]*pt"', "", found, count=1).replace("<svg ", '<svg class="plot" ', 1)
+    found = re.sub(r'width="[^"]*pt" height="[^"]*pt"', "", found, count=1)
+    found = found.replace("<svg ", f'<svg class="plot" style="--inches: {drawing.get_figwidth()}" ', 1)
+    for number, colour in enumerate(COLOURS, 1):
+        found = found.replace(colour.lower(), f"var(--c{number})")
     return found.replace(INK, "currentColor")
 
 

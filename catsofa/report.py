@@ -1,6 +1,8 @@
 """Reports of models: what was measured, grouped so that only numbers of equal signatures share a table."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, groupby
+from operator import itemgetter
 from pathlib import Path
 
 from catsofa.report_agreement import agreement
@@ -55,12 +57,14 @@ def _section(name: str, kind: str, runs: Sequence[Finished]) -> Section:
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:
-    """Why two sections of one measure are not one."""
-    for at, (kind, runs) in enumerate(groups):
-        for other, others in groups[at + 1 :]:
-            if kind == other:
-                reasons = "; ".join(differences(runs[0].signature, others[0].signature))
-                yield (
-                    f"Numbers of “{MAKE[kind][0].title}” stand in separate tables because their signatures "
-                    f"differ ({reasons}); they must not be compared across tables."
-                )
+    """Why the sections of one measure are not one."""
+    for kind, same in groupby(groups, key=itemgetter(0)):
+        of = [runs[0].signature for _, runs in same]
+        found = [reason for one, other in combinations(of, 2) for reason in differences(one, other)]
+        if found:
+            # of two sections it can be said in full
+            reasons = found if len(of) == 2 else dict.fromkeys(reason.partition(":")[0] for reason in found)
+            yield (
+                f"Numbers of “{MAKE[kind][0].title}” stand in {len(of)} sections because their signatures differ "
+                f"({'; '.join(reasons)}); they must not be compared across sections."
+            )

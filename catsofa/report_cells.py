@@ -39,10 +39,11 @@ def without_folders(name: str) -> str:
 
 
 def about(rows: Sequence[Row]) -> str:
-    """The data and the protocol of rows that differ in their models alone."""
+    """The data and the protocol of rows that differ in their models alone, and the way where it is not the usual."""
     signature = rows[0][2]
     subset = f", {signature.subset}" if signature.subset else ""
-    return f"{signature.data}{subset}, protocol {signature.protocol}"
+    way = f", {signature.way}" if signature.way else ""
+    return f"{signature.data}{subset}, protocol {signature.protocol}{way}"
 
 
 def known(value: float | None) -> float | None:

@@ -18,14 +18,17 @@ class Number:
 
     def __str__(self) -> str:
         """The number for people: `61.2 [55.0, 67.1]`."""
-        if self.value is None:
-            return "unscored"
-        return " ".join(part for part in (f"{_round(self.value, self.digits)}{self.mark}", self.limits) if part)
+        return " ".join(part for part in (self.point, self.limits) if part)
+
+    @property
+    def point(self) -> str:
+        """The number without its limits."""
+        return "unscored" if self.value is None else f"{_round(self.value, self.digits)}{self.mark}"
 
     @property
     def limits(self) -> str:
         """The limits for people; nothing where there are none."""
-        if self.low is None or self.high is None:
+        if self.value is None or self.low is None or self.high is None:
             return ""
         return f"[{_round(self.low, self.digits)}, {_round(self.high, self.digits)}]"
 
@@ -37,6 +40,16 @@ def _round(value: float, digits: int) -> str:
 
 
 Cell = str | int | Number
+
+
+def written(cell: Cell) -> str:
+    """A cell for people: counts have their thousands apart."""
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _bare(cell: Cell) -> bool:
+    """Whether a cell is a number without limits."""
+    return isinstance(cell, int) or (isinstance(cell, Number) and not cell.limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +78,16 @@ class Table:
             rest = tuple(cell for place, cell in enumerate(row) if place not in at)
             found.setdefault(", ".join(str(row[place]) for place in at), []).append(rest)
         return [(heading, tuple(rows)) for heading, rows in found.items()]
+
+    @property
+    def flush(self) -> frozenset[str]:
+        """The columns of numbers without limits, which are set flush right."""
+        found = {name: [row[at] for row in self.rows] for at, name in enumerate(self.columns)}
+        return frozenset(
+            name
+            for name, cells in found.items()
+            if any(not isinstance(cell, str) for cell in cells) and all(cell == "—" or _bare(cell) for cell in cells)
+        )
 
     @property
     def heads(self) -> tuple[str, ...]:

@@ -13,17 +13,20 @@ from typing import Any, Literal, get_args
 
 from catsofa import figures
 from catsofa.data.files import atomic_write
-from catsofa.report_document import Cell, Document, Number, Table
+from catsofa.report_document import Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
-WRAPPED = 48
-"""Letters of a cell beyond which its column wraps on paper."""
+SIZES = {"footnotesize": (78, 3), "scriptsize": (86, 2)}
+"""LaTeX's sizes to the letters that a line of its article class holds, and to the points on each side of a column."""
+PIECE = 16
+"""Letters of a word before it may break."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "—": "---", "“": "``", "”": "''", "−": "$-$", "ρ": r"$\rho$",
     "τ": r"$\tau$", "…": r"\ldots{}", "≤": r"$\leq$", "≥": r"$\geq$", "κ": r"$\kappa$", "α": r"$\alpha$",
+    "\u00a0": "~", "→": r"$\rightarrow$",
 }  # fmt: skip
 
 
@@ -46,14 +49,29 @@ def html(document: Document) -> str:
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     # matplotlib escapes the texts of a drawing itself
     page.filters["svg"] = lambda figure: Markup(figures.svg(figures.draw(figure.draw), figure.name))
+    page.filters |= {"written": written, "broken": _broken, "prose": _prose}
     page.tests["number"] = lambda cell: isinstance(cell, Number)
     page.tests["count"] = lambda cell: isinstance(cell, int) or (isinstance(cell, str) and bool(COUNT.fullmatch(cell)))
     template = files("catsofa").joinpath("templates/report.html.j2").read_text(encoding="utf-8")
     return page.from_string(template).render(document=document, version=version("catsofa"))
 
 
-COUNT = re.compile(r"[\d,]+ of [\d,]+|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
-"""What stands on one line: 3 of 4, and a day with its time."""
+def _broken(text: Cell) -> Any:
+    """A text, escaped, that may break after the signs that join the words of a name."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([_/@])(?=.)", r"\1<wbr>", str(escape(text))))
+
+
+def _prose(text: str) -> Any:
+    """A text, escaped, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \(\d+% of \w+\)|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
+"""What stands on one line: 3 of 4, a number with its share, and a day with its time."""
 
 
 def markdown(document: Document) -> str:
@@ -66,7 +84,7 @@ def markdown(document: Document) -> str:
             lines += [f"### {_plain(table.caption)}", ""]
             lines += ["<details><summary>May offend: open to read</summary>", ""] if table.offensive else []
             lines += [_bar(table.columns), _bar("---" for _ in table.columns)]
-            lines += [_bar(_plain(str(cell)) for cell in row) for row in table.rows]
+            lines += [_bar(_plain(written(cell)) for cell in row) for row in table.rows]
             lines += ["", *(["</details>", ""] if table.offensive else [])]
             lines += [f"- {_plain(note)}" for note in (*table.notes, *table.unscored)]
             lines += [f"- `{' '.join(line.replace('`', chr(39)).split())}`" for line in table.signatures] + [""]
@@ -86,7 +104,7 @@ def _plain(text: str) -> str:
 def latex(document: Document) -> str:
     """Tables for `\\input`, with booktabs and longtable; offensive ones are marked by a comment."""
     parts = [
-        "% Needs \\usepackage{booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
+        "% Needs \\usepackage{array,booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
         "% Content warning: it may repeat offensive text.",
     ]
     for section in document.sections:
@@ -94,28 +112,88 @@ def latex(document: Document) -> str:
             note = " ".join(
                 [section.limits, *table.notes, *table.unscored, "Signatures: " + "; ".join(table.signatures)]
             )
-            # after \\ a bracket would open an argument
-            rows = ["{}" + " & ".join(_tex(str(cell)) for cell in row) + r" \\" for row in table.rows]
-            head = " & ".join(_tex(name) for name in table.columns) + r" \\"
-            parts += [
-                *(["% May offend."] if table.offensive else []),
-                f"\\begin{{longtable}}{{{_layout(table)}}}",
-                f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}\\\\",
-                "\\toprule", head, "\\midrule\\endhead", *rows, "\\bottomrule", "\\end{longtable}",
-                f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", "",
-            ]  # fmt: skip
+            parts += [*(["% May offend."] if table.offensive else []), *_longtable(table)]
+            parts += [f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", ""]
     return "\n".join(parts)
 
 
-def _layout(table: Table) -> str:
-    """How the columns are set: those of long texts share two thirds of the line and wrap there."""
-    long = [any(len(str(row[at])) > WRAPPED for row in table.rows) for at in range(len(table.columns))]
-    return "".join(f"p{{{0.66 / sum(long):.2f}\\linewidth}}" if wraps else "l" for wraps in long)
+def _longtable(table: Table) -> Iterator[str]:
+    """A table that goes on over pages, small, its headings between its rows as on a page of HTML."""
+    head = " & ".join(_tex(name) for name in table.heads) + r" \\"
+    size, columns = _layout(table)
+    yield f"{{\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}\\setlength{{\\LTcapwidth}}{{\\linewidth}}"
+    yield f"\\begin{{longtable}}{{{columns}}}"
+    yield f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}\\\\"
+    yield from ("\\toprule", head, "\\midrule\\endhead")
+    for heading, rows in table.groups:
+        if table.by:
+            # no page ends with a heading
+            yield f"\\multicolumn{{{len(table.heads)}}}{{l}}{{\\itshape {_tex(heading)}}}\\\\*"
+        # after \\ a bracket would open an argument
+        yield from ("{}" + " & ".join(_cell(cell) for cell in row) + r" \\" for row in rows)
+    yield from ("\\bottomrule", "\\end{longtable}}")
+
+
+def _cell(cell: Cell) -> str:
+    """A cell; limits stay on one line."""
+    if isinstance(cell, Number):
+        return " ".join(_tex(part) for part in (cell.point, cell.limits.replace(" ", "\u00a0")) if part)
+    return _tex(written(cell))
+
+
+def _layout(table: Table) -> tuple[str, str]:
+    """The size of letters, and how the columns are set: where all are wider than a line, they share it and wrap."""
+    cells = [[name, *column] for name, column in zip(table.heads, _columns(table), strict=True)]
+    widest = [max(len(written(cell)) for cell in column) for column in cells]
+    least = [max(map(_unbroken, column)) for column in cells]
+    for size in SIZES:
+        room = _room(size, len(cells))
+        if sum(widest) <= room:
+            return size, "".join("r" if name in table.flush else "l" for name in table.heads)
+        if sum(least) <= room:
+            break
+    else:
+        least = [max(_unbroken(cell, True) for cell in column) for column in cells]
+    left, more = max(0.0, room - sum(least)), max(1, sum(widest) - sum(least))
+    wide = [(low + left * (high - low) / more) / SIZES[size][0] for low, high in zip(least, widest, strict=True)]
+    sides = (r"\raggedleft" if name in table.flush else r"\raggedright" for name in table.heads)
+    return size, "".join(
+        f">{{{side}\\arraybackslash}}p{{{of:.3f}\\linewidth}}" for side, of in zip(sides, wide, strict=True)
+    )
+
+
+def _room(size: str, columns: int) -> float:
+    """The letters of a size that the columns of a line hold between their separations, of four points a letter."""
+    letters, points = SIZES[size]
+    return letters - columns * 2 * points / 4
+
+
+def _columns(table: Table) -> Iterator[list[Cell]]:
+    """The cells of each column that is no heading."""
+    for at, name in enumerate(table.columns):
+        if name not in table.by:
+            yield [row[at] for row in table.rows]
+
+
+def _unbroken(cell: Cell, limits_below: bool = False) -> int:
+    """The letters of the longest part of a cell that no line may break; limits may stand below their number."""
+    if isinstance(cell, Number):
+        return max(len(cell.point), len(cell.limits)) if limits_below else len(str(cell))
+    return max((len(piece) for word in written(cell).split() for piece in _pieces(word)), default=0)
 
 
 def _tex(text: str) -> str:
-    """A text as LaTeX sets it."""
-    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    """A text as LaTeX sets it; long words may break where their pieces meet."""
+    words = re.split(r"[^\S\u00a0]+", text.strip())
+    return " ".join(
+        r"\allowbreak{}".join("".join(LATEX.get(letter, letter) for letter in piece) for piece in _pieces(word))
+        for word in words
+    )
+
+
+def _pieces(word: str) -> list[str]:
+    """The parts of a long word, which end with the signs that join them."""
+    return re.findall(rf"[^\W_]{{1,{PIECE}}}[\W_]*|[\W_]+", word) if len(word) > PIECE else [word]
 
 
 def comma(document: Document) -> str:

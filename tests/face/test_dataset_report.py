@@ -1,6 +1,7 @@
 """Reports of data sets: the figures of `validate`, what is folded away, and what is never shown."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,16 +142,16 @@ def test_a_release_shows_its_splits_what_they_share_and_its_statement(tmp_path: 
 
 
 def test_long_texts_wrap_on_paper(tmp_path: Path) -> None:
-    """In LaTeX a column of long texts is a paragraph of two thirds of the line; short ones stay as they are."""
+    """In LaTeX columns that are wider than a line share it: those of long texts have most of it."""
     said = "Nobody knows more than these three people said about zorbs. " * 3
     write_release(
         {"test": bakers(1)},
         tmp_path / "set",
         CardFacts(pretty_name="B", statement=f"## Data statement\n\n### Limits\n\n{said}"),
     )
-    assert "\\begin{longtable}{lp{0.66\\linewidth}}\n\\caption{Data statement}" in WRITE["latex"](
-        document([tmp_path / "set"])
-    )
+    table = WRITE["latex"](document([tmp_path / "set"])).partition("\\caption{Data statement}")[0].splitlines()[-1]
+    short, long = (float(share) for share in re.findall(r"p\{([\d.]+)", table))
+    assert short < 0.2 < 0.7 < long < 1 - short
 
 
 def test_a_folder_of_several_sets_has_a_report_of_each_and_names_what_it_does_not_read(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
+HARNESS := .venv-harness/.ready
 
-.PHONY: demo demo-labelstudio test install check check-slow labelstudio test-labelstudio docs bench chaos clean
+.PHONY: demo demo-labelstudio test install check check-slow harness labelstudio test-labelstudio docs bench chaos clean
 
 install: $(STAMP)
 
@@ -31,6 +32,7 @@ check: $(STAMP)
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 
 check-slow: $(STAMP) $(SERVER)
+	$(MAKE) harness || echo "lm-evaluation-harness could not be installed here; its tests are skipped"
 	$(BIN)/pytest -q -m slow
 
 # Label Studio holds back libraries that models need, so it has an environment of its own
@@ -40,6 +42,15 @@ $(SERVER): annotation/server.py
 	$(PYTHON) -m venv .venv-labelstudio
 	.venv-labelstudio/bin/pip install --quiet label-studio==$$(sed -n 's/^VERSION = "\(.*\)"/\1/p' annotation/server.py)
 	touch $(SERVER)
+
+# lm-evaluation-harness holds other libraries than we do, so it has an environment of its own
+harness: $(HARNESS)
+
+$(HARNESS):
+	$(PYTHON) -m venv .venv-harness
+	.venv-harness/bin/pip install --quiet --constraint constraints.txt torch transformers accelerate
+	.venv-harness/bin/pip install --quiet 'lm_eval==0.4.13'
+	touch $(HARNESS)
 
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP)
@@ -58,4 +69,4 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-labelstudio build dist *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness build dist *.egg-info demo-out

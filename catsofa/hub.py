@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -158,7 +159,26 @@ def _commit(
     hub.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
     # made anew for each try, so that what an earlier one has brought there is seen and not sent again
     adds = [CommitOperationAdd(u.path, u.content if isinstance(u.content, bytes) else str(u.content)) for u in uploads]
-    return str(hub.create_commit(repo, adds, commit_message=message, repo_type="dataset").commit_url)
+    with _as_the_hub_takes_it(repo, token, endpoint):
+        return str(hub.create_commit(repo, adds, commit_message=message, repo_type="dataset").commit_url)
+
+
+@contextmanager
+def _as_the_hub_takes_it(repo: str, token: str, endpoint: str) -> Iterator[None]:
+    """Send large files by Git LFS to a Hub without Xet: the client would ask it for Xet and nothing else."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils._headers import build_hf_headers
+    from huggingface_hub.utils._http import get_session
+
+    off = constants.HF_HUB_DISABLE_XET
+    if not off:
+        place = f"{endpoint}/api/datasets/{repo}/xet-write-token/main"
+        answer = get_session().get(place, headers=build_hf_headers(token=token))
+        constants.HF_HUB_DISABLE_XET = answer.status_code == 404
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_XET = off
 
 
 def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits: Sequence[float]) -> str:

@@ -124,7 +124,7 @@ def evaluate(
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     of = data(on, limit)
     if of.kind is AssociationTest:
-        return _associations(model, of, chosen, out, loading)
+        return _associations(model, of, chosen, out, loading, watch)
     loaded = load(model, **loading) if isinstance(model, str) else model
     head = None if nsp is None else next_sentence.load(nsp, device=loaded.device)
     if head:
@@ -268,7 +268,12 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
 
 
 def _associations(
-    model: str | Model, of: Data, protocol: Protocol, out: str | Path | None, loading: Mapping[str, Any]
+    model: str | Model,
+    of: Data,
+    protocol: Protocol,
+    out: str | Path | None,
+    loading: Mapping[str, Any],
+    watch: Watch,
 ) -> Report:
     """SEAT and WEAT, by the vectors of a model; the key of its encoder names it."""
     how = {option: getattr(protocol, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
@@ -278,7 +283,12 @@ def _associations(
     about = {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
     with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:
         rows = seat.evaluate(
-            of.records(), encoder, method=protocol.p_value, exact_limit=protocol.counted, seed=protocol.seed
+            of.records(),
+            encoder,
+            method=protocol.p_value,
+            exact_limit=protocol.counted,
+            seed=protocol.seed,
+            watch=watch,
         )["results"]
         found = Report(
             protocol=protocol.name,

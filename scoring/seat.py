@@ -4,7 +4,7 @@ s(w, A, B) is the mean cosine of w with A less that with B (May et al. 2019, aft
 effect shows an association; a small one does not show that there is none.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Any
@@ -61,6 +61,7 @@ def evaluate(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
+    watch: Callable[[Sequence[AssociationTest]], Iterable[AssociationTest]] = iter,
 ) -> dict[str, Any]:
     """Every test with one encoder, each distinct text encoded once; Holm's correction is over all of them."""
     tests = list(tests)
@@ -76,7 +77,7 @@ def evaluate(
             level=level,
             seed=seed,
         )
-        for test in tests
+        for test in watch(tests)
     ]
     return {"results": [row.to_dict() for row in with_holm(found)], "encoder": dict(encoder.key), "texts": len(vectors)}
 

@@ -12,6 +12,7 @@ from typing import Any
 
 TOKEN = "hf_writer_of_zorbs"
 READER = "hf_reader_of_zorbs"
+XET = "xet_writer_of_zorbs"
 
 
 @dataclass
@@ -24,6 +25,12 @@ class Hub:
     """Repository to path to content."""
     objects: dict[str, bytes] = field(default_factory=dict)
     """Large files by their SHA-256."""
+    xet: bool = False
+    """Whether large files are taken by Xet (its published API, version 1), and not by Git LFS."""
+    xorbs: dict[str, bytes] = field(default_factory=dict)
+    """What came by Xet: packed pieces of files by their hash."""
+    shards: int = 0
+    """How often it was said which files are made of which pieces."""
     commits: list[str] = field(default_factory=list)
     """The message of each commit."""
     asked: list[str] = field(default_factory=list)
@@ -53,8 +60,10 @@ class _Handler(BaseHTTPRequestHandler):
         if (fault := self.hub.fault(self.path)) is not None and fault:
             self._send(fault, b"<html>out of order for " + token.encode() + b"</html>")
             return
-        if token not in (TOKEN, READER):
+        if token not in (TOKEN, READER, XET):
             self._say(401, {"error": f"no such token {token}"})
+        elif parts[0] in ("v1", "v2"):
+            self._store(parts, body)
         elif self.path == "/api/validate-yaml":
             self._say(200, {"errors": [], "warnings": []})
         elif token == READER:
@@ -81,8 +90,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """What a repository is."""
-        repo = "/".join(self._parts()[2:4])
-        if repo in self.hub.files and READER not in self.headers.get("Authorization", ""):
+        parts = self._parts()
+        repo = "/".join(parts[2:4])
+        if "xet-write-token" in parts:
+            if not self.hub.xet:
+                self._say(404, {})
+            elif fault := self.hub.fault(self.path):
+                self._send(fault, b"")
+            else:
+                self._say(200, {"casUrl": self.hub.url, "exp": 4_000_000_000, "accessToken": XET})
+        elif repo in self.hub.files and READER not in self.headers.get("Authorization", ""):
             self._say(200, {"id": repo, "sha": f"{len(self.hub.commits):040}", "siblings": []})
         else:
             self._say(404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"})
@@ -110,6 +127,17 @@ class _Handler(BaseHTTPRequestHandler):
             found["oid"] = hashlib.sha256(known).hexdigest() if mode == "lfs" else blob
         return found
 
+    def _store(self, parts: list[str], body: bytes) -> None:
+        """A packed piece, or which files are made of which; all that came after version 1 is not known here."""
+        if parts[:2] == ["v1", "xorbs"]:
+            self.hub.xorbs[parts[-1]] = body
+            self._say(200, {"was_inserted": True})
+        elif parts == ["v1", "shards"]:
+            self.hub.shards += 1
+            self._say(200, {"result": 1})
+        else:
+            self._say(404, {})
+
     def _object(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Where a large file goes; nowhere, if it is there."""
         if asked["oid"] in self.hub.objects:
@@ -121,9 +149,11 @@ class _Handler(BaseHTTPRequestHandler):
         header, *operations = map(json.loads, lines)
         for operation in operations:
             value = operation["value"]
-            content = (
-                self.hub.objects[value["oid"]] if operation["key"] == "lfsFile" else base64.b64decode(value["content"])
-            )
+            large = operation["key"] == "lfsFile"
+            if large and self.hub.xet:  # the pieces are packed; what tells the file is its hash
+                content = str(value["oid"]).encode()
+            else:
+                content = self.hub.objects[value["oid"]] if large else base64.b64decode(value["content"])
             self.hub.files[repo][value["path"]] = content
         self.hub.commits.append(header["value"]["summary"])
         oid = f"{len(self.hub.commits):040}"

@@ -1,5 +1,6 @@
 """Commands that take what was made elsewhere: to lm-evaluation-harness, to the Hub."""
 
+import sys
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -112,7 +113,8 @@ def push_to_hub(
     from catsofa.hub import push
 
     doing(f"pushing to {repo}")
-    pushed = push(paths, repo, public=public, message=message, quiet=quiet or json)
+    silent = quiet or json or not sys.stderr.isatty()
+    pushed = push(paths, repo, public=public, message=message, quiet=silent)
     if json:
         print_json(asdict(pushed))
         return

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Literal
+
+from catsofa.data.files import short
 
 Dialect = Literal["echo", "echo and write", "prompt_logprobs"]
 
@@ -19,6 +20,8 @@ MARKS = str.maketrans({"▁": " ", "Ġ": " "})
 """How tokenizers write a space in a token."""
 UNKNOWN = ("<unk>", "[UNK]", "<|unk|>")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+HUGE = 1e300
+"""No number is; a whole one may be too long for a float."""
 ROUNDING = 1e-4
 """How far above 0 a log-probability may be by rounding."""
 
@@ -73,7 +76,7 @@ def _echoed(found: Any, written: int) -> Reading:
     if not found:
         raise Unreadable("the reply has no log-probabilities")
     if not isinstance(found, dict) or "token_logprobs" not in found or "tokens" not in found:
-        what = ", ".join(found) if isinstance(found, dict) else type(found).__name__
+        what = short(", ".join(found)) if isinstance(found, dict) else type(found).__name__
         raise Unreadable(f"the reply has no log-probabilities of the prompt (but {what})")
     tokens, values = found["tokens"], found["token_logprobs"]
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
@@ -114,10 +117,10 @@ def _check(found: Reading) -> None:
     for at, value in enumerate(found.values):
         if value is None and at == 0:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise Unreadable(f"the log-probability of token {at + 1} is {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -HUGE < value < HUGE:
+            raise Unreadable(f"the log-probability of token {at + 1} is {short(value)}")
         if value > ROUNDING:
-            raise Unreadable(f"the log-probability of token {at + 1} is {value}, above 0")
+            raise Unreadable(f"the log-probability of token {at + 1} is {short(value)}, above 0")
 
 
 def constant(readings: Sequence[Reading]) -> bool:

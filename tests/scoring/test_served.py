@@ -319,7 +319,9 @@ def test_vectors_are_not_to_be_had(shared: Path) -> None:
         ({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [-1, None]}}]}, "token 2 is None"),
         ({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [-1, "x"]}}]}, "token 2 is 'x'"),
         ({"choices": [{"logprobs": {"tokens": [], "token_logprobs": []}}]}, "no token of the prompt"),
+        ({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [-1, -(10**400)]}}]}, "token 2 is -1000"),
         ({"choices": [{"logprobs": ["a"]}]}, r"no log-probabilities of the prompt \(but list\)"),
+        ({"choices": [{"logprobs": {"x" * 2000: 1}}]}, r"^.{0,200}$"),
     ],
 )
 def test_a_reply_is_text_until_proved_otherwise(reply: dict[str, Any], says: str) -> None:

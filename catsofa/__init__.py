@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from catsofa.data.formats import convert
+    from catsofa.data.notebook import table
     from catsofa.data.records import (
         Annotation,
         AssociationTest,
@@ -44,9 +45,15 @@ __all__ = [
     "convert",
     "evaluate",
     "read",
+    "table",
 ]
 
-_HOMES = {"convert": "data.formats", "evaluate": "scoring.evaluate", "read": "data.sources"}
+_HOMES = {
+    "convert": "data.formats",
+    "evaluate": "scoring.evaluate",
+    "read": "data.sources",
+    "table": "data.notebook",
+}
 """Where a public name lives that is no record."""
 
 

@@ -1,10 +1,13 @@
 """Results in notebooks: every one shows itself as a table, and gives its rows to pandas."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from catsofa.data.records import Candidate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,3 +70,39 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 def digits(value: float) -> int:
     """Decimals that are enough to read a value: one of a percentage, three of a share."""
     return 1 if abs(value) >= 10 else 3
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Tabular):
+    """Any records as a table: CATs, probes, annotations, people, leaks."""
+
+    records: Sequence[Any]
+
+    offensive: ClassVar[bool] = True
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each record; a CAT's candidates stand under their labels."""
+        return [_flat(record) for record in self.records]
+
+    def heading(self) -> str:
+        """How many there are."""
+        return f"{len(self.records):,} records"
+
+
+def table(records: Iterable[Any]) -> Records:
+    """Records that a notebook shows as a table, and that `.to_pandas()` gives as a data frame."""
+    return Records(list(records))
+
+
+def _flat(record: Any) -> dict[str, Any]:
+    """A record's fields, those of a field that holds several under names of their own."""
+    row: dict[str, Any] = {}
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if isinstance(value, Mapping):
+            row |= {f"{one.name}.{name}": part for name, part in value.items()}
+        elif isinstance(value, tuple) and all(isinstance(part, Candidate) for part in value):
+            row |= {candidate.label: candidate.fill or candidate.text for candidate in value}
+        else:
+            row[one.name] = "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
+    return row

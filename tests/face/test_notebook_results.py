@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from invented import bakers, probes
 from zorbs import a_cat, a_pair, said
 
+import catsofa
+from catsofa.data import formats, jsonl
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation, Cat, Score
 from catsofa.scoring import baselines, crows_pairs, sofa, stereoset
@@ -19,6 +22,7 @@ from catsofa.scoring.results import report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, robustness_report
 from catsofa.validation.agreement import agreement
+from catsofa.validation.annotators import annotators
 from catsofa.validation.lint import lint
 from catsofa.validation.splits import split
 from catsofa.validation.votes import vote
@@ -88,6 +92,46 @@ def test_a_result_is_a_table_and_a_frame(name: str) -> None:
     assert len(frame) == len(found.rows()) > 0
     assert all(f">{column}<" in text for column in frame if not column.endswith(("_low", "_high")))
     assert "<img" not in text
+
+
+def test_records_are_a_table_too() -> None:
+    """A CAT's three texts stand under their labels, what it carries along under its own name; folded, escaped."""
+    shown = catsofa.table(cats())
+    frame = shown.to_pandas()
+    assert (len(frame), frame["stereotype"][0], frame["target"][1]) == (8, "early", f"{EVIL}1")
+    assert shown._repr_html_().startswith("<details>")
+    assert "<img" not in shown._repr_html_()
+    people = catsofa.table(annotators(votes())).to_pandas()
+    assert list(people["answers"]) == [1] * 5
+
+
+NOTEBOOK = """
+import catsofa
+catsofa.table(catsofa.read("cats.jsonl"))
+---
+from catsofa.scoring.score_files import compare_on, report_on
+report = report_on("a.json", "cats.jsonl")
+report
+---
+report.to_pandas()
+---
+compare_on(["a.json", "b.json"], "cats.jsonl")
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_that_is_run_shows_tables(tmp_path: Path) -> None:
+    """Every cell of a real notebook ends in a table."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    jsonl.write(given := bakers(8), tmp_path / "cats.jsonl")
+    for name, scores in (("a", baselines.ideal(given)), ("b", baselines.stereotyped(given))):
+        formats.named("predictions").write(scores, tmp_path / f"{name}.json")
+    cells = [nbformat.v4.new_code_cell(text.strip()) for text in NOTEBOOK.split("---")]
+    book = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}, timeout=300).execute()
+    for cell in book.cells:
+        assert "<table" in cell.outputs[-1].data["text/html"], cell.source
 
 
 def test_what_lint_quotes_is_folded_away() -> None:

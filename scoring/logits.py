@@ -17,7 +17,7 @@ from catsofa.scoring.questions import Answer
 Indices = NDArray[np.int64]
 Product = Callable[[Any], Any]
 
-CPU_BLOCK = (512, 2048)
+CPU_BLOCK = (512, 1024)
 """Rows and vocabulary entries of a block of logits: it stays in the cache."""
 GPU_BLOCK = (4096, 16384)
 

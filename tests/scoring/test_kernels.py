@@ -25,8 +25,15 @@ def logits(model: Model) -> Any:
     return getattr(output, "prediction_logits", getattr(output, "logits", None)).float().clone()
 
 
+@pytest.fixture(params=[True, False], ids=["packing pays", "MKL is as fast"])
+def pays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether this processor is one on which packing gains something."""
+    monkeypatch.setattr(kernels, "pays", lambda dtype: request.param)
+    return bool(request.param)
+
+
 @pytest.fixture(params=["gpt2", "llama", "bert"])
-def model(tiny: Tiny, request: pytest.FixtureRequest) -> Model:
+def model(tiny: Tiny, pays: bool, request: pytest.FixtureRequest) -> Model:
     """A tiny model as it is loaded; skipped where this build of torch has no packed products."""
     found = load(str(tiny(request.param)))
     if not kernels._works(next(part for part in found.module.modules() if kernels._weight(part) is not None)):
@@ -34,11 +41,19 @@ def model(tiny: Tiny, request: pytest.FixtureRequest) -> Model:
     return found
 
 
-def test_packed_weights_give_what_the_plain_ones_give(model: Model) -> None:
+def test_packed_weights_give_what_the_plain_ones_give(model: Model, pays: bool) -> None:
     """Products and GELU: the same numbers but for the last bits."""
     before = logits(model)
-    assert kernels.speed_up(model.module)
+    assert kernels.speed_up(model.module) == pays
     torch.testing.assert_close(logits(model), before, atol=1e-5, rtol=1e-5)
+
+
+def test_gelu_is_made_in_the_product_that_feeds_it_wherever_that_product_is_packed(model: Model) -> None:
+    """GPT-2's and BERT's layers each; a SiLU that multiplies another product stays as it is."""
+    kernels.speed_up(model.module)
+    of = {part for part in model.module.modules() if type(part).__name__ in kernels.GELU}
+    fed = {part for part in of if hasattr(part, "_plain_forward")}
+    assert len(fed) == (0 if model.module.config.model_type == "llama" else model.module.config.num_hidden_layers)
 
 
 def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> None:

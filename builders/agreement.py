@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from catsofa.data.wordlists import wordlist
@@ -75,7 +76,11 @@ def _cased_like(model: str, word: str) -> str:
 
 @cache
 def engine() -> Any:
-    """The one inflect engine."""
-    import inflect
-
+    """The one inflect engine, without its checks of argument types: to compile them takes three seconds."""
+    library: Any = import_module("typeguard")
+    checked, library.typechecked = library.typechecked, lambda unchanged: unchanged
+    try:
+        import inflect
+    finally:
+        library.typechecked = checked
     return inflect.engine()

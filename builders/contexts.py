@@ -2,8 +2,9 @@
 
 import re
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
+from catsofa.builders.agreement import engine
 from catsofa.data.records import BLANK
 from catsofa.data.wordlists import wordlist
 
@@ -91,7 +92,7 @@ def article(words: str) -> Literal["a", "an"]:
         return "an"
     if first in exceptions["a"]:
         return "a"
-    return "an" if _inflect().a(words.lstrip(_OPENERS)).startswith("an ") else "a"
+    return "an" if engine().a(words.lstrip(_OPENERS)).startswith("an ") else "a"
 
 
 def _number_said_with_vowel(number: str) -> bool:
@@ -100,11 +101,3 @@ def _number_said_with_vowel(number: str) -> bool:
     if len(leading) == 4 and "," not in number:
         leading = leading[:2]
     return leading.startswith("8") or leading in ("11", "18")
-
-
-@cache
-def _inflect() -> Any:
-    """The one inflect engine."""
-    import inflect
-
-    return inflect.engine()

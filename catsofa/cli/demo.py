@@ -148,7 +148,9 @@ def _show_next(done: "Demo") -> None:
 
 
 def _cell(measure: str, limits: "Limits") -> str:
-    """A value with its interval."""
+    """A value with its interval; where every term has the same value there is none."""
     digits = 3 if measure == "SoFa score" else 1
     value, low, high = (round(number, digits) + 0.0 for number in limits)  # no minus before a zero
-    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    return (
+        f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if low == low else f"{value:.{digits}f}, no spread"
+    )

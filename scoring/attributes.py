@@ -1,6 +1,7 @@
 """The attribute that fills a BLANK, as questions: from left to right behind masks, all at once, or never hidden."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from catsofa.data.blanks import fill_of
 from catsofa.data.records import BLANK, Candidate, Cat, Score
@@ -22,7 +23,12 @@ def filled(cat: Cat, candidate: Candidate) -> Span:
     It is the context with the fill put in, which the three candidates share; where the sentence differs from
     that by more than case, spaces and closing marks (an article that was adapted), it is the sentence itself.
     """
-    context, fill = cat.context, candidate.fill
+    return _place(cat.context, candidate.text, candidate.fill)
+
+
+@lru_cache(2**14)  # asked once to tokenise all texts of a call and once more for each
+def _place(context: str, sentence: str, fill: str) -> Span:
+    """The same, of a context, a sentence and the words that fill the BLANK."""
     if (blanks := context.count(BLANK)) != 1:
         raise Unscorable(f"the context has {blanks} BLANKs; an attribute fills exactly one")
     before, _, after = context.partition(BLANK)
@@ -32,13 +38,13 @@ def filled(cat: Cat, candidate: Candidate) -> Span:
         raise Unscorable("the words that fill the BLANK cannot be told from the sentence")
     # the space tells "a" from the "an" that an adapted article is
     start = " ".join(before.split()) + " " * (before.endswith(" ") and bool(before.strip()))
-    begins_so = " ".join(candidate.text.split()).casefold().startswith(start.casefold())
-    if begins_so and (fill_of(context, candidate.text) or "").casefold() == fill.casefold():
+    begins_so = " ".join(sentence.split()).casefold().startswith(start.casefold())
+    if begins_so and (fill_of(context, sentence) or "").casefold() == fill.casefold():
         return before + fill + after, len(before), len(before) + len(fill)
-    if (times := candidate.text.count(fill)) != 1:
+    if (times := sentence.count(fill)) != 1:
         raise Unscorable(f"the filler {fill!r} stands {times} times in the sentence, so its place is not known")
-    at = candidate.text.index(fill)
-    return candidate.text, at, at + len(fill)
+    at = sentence.index(fill)
+    return sentence, at, at + len(fill)
 
 
 def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:

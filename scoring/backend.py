@@ -5,6 +5,9 @@ from functools import cached_property
 from typing import Any
 from typing import Protocol as Interface
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catsofa.data.records import Cat, Score
 from catsofa.scoring import batches, kernels
 from catsofa.scoring.batches import Tally
@@ -72,9 +75,8 @@ class Backend:
             before, self.budget = self.budget, batches.run(lengths, self.budget, counted, waste)
         self.tally.halvings += before != self.budget
 
-    def tensor(self, rows: Sequence[Sequence[int]], fill: int = 0, dtype: Any = None) -> Any:
+    def tensor(self, rows: Sequence[Sequence[int] | NDArray[np.int64]], fill: int = 0, dtype: Any = None) -> Any:
         """Rows filled up on the right to the longest, on the model's device."""
-        import numpy as np
         import torch
 
         longest = max(map(len, rows))

@@ -59,11 +59,16 @@ def mean(values: Answer) -> float:
     return float(values.sum()) / len(values)
 
 
+def joined(answers: Sequence[Answer]) -> Answer:
+    """Several answers as one; most items have only one."""
+    return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+
 def over_length(length: Length) -> Reduce:
     """The mean or the sum of all log-probabilities."""
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
-        every = np.concatenate(answers)
+        every = joined(answers)
         return (mean(every) if length == "mean" else float(every.sum())), {}
 
     return reduce
@@ -73,7 +78,7 @@ def over_pieces(pieces: Pieces) -> Reduce:
     """The pieces of one attribute as one number: mean log-probability, log of the mean probability, or the sum."""
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
-        every = np.concatenate(answers)
+        every = joined(answers)
         if pieces == "mean-prob":
             return float(np.logaddexp.reduce(every) - np.log(len(every))), {}
         return (mean(every) if pieces == "mean-log" else float(every.sum())), {}

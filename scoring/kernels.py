@@ -79,7 +79,8 @@ def _fuse(parent: Any) -> Any:
     import torch
 
     pairs = ((getattr(parent, linear, None), getattr(parent, act, None)) for linear, act in FED)
-    linear, act = next((pair for pair in pairs if _weight(pair[0]) is not None), (None, None))
+    pair: Any = next((pair for pair in pairs if _weight(pair[0]) is not None), (None, None))
+    linear, act = pair
     if (how := GELU.get(type(act).__name__)) is None or hasattr(linear, "_plain_forward"):
         return None
     values = torch.linspace(-3, 3, _weight(linear).shape[1], dtype=linear.weight.dtype)[None]

@@ -44,12 +44,11 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
 
 def _pairs(backend: Backend, grown: Sequence[Tree]) -> list[Answer]:
     """One forward: the log-probability of each asked pair of each tree."""
-    states: dict[tuple[int, int], int] = {}
-    which = [states.setdefault((row, node), len(states)) for row, tree in enumerate(grown) for node in tree.nodes]
-    tokens = np.array([token for tree in grown for token in tree.tokens])
-    at = np.array(list(states))
-    caught = backend.head.states(inputs(backend, grown), at[:, 0], at[:, 1])
-    found = backend.head.log_probabilities(caught, np.array(which), tokens)
+    width = max(len(tree.ids) for tree in grown)
+    places = np.concatenate([row * width + tree.nodes for row, tree in enumerate(grown)])
+    states, which = np.unique(places, return_inverse=True)
+    caught = backend.head.states(inputs(backend, grown), states // width, states % width)
+    found = backend.head.log_probabilities(caught, which, np.concatenate([tree.tokens for tree in grown]))
     return np.split(found, np.cumsum([len(tree.nodes) for tree in grown])[:-1])
 
 

@@ -5,15 +5,14 @@ PPL = exp(−score). Beside the score stand `identity`, the mean log-probability
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-
-import numpy as np
 
 from catsofa.data.records import Probe, Score
 from catsofa.scoring import released_padding, sentences
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import scores
-from catsofa.scoring.items import Item, Reduce, Reduced, guarded, mean
+from catsofa.scoring.items import Item, Reduce, Reduced, guarded, joined, mean
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.questions import Answer
 from catsofa.scoring.tokens import Tokens, Unscorable
@@ -29,12 +28,13 @@ def score_probes(backend: Backend, probes: Sequence[Probe], protocol: Protocol) 
     else:
         ask = partial(sentences.asked, backend, protocol=protocol)
 
+    identities: dict[str, sentences.Asked] = {}
+    for identity in {probe.identity for probe in probes}:
+        with suppress(Unscorable):
+            identities[identity] = ask(read[identity])
+
     def item(probe: Probe) -> Item:
-        whole = ask(read[probe.text])
-        try:
-            identity = ask(read[probe.identity])
-        except Unscorable:
-            identity = ()
+        whole, identity = ask(read[probe.text]), identities.get(probe.identity, ())
         reduce = _reduce(len(whole), _after(probe, read[probe.text]))
         return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole))
 
@@ -46,9 +46,8 @@ def _after(probe: Probe, tokens: Tokens) -> int:
     end = len(probe.identity)
     if probe.text[:end].casefold() != probe.identity.casefold():
         return 0
-    places = tokens.of()
     try:
-        return len(places) - len(tokens.span(0, end))
+        return tokens.after(end)
     except Unscorable:
         return 0
 
@@ -57,8 +56,8 @@ def _reduce(whole: int, after: int) -> Reduce:
     """The mean over the probe, over its identity alone, and over its tokens after the identity."""
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
-        every = np.concatenate(answers[:whole])
-        identity = mean(np.concatenate(answers[whole:])) if answers[whole:] else None
+        every = joined(answers[:whole])
+        identity = mean(joined(answers[whole:])) if answers[whole:] else None
         conditional = mean(every[-after:]) if after else None
         return mean(every), {"identity": identity, "conditional": conditional}
 

@@ -1,5 +1,6 @@
 """Texts to token sequences: each distinct text once, spans by character offsets, one start token."""
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,21 @@ class Tokens:
         if not inside:
             raise Unscorable(f"no token covers {self.text[begin:end]!r}")
         return range(inside[0], inside[-1] + 1)
+
+    def after(self, end: int) -> int:
+        """How many tokens of the first text follow those that cover its beginning, as `span(0, end)` does."""
+        places = self.of()
+        last = bisect_left(places, end, key=lambda at: self.offsets[at][0])
+        while last:
+            low, high = self._without_space(places[last - 1])
+            if low < min(high, end):
+                break
+            last -= 1  # nothing but space: it belongs to what follows it
+        else:
+            raise Unscorable(f"no token covers {self.text[:end]!r}")
+        if high > end:
+            raise Unscorable(f"the token {self.text[low:high]!r} joins {self.text[:end]!r} with the letters beside it")
+        return len(places) - last
 
     def _without_space(self, at: int) -> tuple[int, int]:
         """A token's characters, from its first that is no space."""

@@ -38,6 +38,26 @@ def test_a_span_covers_its_words_and_nothing_else(tiny: Tiny, name: str, text: s
         assert text[low:high].strip() == words
 
 
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    "text", ["The zorbs are kind.", " two  spaces here", "naïve \u200bbread", "don't un-tidy it", "a\tb \n c"]
+)
+def test_after_counts_what_a_span_from_the_beginning_leaves(tiny: Tiny, name: str, text: str) -> None:
+    """At every character: as many tokens, or the same refusal."""
+    known = reader(tiny, name)
+    for tokens in (known.bare([text])[text], known.framed([text])[text]):
+        for end in range(len(text) + 1):
+            try:
+                expected: int | str = len(tokens.of()) - tokens.of().index(tokens.span(0, end)[-1]) - 1
+            except Unscorable as reason:
+                expected = str(reason)
+            try:
+                found: int | str = tokens.after(end)
+            except Unscorable as reason:
+                found = str(reason)
+            assert found == expected
+
+
 def test_a_token_that_joins_the_filler_with_its_neighbour_is_refused(tiny: Tiny) -> None:
     """The probability of such a token would be that of other letters too."""
     known = reader(tiny, "gpt2")

@@ -14,7 +14,7 @@ from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import ask
 from catsofa.scoring.models import load
 from catsofa.scoring.questions import Continuation
-from catsofa.scoring.trie import Tree, shared, trees
+from catsofa.scoring.trie import Tree, trees
 
 Tiny = Callable[[str], Path]
 
@@ -60,9 +60,17 @@ def test_a_row_holds_each_prefix_and_each_pair_once_within_its_width(questions: 
         assert len(tree.ids) <= max(width, longest)
 
 
-def test_shared_counts_equal_beginnings() -> None:
-    """By hand: nothing, a part, all of the shorter."""
-    assert [shared((), (1,)), shared((1, 2, 3), (1, 2, 4)), shared((1, 2), (1, 2, 3))] == [0, 2, 2]
+def test_a_tree_by_hand() -> None:
+    """1 2 3 4, 1 2 5 and 1 6: three nodes, since last tokens are none, in a line; five pairs."""
+    (tree,) = trees([Continuation((1, 6)), Continuation((1, 2, 3, 4)), Continuation((1, 2, 5), 2)], 128)
+    assert tree.ids.tolist() == [1, 2, 3]
+    assert tree.depths.tolist() == [0, 1, 2]
+    assert tree.ends.tolist() == [3, 3, 3]
+    asked = [
+        (number, [(int(tree.nodes[pair]), int(tree.tokens[pair])) for pair in wanted])
+        for number, wanted in tree.answers
+    ]
+    assert asked == [(1, [(0, 2), (1, 3), (2, 4)]), (2, [(1, 5)]), (0, [(0, 6)])]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])

@@ -44,6 +44,8 @@ class Demo:
     people: People
     checks: Sequence[Check] = ()
     measured: Sequence[Measured] = ()
+    model: str = ""
+    """The model that was given, if one was."""
     report: Path
 
     @property
@@ -98,6 +100,7 @@ def run(
         people=people,
         checks=checks,
         measured=measured,
+        model=model,
         report=_reported(folder, model),
     )
     with atomic_write(folder / "results.json") as file:

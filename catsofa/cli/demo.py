@@ -137,13 +137,16 @@ def _show_checks(done: "Demo") -> None:
 
 
 def _show_next(done: "Demo") -> None:
-    """Print where the report lies, and three commands for a model of one's own."""
-    items = done.folder / "items"
+    """Print where the report lies, and three commands for a model of one's own; two, after the first of them."""
+    items, model = done.folder / "items", done.model or "MODEL"
     say(f"The report: {done.report}")
     say("")
-    say("Next, with a model of yours, a folder or a name on the hub:")
-    say(f"  catsofa demo --model MODEL --out {done.folder}-mine")
-    say(f"  catsofa score MODEL --on stereoset:dev --on {items / 'probes.jsonl'} --out runs")
+    if done.model:
+        say("Next:")
+    else:
+        say("Next, with a model of yours, a folder or a name on the hub:")
+        say(f"  catsofa demo --model MODEL --out {done.folder}-mine")
+    say(f"  catsofa score {model} --on stereoset:dev --on {items / 'probes.jsonl'} --out runs")
     say("  catsofa report runs --out report.html")
 
 

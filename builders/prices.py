@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
+from itertools import chain
+from math import inf
 from pathlib import Path
 
 from catsofa.builders.journal import Journal
@@ -56,10 +58,10 @@ def _read(table: Path | str | None) -> tuple[Mapping[str, tuple[float, float]], 
     try:
         models = {name: (float(p["prompt"]), float(p["completion"])) for name, p in found.get("models", {}).items()}
         batch = float(found.get("batch", 0.5))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BadInput(path, f"an entry without a number ({error})", expected) from None
-    if not models or min(min(pair) for pair in models.values()) < 0:
-        raise BadInput(path, "no model, or a negative price", expected)
+    if not models or not all(0 <= number < inf for number in (batch, *chain.from_iterable(models.values()))):
+        raise BadInput(path, "no model, or a price that is negative, infinite or no number", expected)
     return models, batch
 
 

@@ -148,10 +148,10 @@ def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
         raise BadInput(out, "a folder with other files in it", "a new folder, or one of shards that was begun before")
     manifest = AppendLog(out / MANIFEST, EXPECTED)
     try:
-        before = next(manifest.read(*identity), None)
+        before = next(manifest.read("identity"), None)
         if before is None:
-            manifest.append(identity)
-        elif changed := list(differences(before, identity)):
+            manifest.append({"identity": identity})
+        elif changed := list(differences(before["identity"], identity)):
             raise ValueError(
                 f"{out} holds probes of something else ({'; '.join(changed)}); "
                 "give another folder, or delete this one to begin again"

@@ -175,6 +175,8 @@ def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
                 ids.add(record, path, number)
                 yield record
             before += len(rows)
+        if not before:
+            raise BadInput(path, "no rows", EXPECTED)
 
 
 @contextmanager

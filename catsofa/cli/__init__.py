@@ -107,6 +107,8 @@ def main() -> None:
             app()
     except ValueError as error:
         fail(str(error))
+    except KeyboardInterrupt:  # before typer listens
+        fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
     except SystemExit as leave:
         if leave.code == INTERRUPTED:  # typer turns Ctrl-C into this, without a word
             fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)

@@ -268,6 +268,15 @@ def test_prices_come_from_a_table_that_users_edit(tmp_path: Path) -> None:
         price_of("tiny", None, table)
 
 
+@pytest.mark.parametrize("price", ["nan", "inf", "-1", "9" * 400])
+def test_a_price_that_no_budget_can_be_kept_with_is_refused(price: str, tmp_path: Path) -> None:
+    """What costs NaN would never go over --max-cost."""
+    table = tmp_path / "mine.toml"
+    table.write_text(f'[models]\n"tiny" = {{ prompt = 1, completion = {price} }}\n')
+    with pytest.raises(BadInput):
+        price_of("tiny", None, table)
+
+
 def test_the_study_cost_what_the_estimate_says() -> None:
     """Measured over its 2,092 items: 216,450 tokens in, 59,285 out; at $10 and $30 a million that is $3.94."""
     assert Price(10, 30).cost(216_450, 59_285) == pytest.approx(3.943, abs=0.001)

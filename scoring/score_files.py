@@ -1,7 +1,7 @@
 """Per-item scores from files, and the reports made from them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version
@@ -120,6 +120,7 @@ def robustness_on(
     *,
     protocol: str = "catsofa",
     seed: int | None = None,
+    watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
 ) -> RobustnessReport:
     """Compare scores of originals with those of paraphrases, files or runs.
 
@@ -134,7 +135,7 @@ def robustness_on(
         raise ValueError(f"name the data of the originals, and that of each paraphrase or of none; found {len(on)}")
     cats, *others = [list(cats_on(place)) for place in places]
     chosen, compared = named(protocol, seed=seed), []
-    for number, path in enumerate(paraphrases):
+    for number, path in enumerate(watch(paraphrases)):
         original = originals[number // each]
         refuse_other_ways(original, chosen)
         refuse_other_models(original, path)

@@ -256,8 +256,14 @@ def robustness(
     """Say what rephrasing changes: lms, ss and icat, the preferences that flip, and the ranks of several models."""
     from catsofa.scoring.score_files import robustness_on
 
-    doing("comparing, by resampling")
-    found = robustness_on(original, paraphrase, [local(data) for data in on or ()], protocol=protocol, seed=seed)
+    found = robustness_on(
+        original,
+        paraphrase,
+        [local(data) for data in on or ()],
+        protocol=protocol,
+        seed=seed,
+        watch=lambda paths: progress(paths, "compared", quiet=json),
+    )
     if json:
         print_json(found.to_dict())
         return

@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 
 PROGRAM = "catsofa"
 FORMULA = re.compile(r'<script type="math/tex(?P<display>; mode=display)?">(?P<tex>.*?)</script>', re.DOTALL)
+FENCED = re.compile(r"^( *)```\w.*?^\1```\n", re.DOTALL | re.MULTILINE)
 WORDS = {Path: "path", int: "number", float: "number"}
 
 
@@ -28,13 +29,14 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the table of formats where its page wants it."""
-    return markdown.replace("<!-- formats -->", formats())
+    """Put the table of formats where its page wants it, and each block of code apart from the paragraphs beside it."""
+    return FENCED.sub(r"\n\g<0>\n", markdown.replace("<!-- formats -->", formats()))
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Put MathML where a formula's TeX stands."""
-    return FORMULA.sub(_formula, html)
+    """Put MathML where a formula's TeX stands; what scrolls on a phone can be reached by keyboard."""
+    reached = '<div class="arithmatex" role="group" aria-label="Formula" tabindex="0">'
+    return FORMULA.sub(_formula, html).replace('<div class="arithmatex">', reached)
 
 
 def on_post_page(output: str, **_: Any) -> str:

@@ -1,9 +1,14 @@
-"""Pages in a real Chromium, for tests: what they look like, and that they ask for nothing outside this machine."""
+"""Pages in a real Chromium, for tests: what they look like, what keeps people out, what they ask of other machines."""
 
 import os
+import shutil
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 CHROMIUM = Path(os.environ.get("CATSOFA_CHROMIUM", "/usr/bin/chromium"))
@@ -21,6 +26,7 @@ PATIENCE = 120_000
 """Milliseconds a page may take: the machine may be busy with other things."""
 SHOTS = os.environ.get("CATSOFA_SCREENSHOTS", "")
 WIDTHS = (1280, 390)
+SCHEMES = ("light", "dark")
 INSIDE = ("http://127.0.0.1:", "data:", "blob:", "file:")
 
 
@@ -38,17 +44,47 @@ def new_page(browser: Any, *allowed: str) -> Iterator[Any]:
     assert left == []
 
 
-def shot(page: Any, name: str) -> None:
-    """The page is no wider than the window, on a screen or a phone; a picture of both, if somebody wants one.
+@cache
+def axe() -> str:
+    """The script of axe-core, from the package registry of the machine; nothing where it cannot be had."""
+    npm = shutil.which("npm")
+    with TemporaryDirectory() as folder:
+        if npm is None or subprocess.run([npm, "pack", "axe-core@4", "--silent"], cwd=folder, check=False).returncode:
+            return ""
+        with tarfile.open(next(Path(folder).glob("axe-core-*.tgz"))) as archive:
+            member = archive.extractfile("package/axe.min.js")
+            assert member is not None
+            return member.read().decode("utf-8")
 
-    Label Studio's own pages are made for screens.
+
+def barriers(page: Any) -> list[tuple[str, str]]:
+    """What axe-core finds on the page as it is: the rule and the first place where it is broken."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(axe())
+    # axe cannot tell the colour of a ground that is drawn in shades, and would then say nothing of what stands on it
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('style'),"
+        " { textContent: '.scroll { background-image: none !important }' }))"
+    )
+    return [(each["id"], each["nodes"][0]["html"]) for each in page.evaluate("axe.run()")["violations"]]
+
+
+def shot(page: Any, name: str) -> None:
+    """The page is no wider than the window and has no barrier, on a screen or a phone, in light and dark.
+
+    A picture of each, if somebody wants one. Label Studio's own pages are made for screens, and not by us.
     """
     foreign = name.startswith("label-studio")
     for width in WIDTHS[:1] if foreign else WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        if SHOTS:
-            Path(SHOTS).mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)
+        for scheme in SCHEMES[:1] if foreign else SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            if SHOTS:
+                Path(SHOTS).mkdir(parents=True, exist_ok=True)
+                page.screenshot(path=f"{SHOTS}/{name}-{width}-{scheme}.png", full_page=True)
+            if not foreign and axe():
+                assert barriers(page) == [], f"{name} at {width}, {scheme}"
         if not foreign:
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{name} at {width}"
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    page.emulate_media(color_scheme="light")

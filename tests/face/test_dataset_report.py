@@ -122,9 +122,9 @@ def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(
     assert [row[:3] for row in second] == [("kept", "split", 1)]
 
 
-def a_release(folder: Path) -> Path:
+def a_release(folder: Path, said: str = "Few zorbs.") -> Path:
     """A release whose splits share a term, with a statement of two headings."""
-    statement = "## Data statement\n\n### Limits\n\nFew zorbs.\n\n### Rationale\n\nNone."
+    statement = f"## Data statement\n\n### Limits\n\n{said}\n\n### Rationale\n\nNone."
     splits = {"dev": bakers(2), "test": [*bakers(4)[2:], *bakers(2, "florist")]}
     write_release(splits, folder / "release", CardFacts(pretty_name="Bakers", statement=statement, citation="@x{}"))
     return folder / "release"
@@ -174,14 +174,14 @@ def test_what_is_not_in_the_report_is_said_with_the_way_to_get_it(tmp_path: Path
     assert "--frequencies" in note
 
 
-def evil(folder: Path) -> Path:
-    """A folder of everything with markup in every text."""
-    cat = a_cat(f"The {EVIL} BLANK.", EVIL, "early", "purple", sentences=False, target=EVIL, bias_type=EVIL, id=EVIL)
-    votes = [Annotation(item=c.id, annotator=f"{EVIL}{n}", label=EVIL) for c in cat.candidates for n in range(3)]
+def evil(folder: Path, text: str = EVIL) -> Path:
+    """A folder of everything with this text, markup if it is not another, in every field."""
+    cat = a_cat(f"The {text} BLANK.", text, "early", "purple", sentences=False, target=text, bias_type=text, id=text)
+    votes = [Annotation(item=c.id, annotator=f"{text}{n}", label=text) for c in cat.candidates for n in range(3)]
     jsonl.write([cat, replace(cat, id="two", candidates=a_cat(id="two").candidates)], folder / "items.jsonl")
     jsonl.write(votes, folder / "annotations.jsonl")
-    jsonl.write([Refused(id=EVIL, reason=EVIL, text=EVIL)], folder / "refused.jsonl")
-    jsonl.write([a_pair(EVIL, "b", bias_type=EVIL, votes=said("one", EVIL, "x"))], folder / f"<b>{'x'}.jsonl")
+    jsonl.write([Refused(id=text, reason=text, text=text)], folder / "refused.jsonl")
+    jsonl.write([a_pair(text, "b", bias_type=text, votes=said("one", text, "x"))], folder / f"<b>{'x'}.jsonl")
     return folder
 
 

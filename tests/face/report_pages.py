@@ -1,0 +1,56 @@
+"""Pages of reports in whose every text field one text stands."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from test_dataset_report import a_release, evil, judged
+from test_report import association, cats, pairs, probes, run
+from test_report_compared import scored
+from zorbs import a_cat
+
+from catsofa import dataset_report
+from catsofa.data import jsonl
+from catsofa.report import document
+from catsofa.report_formats import WRITE
+
+HIT = "document.title='hit'"
+EVIL = (
+    f'<script>{HIT}</script>"\'><img src=x onerror="{HIT}"><svg onload="{HIT}"></svg>'
+    f'</title></style></details><iframe srcdoc="<script>parent.{HIT}</script>"></iframe>'
+    f'<a href="javascript:{HIT}">a</a>'
+)
+
+
+def of_models(folder: Path, text: str) -> Path:
+    """A report in whose every text field this text stands: names, terms, contexts, categories, reasons, protocols."""
+    term = {"term": text, "domain": text, "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
+    for at in range(3):
+        name = f"{text} {at}"
+        run(folder / f"a{at}", cats(text), name, text, text, terms=[term], unscored={text: 3})
+        run(folder / f"b{at}", probes(text), name, text, text)
+        run(folder / f"c{at}", association(text, 0.01), name, text, text)
+        run(folder / f"d{at}", pairs(text), name, text, text)
+    for name, verb in (("one", "was"), ("two", "seemed")):
+        of = [a_cat(f"{text} {verb} BLANK.", id=text, target=text, bias_type=text)]
+        jsonl.write(of, folder / f"{name}.jsonl")
+        scored(folder / "x" / name, folder / f"{name}.jsonl", of, [] if name == "one" else [text], model=text)
+    histogram = {"category": text, "scale": "log10", "edges": [0, 1, 2], "counts": [3, 1], "kept_bins": 1}
+    (folder / "filter.json").write_text(json.dumps({"kept": 3, "refused": {text: 1}, "histograms": [histogram]}))
+    runs = [folder / f"{kind}{at}" for kind in "abcd" for at in range(3)]
+    found = document([*runs, folder / "x" / "one", folder / "filter.json"], text, paraphrases=[folder / "x" / "two"])
+    (folder / "report.html").write_text(WRITE["html"](found), encoding="utf-8")
+    return folder / "report.html"
+
+
+def of_data(folder: Path, text: str) -> Path:
+    """A report of a folder with this text everywhere, of a release, and of judgements."""
+    corpus = folder / "corpus.txt"
+    corpus.write_text("plain words\n")
+    (folder / "set").mkdir()
+    evil(folder / "set", text)
+    tools = dataset_report.Tools(frequencies=str(corpus))
+    jsonl.write(judged(), folder / "annotations.jsonl")
+    found = dataset_report.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
+    (folder / "data.html").write_text(WRITE["html"](replace(found, title=text)), encoding="utf-8")
+    return folder / "data.html"

@@ -1,0 +1,200 @@
+"""Every kind of page in a real browser: axe-core finds no barrier, wide or narrow, light or dark; nothing executes."""
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from browsing import SCHEMES, WIDTHS, axe, barriers
+from conftest import ROOT
+from invented import bakers, paraphrased, probes, terms
+from report_pages import EVIL, of_data, of_models
+from test_leaderboard import cats, scores, submit
+
+from catsofa import leaderboard
+from catsofa.annotation.crowd import export
+from catsofa.annotation.study import create
+from catsofa.data import jsonl
+from catsofa.data.records import Cat
+from catsofa.leaderboard_page import write
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PEOPLE = "?PROLIFIC_PID=P1&SESSION_ID=S1&assignmentId=A1"
+
+
+def board(folder: Path, text: str) -> Path:
+    """A leaderboard in whose every field this text stands: names, split, protocol, file, reason, version."""
+    jsonl.write(cats(), folder / "split.jsonl")
+    (folder / "board").mkdir()
+    submit(folder / "board", "good", scores(3, 2, 1))
+    submit(folder / "board", "bad", {})
+    found = leaderboard.update(folder / "board", folder / "split.jsonl")
+    assert [bool(entry["refused"]) for entry in found] == [True, False]
+    for entry in found:
+        named = dict.fromkeys(("name", "split", "protocol", "file", "version", "signature"), text)
+        entry |= named | ({"refused": text} if entry["refused"] else {})
+    write(found, folder / "board.html")
+    return folder / "board.html"
+
+
+def _cats(text: str, make: Callable[[int], list[Cat]] = bakers) -> list[Cat]:
+    """A CAT in whose context, term and sentences this text stands."""
+    (cat,) = make(1)
+    sentences = (replace(each, text=f"{each.text} {text}") for each in cat.candidates)
+    extra = {name: f"{said} {text}" for name, said in cat.extra.items()}
+    of = replace(cat, kind="intersentence", context=f"We met {text}.", target=text, bias_type=text, extra=extra)
+    return [replace(of, candidates=tuple(replace(each, fill=None) for each in sentences))]
+
+
+CROWDS: dict[str, Callable[[str], list[Any]]] = {
+    "validate-cats": _cats,
+    "review-paraphrases": lambda text: _cats(text, paraphrased),
+    "judge-probes": lambda text: [replace(probes(1)[0], identity=text, stereotype=text, category=text)],
+    "write-intrasentence": lambda text: [replace(terms(1)[0], term=text)],
+    "write-intersentence": lambda text: [replace(terms(1)[0], term=text)],
+}
+
+
+def crowd(folder: Path, text: str, kind: str) -> Path:
+    """A page for Prolific in whose every field this text stands."""
+    about = {"title": text[:50], "contact": text, "language": text, "currency": text}
+    study = create(folder / "study", kind=kind, items=CROWDS[kind](text)).saved(**about)
+    export(study, folder / "out", "prolific", submit_to="https://example.org/answers")
+    (page,) = (folder / "out").glob("*.html")
+    return page
+
+
+def turk(folder: Path, text: str) -> Path:
+    """The page for Mechanical Turk, filled in as it fills it in."""
+    study = create(folder / "study", kind="validate-cats", items=_cats(text)).saved(title=text[:50])
+    export(study, folder / "out", "mturk")
+    page = (folder / "out" / "task.html").read_text()
+    with (folder / "out" / "input.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    for name, value in row.items():
+        page = page.replace(f"${{{name}}}", value)
+    (folder / "task.html").write_text(page)
+    return folder / "task.html"
+
+
+PAGES: dict[str, Callable[[Path, str], Path]] = {
+    "report of models": of_models,
+    "report of data": of_data,
+    "leaderboard": board,
+    **{kind: partial(crowd, kind=kind) for kind in CROWDS},
+    "mechanical turk": turk,
+}
+
+
+@contextmanager
+def looked_at(browser: Any, page: Path, **how: Any) -> Iterator[Any]:
+    """The page in a window, every fold open and every task begun; at the end it has complained of nothing."""
+    trouble: list[str] = []
+    context = browser.new_context(bypass_csp=True, **how)
+    window = context.new_page()
+    window.on("console", lambda message: trouble.append(message.text))
+    window.on("pageerror", lambda error: trouble.append(str(error)))
+    window.on("dialog", lambda dialog: trouble.append(dialog.message))
+    address = page.as_uri() + PEOPLE
+    window.on("request", lambda asked: trouble.append(asked.url) if asked.url not in (address, "data:,") else None)
+    window.goto(address)
+    yield window
+    context.close()
+    assert trouble == []
+
+
+def begun(window: Any) -> None:
+    """Every fold is open; on a page of tasks the first one is shown."""
+    window.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    if window.locator("#agree").is_visible():
+        window.locator("#agree").click()
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_no_page_executes_what_a_text_says(browser: Any, tmp_path: Path, kind: str) -> None:
+    """Markup in every field stays text without the page's own policy too, and is shown as what it is."""
+    with looked_at(browser, PAGES[kind](tmp_path, EVIL)) as window:
+        for _ in range(2):
+            window.wait_for_timeout(200)
+            assert window.title() != "hit"
+            assert window.locator("main script, img, iframe, object, embed, a[href^='javascript']").count() == 0
+            begun(window)
+        assert "onerror=" in window.locator("body").inner_text()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Each kind of page, made once."""
+    found: dict[str, Path] = {}
+
+    def page(kind: str) -> Path:
+        if kind not in found:
+            found[kind] = PAGES[kind](tmp_path_factory.mktemp("page"), "the zorbs")
+        return found[kind]
+
+    return page
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", PAGES)
+def test_axe_finds_no_barrier(browser: Any, made: Callable[[str], Path], kind: str, width: int, scheme: str) -> None:
+    """As it opens and with everything open, a page breaks no rule of axe-core and is no wider than the window."""
+    if not axe():
+        pytest.skip("axe-core could not be fetched: it needs npm and its registry")
+    with looked_at(browser, made(kind), color_scheme=scheme, viewport={"width": width, "height": 900}) as window:
+        for _ in range(2):
+            assert barriers(window) == []
+            assert window.evaluate("document.documentElement.scrollWidth") == width
+            begun(window)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the documentation, built and served."""
+    pytest.importorskip("mkdocs", reason="no mkdocs: pip install 'catsofa[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    subprocess.run(build, cwd=ROOT, env=quiet, check=True)
+
+    class Silent(SimpleHTTPRequestHandler):
+        """Files, without a line for each."""
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_no_barrier_in_the_documentation(browser: Any, site: str, width: int, scheme: str) -> None:
+    """Its home, a page of formulas and one of tables break no rule, fit the window and complain of nothing."""
+    if not axe():
+        pytest.skip("axe-core could not be fetched: it needs npm and its registry")
+    trouble: list[str] = []
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+    window = context.new_page()
+    window.on("console", lambda message: trouble.append(message.text))
+    window.on("pageerror", lambda error: trouble.append(str(error)))
+    window.on("request", lambda asked: None if asked.url.startswith((site, "data:")) else trouble.append(asked.url))
+    for place in ("", "measures/stereoset/", "reference/formats/"):
+        window.goto(f"{site}/{place}")
+        window.wait_for_timeout(200)
+        assert barriers(window) == [], place
+        assert window.evaluate("document.documentElement.scrollWidth") == width
+    context.close()
+    assert trouble == []

@@ -6,6 +6,7 @@ with all-MiniLM-L6-v2. What lies between floor and review goes to people.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -119,14 +120,15 @@ def _plain(context: str) -> str:
 def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -> Iterator[Placed | Refused]:
     """Each pair where its score puts it; the score goes with it either way."""
     for pair, found in scored:
-        numbers = {name: round(value, 6) for name, value in asdict(found).items() if value is not None}
+        known = {name: value for name, value in asdict(found).items() if value is not None and isfinite(value)}
+        numbers = {name: round(value, 6) for name, value in known.items()}
         told = {"model": signature, **numbers}
         if reason := _fault(found, cut):
             yield Refused(
                 id=f"{pair.paraphrase.id}/{pair.partition}",
                 reason=reason,
                 text=pair.paraphrase.context,
-                score=found.mean,
+                score=known.get("mean"),
                 source={"original_context": pair.original.context, "similarity": told},
             )
         else:
@@ -135,7 +137,9 @@ def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -
 
 
 def _fault(found: Similarity, cut: Cut) -> str:
-    """Why a paraphrase is refused: the same sentence again, or another meaning."""
+    """Why a paraphrase is refused: the same sentence again, another meaning, or a model that answered NaN."""
+    if not all(isfinite(value) for value in asdict(found).values() if value is not None):
+        return "unscored"
     return "same_sentence" if found.chrf > cut.same else "dissimilar" if found.mean < cut.floor else ""
 
 

@@ -60,6 +60,7 @@ def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_p
             who = get(f"{url}/api/current-user/whoami", token)
             assert who.json()["email"] == "researcher@example.org"
             assert not signed_up(url)
+            assert listening(running.pid) == {"127.0.0.1"}
             refused = subprocess.run(command, env=environment(LABEL_STUDIO_EXE=str(program)), capture_output=True,
                                      text=True, check=False)  # fmt: skip
             assert refused.stderr.startswith(f"catsofa: 127.0.0.1:{port} cannot be used")
@@ -70,6 +71,14 @@ def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_p
         assert f"catsofa annotate serve --data {data} --port {port} starts it again" in end
         with pytest.raises(httpx.ConnectError):
             get(url, "")
+
+
+def listening(pid: int) -> set[str]:
+    """The addresses on which a process and its children take connections."""
+    psutil = pytest.importorskip("psutil")
+    whole = psutil.Process(pid)
+    open_ones = [one for part in (whole, *whole.children(recursive=True)) for one in part.net_connections("tcp")]
+    return {one.laddr.ip for one in open_ones if one.status == psutil.CONN_LISTEN}
 
 
 def signed_up(url: str) -> bool:

@@ -101,6 +101,18 @@ def test_where_a_score_puts_a_paraphrase(found: dict[str, float], where: str) ->
         assert (placed.reason, placed.id, placed.score) == (where, "a/2", found["mean"])
 
 
+@pytest.mark.parametrize("name", ["mean", "least", "cross", "contradiction"])
+def test_a_paraphrase_a_model_answered_nan_about_is_refused_as_unscored(name: str) -> None:
+    """NaN is under no floor, so it would be kept as if it meant the same; the refusal holds no NaN either."""
+    pair = Pair(2, cat("a", "He is BLANK."), cat("a", "He seems BLANK."))
+    numbers = {"mean": 0.9, "least": 0.9, "chrf": 40.0, "cross": 0.9, "contradiction": 0.1}
+    (placed,) = place([(pair, Similarity(**(numbers | {name: math.nan})))], Cut(), "m")
+    assert isinstance(placed, Refused)
+    assert placed.reason == "unscored"
+    assert placed.score == (None if name == "mean" else 0.9)
+    assert name not in placed.source["similarity"]
+
+
 def test_the_lines_must_be_in_order() -> None:
     """A floor above the review line would refuse what it should keep."""
     with pytest.raises(ValueError, match="must not lie above"):

@@ -115,6 +115,26 @@ def test_a_member_is_unpacked_from_a_verified_archive(server: Files, tmp_path: P
     assert not list(tmp_path.rglob("*other*"))
 
 
+def test_an_archive_writes_nowhere_but_where_its_member_belongs(server: Files, tmp_path: Path) -> None:
+    """A member that calls itself a path elsewhere is written to its own place, and a link is no member."""
+    with io.BytesIO() as raw:
+        with tarfile.open(fileobj=raw, mode="w:gz") as made:
+            link = tarfile.TarInfo("trn.csv")
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            made.addfile(link)
+            member = tarfile.TarInfo("../../../trn.csv")
+            member.size = len(JUDGED)
+            made.addfile(member, io.BytesIO(JUDGED))
+        content = raw.getvalue()
+    server.add("/SBIC.tgz", content)
+    table = sources.TABLE.read_text()
+    sources.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
+    sources.table.cache_clear()
+    assert fetch("judged").path.read_bytes() == JUDGED
+    assert [file.relative_to(tmp_path) for file in tmp_path.rglob("*trn.csv")] == [Path("data/judged/trn.csv")]
+    assert not (tmp_path / "data/judged/trn.csv").is_symlink()
+
+
 def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) -> None:
     """An archive of other bytes is refused, and so is one without the file, even if its checksum were right."""
     server.add("/SBIC.tgz", SBIC[:-20])

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,27 @@ def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_roun
         second(folder)
     assert read_scores(tmp_path / "one") == read_scores(tmp_path / "other")
     assert len(read_scores(tmp_path / "one")) == MANY
+
+
+@pytest.mark.slow
+def test_a_command_killed_on_a_cluster_is_ended_by_the_next(tiny: Tiny, many: Path, tmp_path: Path) -> None:
+    """SIGKILL of the process that hands out work: its workers end within seconds, and nothing is scored twice."""
+    psutil = pytest.importorskip("psutil")
+    model = str(tiny("gpt2"))
+    score = [str(Path(sys.executable).with_name("catsofa")), "score", model, "--on", str(many), "--out", "run"]
+    process = subprocess.Popen([*score, "--engine", "ray", "--workers", "1"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while not (tmp_path / "run/journal.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    workers = [one for one in psutil.Process(process.pid).children(recursive=True) if "_Worker" in str(one.cmdline())]
+    process.kill()
+    process.wait()
+    assert workers
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert alive == []
+    evaluate.evaluate(model, many, out=tmp_path / "run", resamples=10)
+    evaluate.evaluate(model, many, out=tmp_path / "here", resamples=10)
+    assert read_scores(tmp_path / "run") == read_scores(tmp_path / "here")
 
 
 @pytest.mark.slow

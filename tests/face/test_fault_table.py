@@ -1,0 +1,169 @@
+"""Every command that writes, under every fault: stopped, no room, a place that takes nothing; then run again.
+
+The commands run as copies of this process, whose imports are done, so that a signal meets work and not an import.
+"""
+
+import importlib
+import json
+import random
+import resource
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from chaos.killing import ENDS, Ended, Made, Target, differences, run
+from chaos.targets import _copy, made
+from invented import baker, probes
+
+from catsofa.data import formats, jsonl
+from catsofa.data.records import Annotation, Identity, Score, Stereotype
+
+COMMANDS = {
+    "convert": "convert probes.jsonl out/probes.csv",
+    "export-bias-bench": "export-bias-bench cats.jsonl --out out",
+    "build terms": "build terms --from terms.csv --term term --uses uses --out out/terms.jsonl",
+    "build identities": "build identities --in lexicon --out out/identities.jsonl --refused out/refused.jsonl",
+    "build stereotypes": "build stereotypes --in said.tsv --text said --target of --parser none --out out/kept.jsonl "
+    "--refused out/refused.jsonl",
+    "build probes": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out/probes.jsonl",
+    "build probes, shards": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out",
+    "build cats": "build cats --associations pairs.csv --out out/cats.jsonl",
+    "build seat": "build seat --words weat6 --out out",
+    "build pairs": "build pairs --in articles --out out",
+    "build paraphrases": "build paraphrases --on few.jsonl --replies replies.json --out out",
+    "filter perplexity": "filter perplexity habits.jsonl --scores scores.jsonl --out out/kept.jsonl",
+    "filter near-duplicates": "filter near-duplicates habits.jsonl --out out/kept.jsonl --refused out/twice.jsonl",
+    "controls": "controls --on cats.jsonl --out out",
+    "baseline": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
+    "validate votes": "validate votes --in judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
+    "validate split": "validate split cats.jsonl --out out",
+    "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",
+    "annotate create": "annotate create out --kind validate-cats --items cats.jsonl --pay 15",
+}
+DRAWN = ("release", "annotate create")
+"""Commands that draw a secret of their own, so that two calls do not write the same bytes."""
+IMPORTS = ("inflect", "lemminflect", "spacy", "pyarrow.parquet", "catsofa.scoring.evaluate")
+"""What takes long to import, and is imported once."""
+NOWHERE = "/proc/sys/nowhere"
+SOON = 0.03
+"""Seconds within which a copy becomes the command."""
+LITTLE = 512
+"""Bytes that a file may have where there is no room."""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands read: mild items about bakers."""
+    folder = tmp_path_factory.mktemp("given")
+    cats, ours = [baker(n, f"baker of street {n % 20}") for n in range(400)], formats.named("jsonl")
+    ours.write(cats, folder / "cats.jsonl")
+    ours.write(cats[:60], folder / "few.jsonl")
+    ours.write(probes(8000), folder / "probes.jsonl")
+    who = [Identity(category="job", identity=f"Weavers of {n}", form="noun") for n in range(40)]
+    ours.write(who, folder / "who.jsonl")
+    habits = [Stereotype(text=f"get up at {n} for the bus to town {n * n}", category="job") for n in range(300)]
+    ours.write(habits, folder / "habits.jsonl")
+    jsonl.write([Score(item=h.id, score=1.0 + n, tokens=3) for n, h in enumerate(habits)], folder / "scores.jsonl")
+    replies = [{"id": cat.id, "reply": f"1. {cat.context}\n2. So {cat.context}"} for cat in cats[:60]]
+    (folder / "replies.json").write_text(json.dumps(replies))
+    votes = [(cat, c, n) for cat in cats[:60] for c in cat.candidates for n in range(5)]
+    jsonl.write(
+        [Annotation(item=c.id, annotator=f"p{n}", label=c.label, extra={"cat": cat.id}) for cat, c, n in votes],
+        folder / "judged.jsonl",
+    )
+    (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(2000)))
+    (folder / "terms.csv").write_text("term,uses\n" + "".join(f"baker {n},{n}\n" for n in range(1, 2000)))
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon/planet.csv").write_text("TERM,POS\n" + "".join(f"zorb{n},n\n" for n in range(400)))
+    rows = "".join(f"baker {n},job,early,late,cubic\n" for n in range(60))
+    (folder / "pairs.csv").write_text(f"target,bias_type,stereotype,anti-stereotype,unrelated\n{rows}")
+    (folder / "articles").mkdir()
+    for number in range(60):
+        text = " ".join(f"The baker of street {number} sold {n} loaves today." for n in range(20))
+        (folder / f"articles/{number}.txt").write_text(text)
+    return folder
+
+
+def changed(work: Path) -> Made:
+    """What stands in the folder `out`."""
+    return {name: content for name, content in made(work).items() if name.startswith("out")}
+
+
+def names(work: Path) -> Made:
+    """The files that stand there, whatever is in them."""
+    return dict.fromkeys(changed(work), b"")
+
+
+@contextmanager
+def little_room() -> Iterator[None]:
+    """The system's limit of a file's length stands in for a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LITTLE, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def sentence(ended: Ended, name: str) -> None:
+    """Exit code 2, and one sentence at the end of what was said."""
+    assert ended.code == 2, f"{name} ends with {ended.code}: {ended.said}"
+    assert ended.said.splitlines()[-1].startswith("catsofa: "), f"{name} says {ended.said}"
+    assert "Traceback" not in ended.said, f"{name} says {ended.said}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_whatever_happens_to_a_command_it_is_run_again_and_ends_the_same(
+    name: str, given: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No room and no permission: one sentence; three signals at random instants: nothing half-written, the same end."""
+    for module in IMPORTS:
+        importlib.import_module(module)
+    with capfd.disabled():
+        disturbed(name, given, tmp_path)
+
+
+def disturbed(name: str, given: Path, tmp_path: Path) -> None:
+    """Run a command under each fault, and again without."""
+    target = Target(name, tuple(COMMANDS[name].split()), partial(_copy, given), names if name in DRAWN else changed)
+
+    def fresh(which: str) -> Path:
+        (tmp_path / which).mkdir()
+        target.prepare(tmp_path / which)
+        return tmp_path / which
+
+    usual = run(target, fresh("usual"))
+    assert usual.code == 0, usual.said
+    expected = target.made(tmp_path / "usual")
+    assert expected
+
+    there = (word.replace("out", NOWHERE, 1) if word.split("/")[0] == "out" else word for word in target.arguments)
+    sentence(run(replace(target, arguments=tuple(there)), fresh("nowhere")), f"{name} in a place that takes nothing")
+    shutil.rmtree(tmp_path / "nowhere")
+
+    work = fresh("full")
+    with little_room():
+        sentence(run(target, work), f"{name} without room")
+    assert run(target, work).code == 0
+    assert differences(expected, target.made(work)) == []
+
+    rng = random.Random(name)
+    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        work = fresh(sent.name)
+        for _ in range(2):
+            ended = run(target, work, (sent, rng.uniform(SOON, usual.took)))
+            assert ended.code in (0, *ENDS[sent]), f"{name} after {sent.name} ends with {ended.code}: {ended.said}"
+            assert "Traceback" not in ended.said, ended.said
+            if ended.code == 0:
+                shutil.rmtree(work)
+                fresh(sent.name)
+        ended = run(target, work)
+        assert ended.code == 0, ended.said
+        assert differences(expected, target.made(work)) == [], f"{name} after {sent.name}"

@@ -1,0 +1,47 @@
+"""What comes from outside runs no code, and nothing of ours listens to other machines."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from typer.testing import CliRunner
+
+from catsofa.annotation.study import create
+from catsofa.cli import app
+
+ROOMS = ("builders", "annotation", "validation", "scoring", "data", "catsofa")
+RUN_CODE = {"eval", "exec", "compile", "__import__"}
+"""Functions that make code of a text."""
+READ_CODE = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
+"""Modules whose files are code."""
+
+
+def test_no_text_becomes_code() -> None:
+    """No eval, no exec, no pickle, no torch.load, no shell: in no file of the package."""
+    for file in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None) or ""}
+                assert not READ_CODE & {name.split(".")[0] for name in names}, place
+            if isinstance(node, ast.Call):
+                assert ast.unparse(node.func) not in RUN_CODE | {"torch.load", "os.system", "yaml.load"}, place
+                assert not any(key.arg == "shell" for key in node.keywords), place
+
+
+def test_people_reach_the_gate_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
+    """It listens on this machine unless one says otherwise, and then a server with HTTPS must stand before it."""
+    from invented import bakers
+
+    create(tmp_path / "study", kind="validate-cats", items=bakers(2))
+    gate = ["annotate", "gate", str(tmp_path / "study"), "--host", "0.0.0.0"]
+    with pytest.raises(ValueError, match="other machines would send passwords in the clear"):
+        CliRunner().invoke(app, gate, catch_exceptions=False)
+
+
+def test_the_annotation_server_has_no_option_to_listen_to_other_machines() -> None:
+    """`annotate serve` is for this machine; who wants others to reach it puts a server of theirs before it."""
+    said = CliRunner().invoke(app, ["annotate", "serve", "--help"], env={"COLUMNS": "200"}).stdout
+    assert "--port" in said
+    assert "--host" not in said

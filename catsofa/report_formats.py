@@ -16,7 +16,7 @@ from catsofa.data.files import atomic_write
 from catsofa.report_document import Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
-SIZES = {"footnotesize": (78, 3), "scriptsize": (86, 2)}
+SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
 """LaTeX's sizes to the letters that a line of its article class holds, and to the points on each side of a column."""
 PIECE = 16
 """Letters of a word before it may break."""

@@ -1,7 +1,9 @@
 """Pages of reports in whose every text field one text stands."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from test_dataset_report import a_release, evil, judged
@@ -12,6 +14,7 @@ from zorbs import a_cat
 from catsofa import dataset_report
 from catsofa.data import jsonl
 from catsofa.report import document
+from catsofa.report_document import Document
 from catsofa.report_formats import WRITE
 
 HIT = "document.title='hit'"
@@ -22,7 +25,7 @@ EVIL = (
 )
 
 
-def of_models(folder: Path, text: str) -> Path:
+def models(folder: Path, text: str) -> Document:
     """A report in whose every text field this text stands: names, terms, contexts, categories, reasons, protocols."""
     term = {"term": text, "domain": text, "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
     for at in range(3):
@@ -38,12 +41,10 @@ def of_models(folder: Path, text: str) -> Path:
     histogram = {"category": text, "scale": "log10", "edges": [0, 1, 2], "counts": [3, 1], "kept_bins": 1}
     (folder / "filter.json").write_text(json.dumps({"kept": 3, "refused": {text: 1}, "histograms": [histogram]}))
     runs = [folder / f"{kind}{at}" for kind in "abcd" for at in range(3)]
-    found = document([*runs, folder / "x" / "one", folder / "filter.json"], text, paraphrases=[folder / "x" / "two"])
-    (folder / "report.html").write_text(WRITE["html"](found), encoding="utf-8")
-    return folder / "report.html"
+    return document([*runs, folder / "x" / "one", folder / "filter.json"], text, paraphrases=[folder / "x" / "two"])
 
 
-def of_data(folder: Path, text: str) -> Path:
+def data(folder: Path, text: str) -> Document:
     """A report of a folder with this text everywhere, of a release, and of judgements."""
     corpus = folder / "corpus.txt"
     corpus.write_text("plain words\n")
@@ -52,5 +53,13 @@ def of_data(folder: Path, text: str) -> Path:
     tools = dataset_report.Tools(frequencies=str(corpus))
     jsonl.write(judged(), folder / "annotations.jsonl")
     found = dataset_report.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
-    (folder / "data.html").write_text(WRITE["html"](replace(found, title=text)), encoding="utf-8")
-    return folder / "data.html"
+    return replace(found, title=text)
+
+
+def page(make: Callable[[Path, str], Document], folder: Path, text: str) -> Path:
+    """The page of such a report."""
+    (folder / "report.html").write_text(WRITE["html"](make(folder, text)), encoding="utf-8")
+    return folder / "report.html"
+
+
+of_models, of_data = partial(page, models), partial(page, data)

@@ -1,0 +1,50 @@
+"""The tables of a report in a paper: LaTeX sets them, whatever their texts, and they fit its lines."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from report_pages import EVIL, data, models
+
+from catsofa.report_document import Document
+from catsofa.report_formats import WRITE
+
+pytestmark = pytest.mark.slow
+PAPER = r"""\documentclass{article}
+\usepackage{array,booktabs,longtable}
+\begin{document}
+\input{tables}
+\end{document}
+"""
+
+
+def typeset(folder: Path, document: Document) -> str:
+    """What LaTeX says of a paper with these tables."""
+    program = shutil.which("pdflatex")
+    if program is None:
+        pytest.skip("no pdflatex: install a TeX distribution with booktabs and longtable")
+    (folder / "tables.tex").write_text(WRITE["latex"](document), encoding="utf-8")
+    (folder / "paper.tex").write_text(PAPER)
+    command = [program, "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    for _ in range(2):  # the widths of a long table are known the second time
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        said = done.stdout.decode("utf-8", "replace")
+        assert done.returncode == 0, said[-2000:]
+    assert (folder / "paper.pdf").stat().st_size > 10_000
+    return said
+
+
+@pytest.mark.parametrize("make", [models, data])
+def test_latex_sets_every_table_within_its_lines(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
+    """In an article of one column no table sticks out of its line by half a letter, two points."""
+    said = typeset(tmp_path, make(tmp_path, "zorbs of the lake"))
+    assert [points for points in re.findall(r"Overfull .hbox \(([\d.]+)pt", said) if float(points) >= 2] == []
+
+
+@pytest.mark.parametrize("make", [models, data])
+def test_latex_sets_markup_as_text(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
+    """Markup of HTML and of LaTeX in every field is set as it stands."""
+    typeset(tmp_path, make(tmp_path, rf"\input{{x}} $^_&%#~\\ {EVIL}"))

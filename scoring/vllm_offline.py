@@ -7,7 +7,6 @@ prefixes is off: with it, log-probabilities of prompts have depended on the orde
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +38,14 @@ class OfflineModel:
     dtype: str
     ask: Callable[[Sequence[str]], list[Reading]]
     capability: Capability
+    version: str
+    """Of vLLM, by its own word: its builds for a CPU are distributed under other names."""
     start: str = ""
 
     @property
     def label(self) -> str:
         """What a signature calls it."""
-        return f"{self.name}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {version('vllm')}"
+        return f"{self.name}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {self.version}"
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
@@ -59,7 +60,7 @@ class OfflineModel:
     def identity(self) -> dict[str, Any]:
         """What a number of this model is a number of."""
         how = {"dtype": self.dtype, "leading": self.capability.leading, "start": self.start}
-        return {"digest": self.digest, "vllm": version("vllm"), **how}
+        return {"digest": self.digest, "vllm": self.version, **how}
 
 
 def load(
@@ -75,7 +76,7 @@ def load(
     With `starts`, the model's start token is written before each text where vLLM does not put it there itself.
     """
     try:
-        from vllm import LLM, SamplingParams
+        from vllm import LLM, SamplingParams, __version__
     except ImportError:
         raise ValueError("vLLM is not installed; pip install vllm, or use --engine local") from None
     source = find(name, revision)
@@ -99,7 +100,7 @@ def load(
         _refuse_neighbours(ask, start)
     except Unreadable as reason:
         raise ValueError(f"{name} in vLLM cannot be scored by log-probabilities: {reason}") from None
-    return OfflineModel(name, source.digest(), DTYPES.get(dtype, dtype), ask, capability, start)
+    return OfflineModel(name, source.digest(), DTYPES.get(dtype, dtype), ask, capability, __version__, start)
 
 
 def reading(output: Any) -> Reading:

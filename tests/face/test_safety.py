@@ -1,6 +1,8 @@
 """What comes from outside runs no code, and nothing of ours listens to other machines."""
 
 import ast
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,22 @@ def test_no_text_becomes_code() -> None:
                 assert not any(key.arg == "shell" for key in node.keywords), place
 
 
+def test_a_models_own_code_is_not_run_unless_asked(tmp_path: Path) -> None:
+    """A folder whose configuration names code of its own is refused in a sentence, and the code has not run."""
+    from catsofa.scoring.models import load
+
+    ran = tmp_path / "ran"
+    (tmp_path / "model").mkdir()
+    named = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    config = {"model_type": "zorb", "architectures": ["Model"], "auto_map": named}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model" / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass Config: pass\nclass Model: pass\n")
+    with pytest.raises(ValueError, match="model") as refused:
+        load(str(tmp_path / "model"))
+    assert "\n" not in str(refused.value)
+    assert not ran.exists()
+
+
 def test_people_reach_the_gate_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
     """It listens on this machine unless one says otherwise, and then a server with HTTPS must stand before it."""
     from invented import bakers
@@ -45,3 +63,15 @@ def test_the_annotation_server_has_no_option_to_listen_to_other_machines() -> No
     said = CliRunner().invoke(app, ["annotate", "serve", "--help"], env={"COLUMNS": "200"}).stdout
     assert "--port" in said
     assert "--host" not in said
+
+
+def test_every_test_file_that_the_pages_tables_name_is_there() -> None:
+    """The tables of faults and of safety point at files; each letter of the first is explained once."""
+    page = (ROOT / "docs" / "workers.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", page))
+    assert len(named) > 20
+    assert {name for name in named if not (ROOT / "tests" / name).is_file()} == set()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and line.count("|") == 8]
+    letters = {letter for row in rows for cell in row.split("|")[2:] for letter in re.findall(r"\b[A-Z]\b", cell)}
+    explained = re.findall(r"\b([A-Z]): `", page)
+    assert sorted(explained) == sorted(letters)

@@ -63,9 +63,9 @@ class LLM:
 def vllm(monkeypatch: pytest.MonkeyPatch) -> type[LLM]:
     """The stand-in, in vLLM's place."""
     module, made = ModuleType("vllm"), type("LLM", (LLM,), {})
+    module.__version__ = "0.0"  # type: ignore[attr-defined]
     module.LLM, module.SamplingParams = made, lambda **given: SimpleNamespace(**given)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)
-    monkeypatch.setattr(vllm_offline, "version", lambda name: "0.0")
     return made
 
 

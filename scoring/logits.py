@@ -99,12 +99,16 @@ def _log_sum_exp(states: Any, blocks: Sequence[Product]) -> Any:
     exact = _exact(states.device)
     rows = (CPU_BLOCK if states.device.type == "cpu" else GPU_BLOCK)[0]
     result = torch.empty(len(states), dtype=exact, device=states.device)
+    # one place for all blocks in half precision: fresh memory for each took longer than the sums
+    wide = torch.empty(0, device=states.device)
     for low in range(0, len(states), rows):
         part = states[low : low + rows]
         top = torch.full((len(part),), -torch.inf, device=part.device)
         total = torch.zeros(len(part), dtype=exact, device=part.device)
         for block in blocks:
-            logits = block(part).float()
+            logits = block(part)
+            if logits.dtype != wide.dtype:
+                logits = wide.resize_(logits.shape).copy_(logits)
             highest = torch.maximum(top, logits.amax(-1))
             total = total * torch.exp((top - highest).to(exact))
             total += logits.sub_(highest[:, None]).exp_().sum(-1).to(exact)

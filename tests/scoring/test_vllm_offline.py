@@ -81,6 +81,7 @@ def test_vllm_gives_the_scores_of_our_own_engine(
     assert [(s.item, s.task, s.tokens) for s in ours] == [(s.item, s.task, s.tokens) for s in theirs]
     assert [s.score for s in theirs] == pytest.approx([s.score for s in ours], abs=1e-4)
     assert "in vllm 0.0" in str(found.signature)
+    assert str(tiny(name).parent) not in str(found.signature), "no place on a machine"
 
 
 def test_answers_that_depend_on_the_other_questions_are_refused(tiny: Tiny, vllm: type[LLM]) -> None:

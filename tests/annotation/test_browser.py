@@ -146,7 +146,7 @@ def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str
     for n in range(3):
         page.get_by_text("What does each sentence say").wait_for()
         # the answer to the last one may be on its way: keys pressed before the next is drawn would go to that
-        page.wait_for_function("!document.querySelector('#task input:checked, button:disabled')")
+        page.locator("#task input:checked, button:disabled").first.wait_for(state="detached")
         if n == 0:
             page.keyboard.press("1")
             page.get_by_role("button", name="Submit").press("Enter")

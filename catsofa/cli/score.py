@@ -99,8 +99,8 @@ def score(
     from catsofa.scoring.protocols import named
     from catsofa.scoring.score_files import report_on
 
-    if bool(models) == bool(predictions):
-        raise ValueError("name models to score, or --predictions to measure, one of the two")
+    if bool(models) == bool(predictions) or (predictions and out):
+        raise ValueError("name models to score, or --predictions to measure, which --out does not keep: one of the two")
     sets = [str(local(data)) for data in on]
     watch = partial(_scored, quiet=quiet or json)
     found: Iterable[Report]

@@ -220,7 +220,7 @@ def _about(model: Model, of: Data, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A model as a signature names it: a folder by its own name, wherever it stands, since its weights have a hash."""
     return Path(name).resolve().name if Path(name).exists() else name
 
@@ -243,7 +243,7 @@ def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: 
 def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples: int, nsp: str | Path | None) -> Report:
     """The measures of what is scored, with a row for each target term."""
     model = backend.model
-    name = f"{_shown(model.name)}@{model.digest.removeprefix('sha256:')[:DIGITS]}"
+    name = f"{shown_name(model.name)}@{model.digest.removeprefix('sha256:')[:DIGITS]}"
     if nsp:
         name += f" with {name_of(nsp)}"
     signature = _signature(of, name, protocol, model.precision, resamples)
@@ -278,7 +278,7 @@ def _associations(
     """SEAT and WEAT, by the vectors of a model; the key of its encoder names it."""
     how = {option: getattr(protocol, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
     encoder = encoders.load(model, **how, **loading) if isinstance(model, str) else encoders.of_model(model, **how)
-    key = {part: _shown(value) if part in ("encoder", "model") else value for part, value in encoder.key.items()}
+    key = {part: shown_name(value) if part in ("encoder", "model") else value for part, value in encoder.key.items()}
     name = " ".join(f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
     about = {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
     with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:

@@ -12,7 +12,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.scoring.chunks import WAYS
-from catsofa.scoring.evaluate import _shown, data
+from catsofa.scoring.evaluate import data, shown_name
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.model_files import find
 from catsofa.scoring.models import DTYPES
@@ -45,7 +45,7 @@ class OfflineModel:
     @property
     def label(self) -> str:
         """What a signature calls it."""
-        return f"{_shown(self.name)}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {self.version}"
+        return f"{shown_name(self.name)}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {self.version}"
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""

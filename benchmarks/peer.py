@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from typing import Any
+from unittest.mock import patch
 
 Scores = list[float]
 
@@ -45,11 +46,11 @@ def perplexity(folder: str, batch: int) -> Callable[[list[str]], Scores]:
 
     metric = evaluate.load(os.environ.get("EVALUATE_PERPLEXITY", "perplexity"), module_type="measurement")
     model = transformers.AutoModelForCausalLM.from_pretrained(folder)
-    transformers.AutoModelForCausalLM.from_pretrained = lambda *_, **__: model
     evaluate.logging.disable_progress_bar()
 
     def work(texts: list[str]) -> Scores:
-        found = metric.compute(data=texts, model_id=folder, batch_size=batch, device="cpu")["perplexities"]
+        with patch.object(transformers.AutoModelForCausalLM, "from_pretrained", lambda *_, **__: model):
+            found = metric.compute(data=texts, model_id=folder, batch_size=batch, device="cpu")["perplexities"]
         return [-math.log(value) for value in found]
 
     return work

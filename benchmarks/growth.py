@@ -46,11 +46,10 @@ def probes(count: int, file: Path) -> None:
         for number in range(count):
             habit, identity = divmod(number, min(IDENTITIES, count))
             kind = ("nationality", "religion", "gender", "disability")[identity % 4]
-            again = "" if habit < len(habits) else f" and more than {habit // len(habits)} times"
             yield Probe(
                 category=kind,
                 identity=f"people of island {identity}",
-                stereotype=habits[habit % len(habits)] + again,
+                stereotype=f"{habits[habit % len(habits)]} and more than {habit // len(habits) + 1} times",
             )
 
     jsonl.write(made(), file)

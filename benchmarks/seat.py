@@ -109,6 +109,11 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
         rows = encoders.encode_once(timed, encoder)
         ours = (time.process_time() - start) * len(distinct) / len(timed)
         rows |= encoders.encode_once(some, encoder)
+        tokens = sum(len(ids) for ids in model.tokenizer(distinct)["input_ids"])
+        layers, width = SHAPES[size][:2]
+        # of the last layer only the keys and values are needed everywhere
+        least = 24 * width**2 * (layers - 1) * tokens + width**2 * (4 * tokens + 20 * len(distinct))
+    peak = max(machine.peak(dtype).values())
     apart = max(float(np.abs(rows[text] - row).max()) for text, row in zip(some, alone, strict=True))
     return {
         "encodes": len(listed),
@@ -117,6 +122,7 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
         "ours, all, seconds": ours,
         "ratio of batching alone": per_sentence * len(distinct) / ours,
         "ratio": per_sentence * len(listed) / ours,
+        "percent_of_peak": 100 * least / ours / 1e9 / peak,
         "largest difference": apart,
     }
 

@@ -1,6 +1,7 @@
 """The tables of docs/speed.md, from the kept results: python -m benchmarks.tables."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.machine import RESULTS
@@ -24,6 +25,7 @@ AGAINST = {
     "minicons": "minicons, best batch",
 }
 MISSING = "not measured"
+PRECISIONS = ("float32", "bfloat16")
 
 
 def kept(name: str) -> dict[str, Any]:
@@ -66,26 +68,37 @@ def ratios() -> list[str]:
 
 def allowed(found: dict[str, Any], other: str, part: str) -> str:
     """The ratio at the peak."""
-    share = found.get("percent_of_peak", {}).get(part)
-    return MISSING if share is None or other not in found["times"] else times(found["times"][other][part] / share * 100)
+    return at_peak(found.get("times", {}).get(other, {}).get(part), found.get("percent_of_peak", {}).get(part))
 
 
 def others() -> list[str]:
     """Rows of other scripts."""
-    seat, sentences, bootstrap = kept("seat"), kept("sentences"), kept("bootstrap")
-    encoded = [seat.get(f"encoding, base, {dtype}", {}).get("ratio") for dtype in ("float32", "bfloat16")]
+    seat, bootstrap = kept("seat"), kept("bootstrap")
     p = seat.get("p-values", {}).get("ratio", {})
-    vectors = sentences.get("all-MiniLM-L6-v2", {}).get("times", {})
+    encoded = [seat.get(f"encoding, base, {dtype}", {}) for dtype in PRECISIONS]
+    vectors = kept("sentences").get("all-MiniLM-L6-v2", {})
+    pairs = [[vectors.get(key, {}).get(dtype) for key in ("times", "percent_of_peak")] for dtype in PRECISIONS]
     return [
-        f"| SEAT encoding, 15 sentence tests, BERT-base size | batch-1 loop | {verdict(encoded[0], 12)} | | | "
-        f"{verdict(encoded[1], 20)} | |",
+        f"| SEAT encoding, 15 sentence tests, BERT-base size | batch-1 loop "
+        f"{beside([(of.get('ratio'), of.get('percent_of_peak')) for of in encoded], (12, 20))}",
         f"| SEAT p-values, sampled | loop over 10⁵ splits | {verdict(p.get('sampled'), 10)} | | | | |",
         f"| SEAT p-values, without sampling | loop over 10⁵ splits | {verdict(p.get('without sampling'), 200)} |"
         " | | | |",
-        f"| sentence encoding, MiniLM | sentence_transformers | {verdict(vectors.get('float32'), 2.8)} | | | "
-        f"{verdict(vectors.get('bfloat16'), 3.5)} | |",
+        f"| the similarity gate's sentences, MiniLM | sentence_transformers {beside(pairs, (2.8, 3.5))}",
         f"| bootstrap, 10,000 × dev, clustered | naive loop | {verdict(bootstrap.get('times'), 200)} | | | | |",
     ]
+
+
+def beside(found: Sequence[Sequence[float | None]], goals: tuple[float, float]) -> str:
+    """The cells of ratios in two precisions, each with what the machine allows."""
+    (full, of_full), (half, of_half) = found
+    cells = verdict(full, goals[0]), "", at_peak(full, of_full), verdict(half, goals[1]), at_peak(half, of_half)
+    return f"| {' | '.join(cells)} |"
+
+
+def at_peak(ratio: float | None, share: float | None) -> str:
+    """The ratio with all of the operations at the machine's peak, of which the share was reached."""
+    return MISSING if ratio is None or share is None else times(ratio / share * 100)
 
 
 def shares() -> list[str]:

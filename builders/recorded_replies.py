@@ -58,6 +58,8 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(entry.get("response"), str | None) or not isinstance(entry.get("labels", {}), dict):
             raise BadInput(path, f"entry {number:,} whose response or labels are of another type", EXPECTED)
         yield number, entry
+    if not any("response" in entry for entry in entries):
+        raise BadInput(path, "no `response` in any of its entries", EXPECTED)
 
 
 def _join(entry: Mapping[str, Any], cats: Mapping[str, Cat], by_content: Mapping[object, list[Cat]]) -> Cat | Refused:

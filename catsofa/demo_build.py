@@ -35,6 +35,7 @@ from catsofa.data import jsonl, seat_format
 from catsofa.data.files import atomic_write
 from catsofa.data.records import Cat, Identity, Pair, Stereotype
 from catsofa.planted import REWORDINGS, SIDES, TRAITS
+from catsofa.scoring.kernels import speed_up
 
 EMBEDDER = CARRIER
 """The package without which paraphrases are not gated."""
@@ -168,7 +169,7 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
 def _gated(originals: Path, folder: Path, out: Path) -> Step:
     """The paraphrases that mean what their originals mean, by a sentence embedder; scores that are known stand."""
     pairs = similarity_filter.read_pairs(folder, originals)
-    models = similarity.Models(encoder=SentenceEncoder(minilm()))
+    models = similarity.Models(encoder=SentenceEncoder(minilm(), speed_up=speed_up))
     counts = similarity_filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
     gated: Counter[str] = Counter()
     for name, count in counts.items():

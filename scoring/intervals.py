@@ -23,8 +23,8 @@ FEW = 8
 """Below this many clusters the resamples are too coarse for percentiles: see `limits`."""
 ALIKE = 1e-12
 """A spread over resamples that is rounding, relative to the value."""
-BLOCK = 4_000_000
-"""Draws held in memory at once."""
+BLOCK = 250_000
+"""Draws held in memory at once: so few stay in the cache, which is twice as fast as millions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

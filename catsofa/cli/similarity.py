@@ -14,12 +14,18 @@ from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, progr
 if TYPE_CHECKING:
     from collections import Counter
 
+    from catsofa.builders.encoders import Encoder
+
 Backend = Literal["torch", "onnx"]
+Dtype = Literal["float32", "bfloat16"]
 
 Model = Annotated[
     str, typer.Option(help="A sentence-transformers model, by folder or name; all-MiniLM-L6-v2 if not given.")
 ]
 BackendName = Annotated[Backend, typer.Option(help="What runs the model.")]
+DtypeName = Annotated[
+    Dtype, typer.Option(help="bfloat16 takes half the time and moves a cosine by less than 0.01; torch only.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +60,7 @@ def similarity(
     out: Annotated[Path, typer.Option(help="Folder for partitions, review queues, refusals and scores.")],
     model: Model = "",
     backend: BackendName = "torch",
+    dtype: DtypeName = "float32",
     floor: Annotated[float, typer.Option(help="Mean cosine below which a paraphrase is refused.")] = 0.60,
     review: Annotated[
         float | None, typer.Option(help="Mean cosine below which people should look; 0.75, or FLOOR if that is higher.")
@@ -75,12 +82,12 @@ def similarity(
 
     Every score stays in OUT/similarity.jsonl: the same command with other lines cuts again without a model.
     """
-    from catsofa.builders.encoders import CrossEncoder, sentence_encoder
+    from catsofa.builders.encoders import CrossEncoder
     from catsofa.builders.similarity import Cut, Models
     from catsofa.builders.similarity_filter import filter_pairs, read_pairs, score_on
 
     models = Models(
-        encoder=sentence_encoder(model, backend),
+        encoder=_encoder(model, backend, dtype),
         cross=CrossEncoder(cross) if cross else None,
         inference=CrossEncoder(inference, "contradiction") if inference else None,
     )
@@ -119,6 +126,7 @@ def calibrate_similarity(
     on: Annotated[Path, typer.Option(help="Pairs with human scores: sentence1, sentence2, score (TSV or CSV).")],
     model: Model = "",
     backend: BackendName = "torch",
+    dtype: DtypeName = "float32",
     precision: Annotated[float, typer.Option(min=0, max=1, help="Share of kept pairs that must be the same.")] = 0.9,
     same_from: Annotated[float, typer.Option(help="Human score from which two sentences are the same.")] = 4.0,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
@@ -126,11 +134,10 @@ def calibrate_similarity(
 ) -> None:
     """Say how a model's cosines agree with people, and from which cosine on they are right often enough."""
     from catsofa.builders.calibration import STRETCH, calibrate, cosines, read_judged
-    from catsofa.builders.encoders import sentence_encoder
 
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
-    encoder = sentence_encoder(model, backend)
+    encoder = _encoder(model, backend, dtype)
     compared = cosines(judged, encoder, lambda starts: progress(starts, f"compared, {STRETCH} at once", quiet=json))
     doing(f"resampling {len(judged):,} pairs")
     found = calibrate(
@@ -149,6 +156,14 @@ def calibrate_similarity(
         say(f"no cosine is right in {precision:.0%} of the pairs above it; people call {found.same:,} pairs the same")
     else:
         say(f"from {found.threshold:.3f} on, {precision:.0%} are the same: {found.recall:.0%} of all {found.same:,}")
+
+
+def _encoder(model: str, backend: Backend, dtype: Dtype) -> "Encoder":
+    """The model that compares, with the engine's products."""
+    from catsofa.builders.encoders import sentence_encoder
+    from catsofa.scoring.kernels import speed_up
+
+    return sentence_encoder(model, backend, dtype=dtype, speed_up=speed_up)
 
 
 def _show(title: str, counts: "Counter[str]", json: bool, quiet: bool) -> None:

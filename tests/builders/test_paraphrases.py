@@ -180,6 +180,7 @@ def test_replies_without_an_id_join_by_content(tmp_path: Path) -> None:
         ({}, "no list of replies"),
         ([], "no list of replies"),
         (["text"], "entry 1 with neither an id nor a context and labels"),
+        ([{"id": "plain", "reply": "a"}], "no `response` in any of its entries"),
         ([{"id": "plain", "response": 3}], "entry 1 whose response or labels are of another type"),
         ([{"id": "plain", "response": "a"}, {"id": "plain", "response": "b"}], "a second reply for the CAT plain"),
     ],

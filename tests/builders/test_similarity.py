@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from catsofa.builders import recorded_replies
 from catsofa.builders.calibration import calibrate, read_judged, spearman, threshold_for
 from catsofa.builders.chrf import chrf
-from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, sentence_encoder
+from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, minilm, sentence_encoder
 from catsofa.builders.paraphrase_checks import SlotFit
 from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
@@ -22,6 +22,7 @@ from catsofa.cli import app
 from catsofa.data import json_files, jsonl
 from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
+from catsofa.scoring.kernels import speed_up
 
 
 def cat(name: str, context: str) -> Cat:
@@ -374,6 +375,27 @@ def test_semhash_static_finds_what_was_found_before(shared: Path) -> None:
         one, other = (encoder.encode([item[name] for item in items]) for name in ("context", "source_context"))
         cosine = np.einsum("ij,ij->i", one, other)
         assert (cosine.mean(), np.percentile(cosine, 5)) == pytest.approx((mean, p5), abs=0.001)
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", 0.999999), ("bfloat16", 0.999)])
+def test_sentences_are_encoded_as_sentence_transformers_encodes_them(dtype: Any, least: float) -> None:
+    """Of any length, also where it cuts; sped up or not, each vector is the library's own, in its place."""
+    from sentence_transformers import SentenceTransformer
+
+    said = [" ".join(["A gardener who is patient"] * n) + " sings" * k for n in (1, 3, 90, 2) for k in (0, 1)]
+    plain = SentenceTransformer(minilm(), device="cpu").encode(said, normalize_embeddings=True)
+    for faster in (None, speed_up):
+        rows = sentence_encoder(dtype=dtype, speed_up=faster).encode(said)
+        assert (rows * plain).sum(axis=1).min() > least
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-6)
+    assert sentence_encoder(dtype=dtype).encode([]).shape[0] == 0
+    assert sentence_encoder().signature != sentence_encoder(dtype="bfloat16").signature
+
+
+def test_an_onnx_file_has_the_precision_it_was_written_with(tmp_path: Path) -> None:
+    """Another one is refused."""
+    with pytest.raises(ValueError, match="bfloat16 is for torch"):
+        sentence_encoder(str(tmp_path), "onnx", dtype="bfloat16")
 
 
 @pytest.mark.slow

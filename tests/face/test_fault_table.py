@@ -6,15 +6,19 @@ The commands run as copies of this process, whose imports are done, so that a si
 import importlib
 import json
 import random
+import re
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from chaos.killing import ENDS, Ended, Made, Target, differences, run
 from chaos.targets import _copy, made
@@ -37,6 +41,7 @@ COMMANDS = {
     "build pairs": "build pairs --in articles --out out",
     "build paraphrases": "build paraphrases --on few.jsonl --replies replies.json --out out",
     "filter perplexity": "filter perplexity habits.jsonl --scores scores.jsonl --out out/kept.jsonl",
+    "filter similarity": "filter similarity rewritten --original few.jsonl --out out --model ./static",
     "filter near-duplicates": "filter near-duplicates habits.jsonl --out out/kept.jsonl --refused out/twice.jsonl",
     "controls": "controls --on cats.jsonl --out out",
     "baseline": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
@@ -44,9 +49,24 @@ COMMANDS = {
     "validate split": "validate split cats.jsonl --out out",
     "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",
     "annotate create": "annotate create out --kind validate-cats --items cats.jsonl --pay 15",
+    "run": "run recipe.toml --set place=out",
+    "leaderboard": "leaderboard out --on few.jsonl",
 }
-DRAWN = ("release", "annotate create")
-"""Commands that draw a secret of their own, so that two calls do not write the same bytes."""
+DRAWN = ("release", "annotate create", "leaderboard")
+"""Commands that draw a secret or keep the time, so that two calls do not write the same bytes."""
+ALONE = ("filter similarity",)
+"""Commands that start as programs: torch's threads do not outlive the copying of a process."""
+RECIPE = """
+place = "here"
+[[step]]
+run = "convert"
+args = ["probes.jsonl", "{place}/probes.csv"]
+[[step]]
+run = "build probes"
+identities = "who.jsonl"
+stereotypes = "habits.jsonl"
+out = "{place}/probes.jsonl"
+"""
 IMPORTS = ("inflect", "lemminflect", "spacy", "pyarrow.parquet", "catsofa.scoring.evaluate")
 """What takes long to import, and is imported once."""
 NOWHERE = "/proc/sys/nowhere"
@@ -71,7 +91,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     habits = [Stereotype(text=f"get up at {n} for the bus to town {n * n}", category="job") for n in range(300)]
     ours.write(habits, folder / "habits.jsonl")
     jsonl.write([Score(item=h.id, score=1.0 + n, tokens=3) for n, h in enumerate(habits)], folder / "scores.jsonl")
-    replies = [{"id": cat.id, "reply": f"1. {cat.context}\n2. So {cat.context}"} for cat in cats[:60]]
+    replies = [{"id": cat.id, "response": f"1. So {cat.context}\n2. Well, {cat.context}"} for cat in cats[:60]]
     (folder / "replies.json").write_text(json.dumps(replies))
     votes = [(cat, c, n) for cat in cats[:60] for c in cat.candidates for n in range(5)]
     jsonl.write(
@@ -88,7 +108,31 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(60):
         text = " ".join(f"The baker of street {number} sold {n} loaves today." for n in range(20))
         (folder / f"articles/{number}.txt").write_text(text)
+    (folder / "recipe.toml").write_text(RECIPE)
+    submitted = [{"id": c.id, "score": len(c.label)} for cat in cats[:60] for c in cat.candidates]
+    (folder / "board/submissions").mkdir(parents=True)
+    for number in range(20):
+        predictions = json.dumps({"intrasentence": submitted, "intersentence": []})
+        (folder / f"board/submissions/model-{number}.json").write_text(predictions)
+    rewritten(folder)
     return folder
+
+
+def rewritten(folder: Path) -> None:
+    """Paraphrases to compare, and a sentence-transformers model that compares them: a random vector a word."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = ["[UNK]", "the", "baker", "of", "street", "is", "So", "early", "late", *map(str, range(20))]
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = np.random.default_rng(0).normal(size=(len(words), 16)).astype(np.float32)
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(folder / "static"))
+    build = COMMANDS["build paraphrases"].removesuffix("out") + "rewritten"
+    program = str(Path(sys.executable).with_name("catsofa"))
+    subprocess.run([program, *build.split()], cwd=folder, check=True)
+    assert (folder / "rewritten/partition_1.jsonl").stat().st_size
 
 
 def changed(work: Path) -> Made:
@@ -137,33 +181,36 @@ def disturbed(name: str, given: Path, tmp_path: Path) -> None:
     def fresh(which: str) -> Path:
         (tmp_path / which).mkdir()
         target.prepare(tmp_path / which)
+        if name == "leaderboard":
+            (tmp_path / which / "board").rename(tmp_path / which / "out")
         return tmp_path / which
 
-    usual = run(target, fresh("usual"))
+    once = partial(run, anew=name in ALONE)
+    usual = once(target, fresh("usual"))
     assert usual.code == 0, usual.said
     expected = target.made(tmp_path / "usual")
     assert expected
 
-    there = (word.replace("out", NOWHERE, 1) if word.split("/")[0] == "out" else word for word in target.arguments)
-    sentence(run(replace(target, arguments=tuple(there)), fresh("nowhere")), f"{name} in a place that takes nothing")
+    there = (re.sub(r"(?<![^=])out(?![^/])", NOWHERE, word) for word in target.arguments)
+    sentence(once(replace(target, arguments=tuple(there)), fresh("nowhere")), f"{name} in a place that takes nothing")
     shutil.rmtree(tmp_path / "nowhere")
 
     work = fresh("full")
     with little_room():
-        sentence(run(target, work), f"{name} without room")
-    assert run(target, work).code == 0
+        sentence(once(target, work), f"{name} without room")
+    assert once(target, work).code == 0
     assert differences(expected, target.made(work)) == []
 
     rng = random.Random(name)
     for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         work = fresh(sent.name)
         for _ in range(2):
-            ended = run(target, work, (sent, rng.uniform(SOON, usual.took)))
+            ended = once(target, work, (sent, rng.uniform(SOON, usual.took)))
             assert ended.code in (0, *ENDS[sent]), f"{name} after {sent.name} ends with {ended.code}: {ended.said}"
             assert "Traceback" not in ended.said, ended.said
             if ended.code == 0:
                 shutil.rmtree(work)
                 fresh(sent.name)
-        ended = run(target, work)
+        ended = once(target, work)
         assert ended.code == 0, ended.said
         assert differences(expected, target.made(work)) == [], f"{name} after {sent.name}"

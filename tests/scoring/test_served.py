@@ -135,7 +135,7 @@ def test_a_protocol_that_no_server_can_follow_is_refused(tiny: Tiny, name: str) 
     ("dialect", "reason"),
     [
         ("none", "the reply has no log-probabilities"),
-        ("written", r"no log-probabilities of the prompt \(but content\)"),
+        ("written", r"no log-probabilities of the prompt \(but 'content'\)"),
         ("constant", "every log-probability is the same number"),
         ("zero", "every log-probability is the same number"),
         ("unigram", "does not depend on what stands before it"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import jsonl
-from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.files import BadInput, atomic_write, writing
 
 BLOCK = 65_536
 
@@ -24,14 +24,15 @@ def write(rows: Iterable[Any], path: Path) -> int:
 def append(rows: Iterable[Any], path: Path) -> int:
     """Add rows at the end, synced to disk; a line that a kill cut in two is dropped first."""
     count = 0
-    if path.exists():
-        os.truncate(path, _whole_lines(path))
-    with path.open("ab") as file:
-        for row in rows:
-            file.write(line(row))
-            count += 1
-        file.flush()
-        os.fsync(file.fileno())
+    with writing(path):
+        if path.exists():
+            os.truncate(path, _whole_lines(path))
+        with path.open("ab") as file:
+            for row in rows:
+                file.write(line(row))
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
     return count
 
 

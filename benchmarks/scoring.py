@@ -125,7 +125,7 @@ def works(shared: Path, scale: float) -> list[Work]:
             triples,
             name="StereoSet, masked, BERT-base size",
             shape=shapes.bert,
-            units=texts.cats(shared, many(80)),
+            units=texts.cats(shared, many(200)),
             loop=loops.fillers,
             peer=None,
         ),
@@ -304,7 +304,7 @@ def main() -> None:
     for work in works(shapes.SHARED, asked.scale):
         if asked.work not in work.name:
             continue
-        peaks = {part: machine.peak(PARTS[part]) for part in ("fp32", "bf16")}
+        peaks = {part: machine.peak(PARTS[part], clock=CLOCK) for part in ("fp32", "bf16")}
         with tempfile.TemporaryDirectory() as name:
             folder = work.shape(work.size, Path(name))
             found = measure(work, folder, asked.repeats, peer, asked.parts.split(","))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.planted import SIDES, TRAITS, UNRELATED, World, words_of
+from catsofa.scoring.model_files import disk_errors
 
 Watch = Callable[[Iterable[int]], Iterable[int]]
 """Is given the steps of a training, and passes them on."""
@@ -62,7 +63,8 @@ def train_causal(world: World, folder: Path, *, steps: int, batch: int = 64, wat
         return model(**inputs, labels=labels).loss
 
     _train(model, loss, world, steps, batch, watch)
-    model.save_pretrained(folder)
+    with disk_errors():
+        model.save_pretrained(folder)
     return folder
 
 
@@ -90,7 +92,8 @@ def train_masked(world: World, folder: Path, *, steps: int, batch: int = 64, wat
         return _masked_loss(model, words, singles, telling) + _masked_loss(model, words, doubles, telling)
 
     _train(model, loss, world, steps, batch, watch)
-    model.save_pretrained(folder)
+    with disk_errors():
+        model.save_pretrained(folder)
     return folder
 
 

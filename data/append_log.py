@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from catsofa.data.files import BadInput, lines
+from catsofa.data.files import BadInput, lines, writing
 
 
 class AppendLog:
@@ -18,25 +18,19 @@ class AppendLog:
     def __init__(self, path: Path | str, expected: str, hide: Callable[[str], str] = str) -> None:
         """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
         self.path, self.expected, self._hide = Path(path), expected, hide
-        try:
+        with writing(path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = self.path.open("a+b")
-        except OSError as error:
-            found = f"a place that cannot be written ({error.strerror})"
-            raise BadInput(path, found, "a folder you may write to") from None
         _lock(self._file, self.path, expected)
         drop_half_line(self._file)
 
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
         """Write values, synced to disk, and return them as they were written."""
         written = [self._hide(json.dumps(value, ensure_ascii=False)) for value in values]
-        try:
+        with writing(self.path):
             self._file.write("".join(line + "\n" for line in written).encode("utf-8", "surrogatepass"))
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:
-            found = f"a file that cannot be written on ({error.strerror})"
-            raise BadInput(self.path, found, "a disk with enough room") from None
         return [json.loads(line) for line in written]
 
     def read(self, *needed: str) -> Iterator[dict[str, Any]]:

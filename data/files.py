@@ -110,6 +110,18 @@ def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """What a disk refuses, as a sentence that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise BadInput(path, f"no room for it ({error.strerror})", "a disk with enough room") from None
+        found = f"a place that cannot be written ({error.strerror})"
+        raise BadInput(path, found, "a folder you may write to") from None
+
+
+@contextmanager
 def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
     """Write beside `path` and move into place at the end: a reader sees the old file or the whole new one."""
     target = Path(os.path.realpath(path))  # through a link, so that the link stays one

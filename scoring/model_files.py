@@ -1,6 +1,7 @@
 """Where a model's files are: a folder, or a revision on the hub that is asked for once and named exactly."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,3 +112,16 @@ def _first_sentence(error: Exception) -> str:
     """The first line of an error, cut before it becomes a page."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return line if len(line) <= 200 else f"{line[:200]}…"
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """What safetensors says of a disk, in an error of its own, as the OSError that it was."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as error:
+        if number := re.search(r"os error (\d+)", str(error)):
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
+        raise

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from catsofa.scoring import models
 from catsofa.scoring.backend import Backend
+from catsofa.scoring.model_files import disk_errors
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_rows import Row
 
@@ -59,14 +60,16 @@ class Network:
         whole = self.model.module if self.name == "own" else self.model.body
         bars = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
-        try:
-            whole.save_pretrained(folder / "body")
-        finally:
-            if bars:
-                logging.enable_progress_bar()
-        self.model.tokenizer.save_pretrained(folder / "body")
-        if self.name != "own":
-            save_file({name: w.contiguous() for name, w in self.head.state_dict().items()}, folder / "head.safetensors")
+        with disk_errors():
+            try:
+                whole.save_pretrained(folder / "body")
+            finally:
+                if bars:
+                    logging.enable_progress_bar()
+            self.model.tokenizer.save_pretrained(folder / "body")
+            if self.name != "own":
+                weights = {name: w.contiguous() for name, w in self.head.state_dict().items()}
+                save_file(weights, folder / "head.safetensors")
 
 
 def new(model: Model, head: HeadName | None, seed: int) -> Network:

@@ -10,6 +10,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.folders import atomic_folder
+from catsofa.scoring.model_files import disk_errors
 
 EXPECTED = "the state of a training"
 _STEP = re.compile(r"step-(\d{8,})")
@@ -28,7 +29,7 @@ class State:
         from safetensors.torch import save_file
 
         path = folder / f"step-{step:08}"
-        with atomic_folder(path, lambda file: False) as place:
+        with atomic_folder(path, lambda file: False) as place, disk_errors():
             save_file(
                 {name: w.detach().contiguous() for name, w in self.weights.items()}, place / "weights.safetensors"
             )

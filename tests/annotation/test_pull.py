@@ -1,6 +1,8 @@
 """Pulls that are cut short, or slow: whatever was answered comes home with the next one."""
 
-from collections.abc import Iterator
+import resource
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +12,13 @@ import pytest
 from invented import bakers
 
 from catsofa.annotation import pull as pulls
+from catsofa.annotation import rows
+from catsofa.annotation.judged import Raw
 from catsofa.annotation.label_studio import ServerTask, Unanswered
 from catsofa.annotation.pull import UTC_TIME, pull
 from catsofa.annotation.questions import interface, result_of
 from catsofa.annotation.study import Study, create, open_study
+from catsofa.data.files import BadInput
 
 BEGIN = datetime(2026, 1, 2, 3, 0, tzinfo=UTC)
 LABELS = result_of(interface("validate-cats"), {f"label_{k}": "unrelated" for k in (1, 2, 3)})
@@ -88,3 +93,46 @@ def test_a_crowds_own_times_do_not_move_the_servers(study: Study) -> None:
     assert pull(study, server).new == 1
     server.answers[server.tokens[1]] = BEGIN + timedelta(hours=1)
     assert pull(study, server).new == 1
+
+
+@pytest.fixture
+def little_room() -> Iterator[Callable[[int], None]]:
+    """Lets files grow to so many bytes and no further: the system's limit stands in for the disk's."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda room: resource.setrlimit(resource.RLIMIT_FSIZE, (room if room else before[0], before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_pull_that_found_no_room_brings_everything_once_when_there_is_some(
+    study: Study, little_room: Callable[[int], None]
+) -> None:
+    """One sentence; what fitted is not doubled by the next pull."""
+    server: Any = Faulty(study)
+    server.answers = dict.fromkeys(server.tokens, BEGIN)
+    for room in (100, 700, 1500):
+        little_room(room)
+        with pytest.raises(BadInput, match="room"):
+            pull(study, server, page=1)
+        little_room(0)
+    pull(study, server, page=1)
+    raw = [row.token for row in rows.read(study.folder / "raw.jsonl", Raw)]
+    assert sorted(raw) == sorted(server.tokens)
+
+
+def test_a_study_that_takes_nothing_says_so(study: Study) -> None:
+    """The file of answers is a link to where nothing can be written."""
+    server: Any = Faulty(study)
+    server.answers = dict.fromkeys(server.tokens, BEGIN)
+    (study.folder / "raw.jsonl").symlink_to("/proc/sys/nowhere")
+    with pytest.raises(BadInput, match="cannot be written"):
+        pull(study, server)
+
+
+def test_a_second_pull_beside_the_first_waits_its_turn(study: Study) -> None:
+    """And brings nothing that the first has brought."""
+    server: Any = Faulty(study)
+    server.answers = dict.fromkeys(server.tokens, BEGIN)
+    with ThreadPoolExecutor(2) as two:
+        brought = [done.result().new for done in [two.submit(pull, study, server, page=1) for _ in range(2)]]
+    assert sorted(brought) == [0, 6]
+    assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 6

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,16 @@ def test_each_request_is_answered_once_and_never_again(server: Server, tmp_path:
     again = run(asked(20), server.url, tmp_path)
     assert {c.request.item: c.reply for c in again} == {c.request.item: c.reply for c in first}
     assert len(server.became()) == 20
+
+
+def test_what_is_asked_in_another_way_is_asked_anew(server: Server, tmp_path: Path) -> None:
+    """Other settings, or another model, make other requests; the replies of before stay and serve their own."""
+    run(asked(5), server.url, tmp_path)
+    run(asked(5, temperature=0.5), server.url, tmp_path)
+    run([replace(request, model="n") for request in asked(5)], server.url, tmp_path)
+    assert len(server.became()) == 15
+    run(asked(5), server.url, tmp_path)
+    assert len(server.became()) == 15
 
 
 def test_the_same_question_about_two_items_is_paid_once(server: Server, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import io
 import json
+import resource
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -253,6 +254,18 @@ def test_a_folder_that_cannot_be_written_is_said(server: Files, tmp_path: Path) 
     (tmp_path / "data").write_text("a file")
     with pytest.raises(BadInput, match="CATSOFA_DATA names another"):
         fetch("cats")
+
+
+def test_a_disk_without_room_is_said_and_the_next_fetch_goes_on(server: Files, tmp_path: Path) -> None:
+    """The system's limit of a file's length stands in for the disk's; nothing half-downloaded is taken for whole."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
+    try:
+        with pytest.raises(BadInput, match="room"):
+            fetch("cats")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert fetch("cats").path.exists()
 
 
 def run(*arguments: str) -> tuple[int, str]:

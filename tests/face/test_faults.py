@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from invented import bakers, probes
+from tests_support import run_catsofa
 
 from catsofa.data import formats
 
@@ -108,3 +109,32 @@ def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     build["gpt2"](folder)
     return folder
+
+
+@pytest.mark.slow
+def test_a_training_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path, tmp_path: Path) -> None:
+    """One sentence; with room the same command ends with the head that an undisturbed training makes."""
+    for number in range(40):
+        (tmp_path / f"{number}.txt").write_text(" ".join(f"The baker of street {number} sold {n}." for n in range(20)))
+    assert run_catsofa("build", "pairs", "--in", ".", "--out", "pairs", cwd=tmp_path).returncode == 0
+    train = (
+        "nsp",
+        "train",
+        str(tiny_causal),
+        "--pairs",
+        "pairs",
+        "--epochs",
+        "1",
+        "--batch",
+        "20",
+        "--save-every",
+        "2",
+    )
+    nowhere = full(*train, "--out", "/proc/sys/nowhere", cwd=tmp_path)
+    for done in (nowhere, full(*train, "--out", "head", cwd=tmp_path)):
+        assert (done.returncode, done.stderr.splitlines()[-1][:9]) == (2, "catsofa: "), done.stderr
+        assert "Traceback" not in done.stderr
+    for out in ("head", "whole"):
+        assert full(*train, "--out", out, cwd=tmp_path, room=10**9).returncode == 0
+    made = [{f.name: f.read_bytes() for f in (tmp_path / out).rglob("*.safetensors")} for out in ("head", "whole")]
+    assert made[0] == made[1] != {}

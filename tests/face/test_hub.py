@@ -1,6 +1,9 @@
 """Pushing to the Hub: a real server on this machine that speaks its API, and its faults."""
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -108,6 +111,30 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: Hub, tmp_path: Pa
     assert len(hub.commits) == 1
     assert hub.files["me/results"]["results/report.html"] == b"{}"
     assert "/datasets/me/results/commit/" in pushed.url
+
+
+@pytest.mark.slow
+def test_a_push_killed_at_any_instant_is_whole_or_not_there(hub: Hub, tmp_path: Path) -> None:
+    """SIGKILL later and later; what the Hub then holds is everything or nothing, and the last push makes it whole."""
+    write_release({"test": bakers(1)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
+    program = [str(Path(sys.executable).with_name("catsofa")), "push-to-hub", "set", "--repo", "me/results"]
+    whole = {str(f.relative_to(tmp_path / "set")) for f in (tmp_path / "set").rglob("*") if f.is_file()}
+    kills = 0
+    for at in range(1, 40):
+        before = len(hub.asked)
+        process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(hub.asked) - before < at:
+            time.sleep(0.001)
+        process.kill()
+        there = {name for name in hub.files.get("me/results", {}) if name != ".gitattributes"}
+        assert there in (set(), whole)
+        if process.wait() == 0:
+            break
+        kills += 1
+    assert kills >= 3
+    push([tmp_path / "set"], "me/results", waits=QUICK)
+    assert {name for name in hub.files["me/results"] if name != ".gitattributes"} == whole
+    assert len(hub.commits) == 1
 
 
 def test_what_lasts_is_one_sentence_without_the_token(

@@ -13,6 +13,7 @@ from zorbs import a_cat
 
 from catsofa.cli import app
 from catsofa.data import jsonl
+from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
 from catsofa.leaderboard import HISTORY, PAGE, update
 from catsofa.leaderboard_page import document
@@ -185,6 +186,18 @@ def written(board: Path) -> int:
     """The bytes of the history, in entries of about 300."""
     history = board / HISTORY
     return history.stat().st_size // 300 if history.exists() else 0
+
+
+def test_a_second_process_on_the_same_board_is_refused(board: Path, split: Path) -> None:
+    """The first goes on."""
+    submit(board, "one", scores(3, 2, 1))
+
+    def beside(files: list[Path]) -> list[Path]:
+        with pytest.raises(BadInput, match="another run is writing"):
+            update(board, split)
+        return files
+
+    assert len(update(board, split, watch=beside)) == 1
 
 
 @pytest.mark.slow

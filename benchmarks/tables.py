@@ -102,18 +102,14 @@ def at_peak(ratio: float | None, share: float | None) -> str:
 
 
 def shares() -> list[str]:
-    """FLOP/s on the least necessary tokens, beside the peak of the same run and the highest of all runs."""
-    works = kept("scoring")
-    beside = "of that run's peak | of the highest"
-    lines = [f"| work | float32 GFLOP/s | {beside} | bfloat16 GFLOP/s | {beside} |", "|---" * 7 + "|"]
-    parts = ("fp32", "bf16")
-    top = {part: max(max(found["peak_gflops"][part].values()) for found in works.values()) for part in parts}
-    for name, found in works.items():
-        cells = []
-        for part in parts:
+    """FLOP/s on the least necessary tokens, beside the peak of the same run."""
+    lines = ["| work | float32 GFLOP/s | of the peak | bfloat16 GFLOP/s | of the peak |", "|---" * 5 + "|"]
+    for name, found in kept("scoring").items():
+        cells = [name]
+        for part in ("fp32", "bf16"):
             speed, peak = found["gflops"][part], max(found["peak_gflops"][part].values())
-            cells += [f"{speed:.0f}", f"{100 * speed / peak:.0f} % of {peak:.0f}", f"{100 * speed / top[part]:.0f} %"]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+            cells += [f"{speed:.0f}", f"{100 * speed / peak:.0f} % of {peak:.0f}"]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

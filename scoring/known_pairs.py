@@ -74,6 +74,14 @@ CHANGE = 0.1
 Verdict = Literal["right", "chance", "inverted"]
 
 
+def accuracy(scores: ArrayLike, follows: ArrayLike) -> float:
+    """The share of pairs whose log-probability to follow is right; one that is unread or undecided is half right."""
+    found, half = np.asarray(scores, dtype=np.float64), np.log(0.5)
+    right = np.where(np.asarray(follows, dtype=np.bool_), found > half, found < half).astype(np.float64)
+    right[np.isnan(found) | (found == half)] = 0.5
+    return float(right.mean())
+
+
 def separation(scores: ArrayLike, follows: ArrayLike) -> float:
     """The share of (following, not following) pairs of pairs whose scores stand in the right order; ties count half.
 

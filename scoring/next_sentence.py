@@ -12,7 +12,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Score
 from catsofa.data.sentence_pairs import SentencePairs
 from catsofa.scoring import next_network
-from catsofa.scoring.known_pairs import KNOWN, Known, refuse_if_wrong, separation
+from catsofa.scoring.known_pairs import KNOWN, Known, refuse_if_wrong
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_network import HEADS, Network
 from catsofa.scoring.next_rows import Pair, PairReader
@@ -50,13 +50,9 @@ class NextSentence:
         self.network.backend.run([len(row.ids) for _, row in readable], forward)
         return [float(value) for value in found]
 
-    def accuracy(self, known: Sequence[Known]) -> float:
-        """The share of pairs it gets right; a pair that it cannot read or decide is half right."""
-        found = np.array(self.log_probabilities([(first, second) for first, second, _ in known]))
-        follows = np.array([answer for *_, answer in known])
-        right = np.where(follows, found > np.log(0.5), found < np.log(0.5)).astype(np.float64)
-        right[np.isnan(found) | (found == np.log(0.5))] = 0.5
-        return float(right.mean())
+    def asked(self, known: Sequence[Known]) -> list[float]:
+        """What it says of pairs whose answer is known."""
+        return self.log_probabilities([(first, second) for first, second, _ in known])
 
     def score_cats(self, cats: Iterable[Cat]) -> list[Score]:
         """log P(follows) of each candidate of intersentence CATs after its context, by the candidate's id."""
@@ -68,11 +64,6 @@ class NextSentence:
             else Score(item=item, task=TASK, score=value, tokens=1)
             for (*_, item), value in zip(asked, found, strict=True)
         ]
-
-    def separation(self, known: Sequence[Known]) -> float:
-        """How far it puts pairs that follow above those that do not: 1 wholly, a half not at all."""
-        found = self.log_probabilities([(first, second) for first, second, _ in known])
-        return separation(found, [follows for *_, follows in known])
 
     @property
     def known(self) -> list[Known]:
@@ -97,17 +88,14 @@ def load(folder: Path | str, *, device: str | None = None, dtype: str = "float32
     network = next_network.load(folder, about["head"], about["next_label"], device=device, dtype=dtype)
     found = NextSentence(network, PairReader(network.model, about["max_length"]), about)
     if check and found.known:
-        scores = found.log_probabilities([(first, second) for first, second, _ in found.known])
-        refuse_if_wrong(scores, found.known, str(folder), about.get("known_separation"))
+        refuse_if_wrong(found.asked(found.known), found.known, str(folder), about.get("known_separation"))
     return found
 
 
 def check_own_head(model: Model) -> None:
     """Refuse a model whose own head answers known pairs the wrong way round: its config.json names the wrong class."""
     network = next_network.new(model, "own", seed=0)
-    asked = [(first, second) for first, second, _ in KNOWN]
-    found = NextSentence(network, PairReader(model, MOST_TOKENS)).log_probabilities(asked)
-    refuse_if_wrong(found, KNOWN, model.name)
+    refuse_if_wrong(NextSentence(network, PairReader(model, MOST_TOKENS)).asked(KNOWN), KNOWN, model.name)
 
 
 def held_out(pairs: SentencePairs, seed: int = 0) -> list[Known]:

@@ -18,6 +18,7 @@ from catsofa.data.append_log import AppendLog
 from catsofa.data.manifests import differences
 from catsofa.data.sentence_pairs import SentencePairs
 from catsofa.scoring import next_network
+from catsofa.scoring.known_pairs import accuracy, separation
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_recipe import Order, Recipe, precision_on, rate
 from catsofa.scoring.next_rows import PairReader
@@ -113,7 +114,7 @@ class Training:
 
     def _note_epoch(self, number: int) -> None:
         """The accuracy over held-out pairs after an epoch."""
-        found = self.judge().accuracy(self.held_out)
+        found = accuracy(self.judge().asked(self.held_out), [follows for *_, follows in self.held_out])
         self.epochs.append({"epoch": number, "accuracy": found, "pairs": len(self.held_out)})
 
     def finish(self, name: str) -> NextSentence:
@@ -124,7 +125,7 @@ class Training:
             "settings": self.settings,
             "epochs": self.epochs,
             "known": known,
-            "known_separation": self.judge().separation(known),
+            "known_separation": separation(self.judge().asked(known), [follows for *_, follows in known]),
             "catsofa": version("catsofa"),
         }
         return NextSentence(self.network, self.reader, about)

@@ -94,20 +94,20 @@ def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, js
     from catsofa.data.sentence_pairs import SentencePairs
     from catsofa.scoring import next_sentence
     from catsofa.scoring.intervals import wilson
-    from catsofa.scoring.known_pairs import verdict
+    from catsofa.scoring.known_pairs import accuracy, separation, verdict
 
     head = next_sentence.load(checkpoint, device=device)
     known = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known
     doing(f"asking {len(known):,} pairs")
-    accuracy = head.accuracy(known)
-    low, high = wilson(100 * accuracy, len(known))
-    separated, following = head.separation(known), sum(follows for *_, follows in known)
-    judged = verdict(separated, following, len(known) - following)
+    scores, follows = head.asked(known), [answer for *_, answer in known]
+    share, separated = accuracy(scores, follows), separation(scores, follows)
+    low, high = wilson(100 * share, len(known))
+    judged = verdict(separated, sum(follows), len(known) - sum(follows))
     if json:
-        found = {"accuracy": accuracy, "low": low / 100, "high": high / 100, "pairs": len(known)}
+        found = {"accuracy": share, "low": low / 100, "high": high / 100, "pairs": len(known)}
         print_json(found | {"next_label": head.network.next_label, "separation": separated, "verdict": judged})
         return
-    say(f"{accuracy:.1%} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
+    say(f"{share:.1%} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
     say(f"those that follow score above the others in {separated:.1%} of cases: {judged}")
 
 

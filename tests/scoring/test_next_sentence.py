@@ -211,7 +211,8 @@ def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
     known_pairs.refuse_if_wrong(right, known, "tiny-bert")
     with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
         known_pairs.refuse_if_wrong(wrong, known, "tiny-bert")
-    assert NextSentence(network, PairReader(model, 128)).separation(KNOWN) > 0.5
+    invented = NextSentence(network, PairReader(model, 128)).asked(KNOWN)
+    assert known_pairs.separation(invented, [follows for *_, follows in KNOWN]) > 0.5
 
 
 def test_a_model_whose_config_names_the_wrong_class_is_refused(
@@ -249,6 +250,12 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
         evaluate(str(learner("llama")), CATS, out=tmp_path / "run", device="cpu", resamples=9)
     with pytest.raises(ValueError, match=r"the head was trained on .*llama.*, and .*bert.* is another model"):
         evaluate(str(learner("bert")), CATS, nsp=tmp_path / "head", device="cpu", resamples=9)
+
+
+def test_accuracy_is_the_share_of_right_answers() -> None:
+    """P 0.9 and 0.2 of following pairs, 0.2 of another are right, wrong, right; undecided and unreadable are half."""
+    scores = np.log([0.9, 0.2, 0.2, 0.5, np.nan])
+    assert known_pairs.accuracy(scores, [True, True, False, False, True]) == pytest.approx(3 / 5)
 
 
 def test_separation_is_the_share_of_right_orders() -> None:

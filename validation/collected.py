@@ -89,7 +89,8 @@ def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
             annotations.append(annotation)
         else:
             raise ValueError(
-                f"somebody judged {annotation.item!r}, which is no association of the CATs and no attention item"
+                f"somebody judged {annotation.item!r}, which is no association of the CATs and no attention item; "
+                "give all the CATs that were judged, those that will be refused too, or only their judgements"
             )
     return Collected(annotations=annotations, cats=cats, group="cat")
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from catsofa.builders.prices import Budget
 from catsofa.builders.prompts import Request
 from catsofa.builders.replies import Reply, reply_of
 from catsofa.data.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
-from catsofa.data.event_loops import pump
+from catsofa.data.event_loops import as_they_end, pump
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -55,22 +56,11 @@ class _Pool:
 
     async def run(self, requests: Iterable[Request]) -> AsyncIterator[Completed]:
         """Each request as it ends; those under way are let go when the caller stops listening."""
-        waiting = iter(requests)
-        running: set[asyncio.Task[Completed]] = set()
         async with self._endpoint.client() as client:
-            try:
-                while True:
-                    while len(running) < self._endpoint.concurrency and (request := next(waiting, None)):
-                        running.add(asyncio.create_task(self._one(client, request)))
-                    if not running:
-                        return
-                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        yield self._watched(task.result())
-            finally:
-                for task in running:
-                    task.cancel()
-                await asyncio.gather(*running, return_exceptions=True)
+            answers = as_they_end(requests, lambda request: self._one(client, request), self._endpoint.concurrency)
+            async with aclosing(answers):
+                async for ended in answers:
+                    yield self._watched(ended)
 
     def _watched(self, ended: Completed) -> Completed:
         """What ended, unless it is one failure too many in a row.

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from catsofa.data.append_log import AppendLog
 from catsofa.data.endpoints import Endpoint, Fault, Pace, ServerRefuses, fault_of
-from catsofa.data.event_loops import pump
+from catsofa.data.event_loops import as_they_end, pump
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -113,22 +114,11 @@ class _Pool:
 
     async def run(self, requests: Iterable[Request]) -> AsyncIterator[Answer]:
         """Each request as it ends; those under way are let go when the caller stops listening."""
-        waiting = iter(requests)
-        running: set[asyncio.Task[Answer]] = set()
         async with self._endpoint.client() as client:
-            try:
-                while True:
-                    while len(running) < self._endpoint.concurrency and (request := next(waiting, None)):
-                        running.add(asyncio.create_task(self._one(client, request)))
-                    if not running:
-                        return
-                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        yield self._watched(task.result())
-            finally:
-                for task in running:
-                    task.cancel()
-                await asyncio.gather(*running, return_exceptions=True)
+            answers = as_they_end(requests, lambda request: self._one(client, request), self._endpoint.concurrency)
+            async with aclosing(answers):
+                async for ended in answers:
+                    yield self._watched(ended)
 
     def _watched(self, answer: Answer) -> Answer:
         """What ended, unless it is one failure too many in a row."""

@@ -131,7 +131,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     ),
     "recorded replies": (
         "r.json",
-        json.dumps([{"id": CATS[0].id, "reply": "x"}]),
+        json.dumps([{"id": CATS[0].id, "response": "x"}]),
         lambda p: list(recorded_replies.read(p, CATS)),
     ),
     "replies": ("r.txt", "1. The zorb was BLANK.\n2. A zorb is BLANK.\n", lambda p: replies.parse(text(p))),

@@ -8,6 +8,7 @@ annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
 people.jsonl     who was invited
 """
 
+import math
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -108,9 +109,10 @@ class Study:
                 yield from jsonl.read(self.folder / name, self.kind.holds)
 
     def instructions(self) -> str:
-        """What people read first."""
+        """What people read first; the pay for one is rounded up, never below the hour's."""
         s = self.settings
-        pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, s.pay * s.seconds / 3600))
+        cents = math.ceil(round(s.pay * s.seconds / 36, 6))
+        pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, cents / 100))
         return instructions(s.kind, language=s.language, seconds=s.seconds, pay=pay, piece=piece, contact=s.contact)
 
     def saved(self, **changes: Any) -> "Study":

@@ -8,6 +8,7 @@ const given = {};
 let place = -1;
 let drawn = null;
 let since = 0;
+let stopped = 0;
 
 // Mechanical Turk shows the page before the task is accepted; nothing can be sent then
 const preview = asked.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
@@ -23,6 +24,8 @@ function next() {
   if (place === tasks.length) return finish();
   at("place").textContent = `${place + 1} of ${tasks.length}`;
   drawn = drawTask(parts, tasks[place], at("task"));
+  // before the first answer there is nothing to send
+  at("stop").hidden = place === 0;
   since = performance.now();
   window.scrollTo(0, 0);
 }
@@ -33,7 +36,12 @@ function keep(answer) {
   next();
 }
 
+// also where somebody stops early, who may think better of it
 function finish() {
+  stopped = performance.now();
+  at("said").textContent = "";
+  at("end").textContent = place < tasks.length ? `You stopped after ${place} of ${tasks.length}` : "That was all";
+  at("back").hidden = place === tasks.length;
   at("work").hidden = true;
   at("done").hidden = false;
   at("answers").value = JSON.stringify(given);
@@ -54,6 +62,14 @@ at("submit").addEventListener("click", () => {
   else keep({ answers: drawn.answers() });
 });
 at("skip").addEventListener("click", () => keep({ skipped: true }));
+at("stop").addEventListener("click", finish);
+at("back").addEventListener("click", () => {
+  since += performance.now() - stopped;
+  at("said").textContent = "";
+  at("done").hidden = true;
+  at("work").hidden = false;
+  at("submit").focus();
+});
 at("task").addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
@@ -63,7 +79,7 @@ at("task").addEventListener("keydown", (event) => {
 if (at("code")) {
   at("sending").addEventListener("submit", async (event) => {
     event.preventDefault();
-    at("send").disabled = true;
+    at("send").disabled = at("back").disabled = true;
     try {
       const answer = await fetch(at("sending").action, { method: "POST", body: new URLSearchParams(new FormData(at("sending"))) });
       if (!answer.ok) throw new Error();
@@ -72,7 +88,7 @@ if (at("code")) {
       at("said").textContent = "";
     } catch {
       at("said").textContent = "Your answers could not be sent. Please try again; nothing is lost while this page is open.";
-      at("send").disabled = false;
+      at("send").disabled = at("back").disabled = false;
       at("send").focus();
     }
   });

@@ -79,7 +79,7 @@ function drawTask(parts, task, root) {
   };
   document.onkeydown = (event) => {
     const writing = event.target.tagName === "INPUT" && !["radio", "checkbox"].includes(event.target.type);
-    if (!writing && !event.ctrlKey && !event.altKey && !event.metaKey && keys[event.key]) {
+    if (root.offsetParent && !writing && !event.ctrlKey && !event.altKey && !event.metaKey && keys[event.key]) {
       keys[event.key].focus();
       keys[event.key].click();
       event.preventDefault();

@@ -96,6 +96,33 @@ def test_prolifics_page_is_filled_in_by_keyboard_and_shows_the_code(prolific: An
     assert sum("gold" in a.extra for a in made) == 3
 
 
+def test_who_stops_early_sends_what_they_did_and_may_think_better_of_it(prolific: Any, tmp_path: Path) -> None:
+    """Stopping after one of two keeps the choice begun, takes no key meanwhile, and sends the one that was finished."""
+    page = prolific
+    study = create(tmp_path / "study", kind="validate-cats", items=bakers(2))
+    page.goto(f"file://{only_page(study, tmp_path / 'out')}{PEOPLE}")
+    page.keyboard.press("Enter")
+    stop = page.get_by_role("button", name="Stop here")
+    assert not stop.is_visible()
+    page.keyboard.type("159")
+    page.keyboard.press("Enter")
+    page.keyboard.press("2")
+    shot(page, "prolific-may-stop")
+    stop.press("Enter")
+    page.get_by_text("You stopped after 1 of 2").wait_for()
+    page.keyboard.press("3")
+    shot(page, "prolific-stopped")
+    page.get_by_role("button", name="Go on instead").press("Enter")
+    assert page.locator("#task input:checked").input_value() == "anti-stereotype"
+    stop.press("Enter")
+    for _ in range(2):
+        page.get_by_role("button", name="Send my answers").press("Enter")
+        page.wait_for_function("!document.getElementById('send').disabled || !document.getElementById('code').hidden")
+    page.get_by_text(completion_code(study, list(study.tasks()))).wait_for()
+    came_home(study, page, tmp_path)
+    assert [a.label for a in judged.annotations(study)] == ["stereotype", "anti-stereotype", "unrelated"]
+
+
 @pytest.mark.parametrize(
     ("kind", "texts", "context"),
     [

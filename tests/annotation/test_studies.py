@@ -194,6 +194,14 @@ def test_people_read_the_warning_first(kind: str) -> None:
     assert places == sorted(places)
 
 
+def test_what_one_pays_is_never_below_the_hour(tmp_path: Path) -> None:
+    """30 of 3,600 seconds at 15.00 are 0.125, which is promised as 0.13; 36 seconds are 0.15 and stay that."""
+    study = create(tmp_path / "s", kind="write-intrasentence", items=terms(1), pay=15, seconds=30)
+    assert "USD 0.13 for each" in " ".join(study.instructions().split())
+    study = create(tmp_path / "t", kind="write-intrasentence", items=terms(1), pay=15, seconds=36)
+    assert "USD 0.15 for each" in " ".join(study.instructions().split())
+
+
 @pytest.mark.parametrize(
     ("result", "wrong"),
     [

@@ -48,6 +48,16 @@ def test_a_printed_page_has_its_signatures_and_says_what_is_folded(window: Any) 
     assert set(ways) == {"visible"}
 
 
+def test_what_is_printed_is_no_wider_than_the_paper(window: Any) -> None:
+    """A sheet of A4 leaves 18 cm, which are 680 pixels: every column of every table that is shown stands on it."""
+    window.set_viewport_size({"width": 680, "height": 960})
+    window.emulate_media(media="print")
+    assert window.evaluate("document.documentElement.scrollWidth") <= 680
+    for fold in window.locator("details.fold").all():
+        fold.evaluate("fold => fold.open = true")
+    assert window.evaluate("document.documentElement.scrollWidth") <= 680
+
+
 def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_path: Path) -> None:
     """Beside its caption stands how many rows there are; its heads stay while it scrolls."""
     from test_report import cats, run

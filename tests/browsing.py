@@ -64,7 +64,8 @@ def barriers(page: Any) -> list[tuple[str, str]]:
     # axe cannot tell the colour of a ground that is drawn in shades, and would then say nothing of what stands on it
     page.evaluate(
         "document.head.append(Object.assign(document.createElement('style'),"
-        " { textContent: '.scroll { background-image: none !important }' }))"
+        " { textContent: '.scroll, .md-typeset__scrollwrap, .arithmatex, .md-typeset pre > code"
+        " { background-image: none !important }' }))"
     )
     return [(each["id"], each["nodes"][0]["html"]) for each in page.evaluate("axe.run()")["violations"]]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say
+from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
@@ -96,7 +96,10 @@ def seat(
     words: Annotated[str, typer.Option(help="Word sets: a SEAT file or folder, TOML, a bundled test (weat6) or all.")],
     out: Folder,
     seed: Seed = 0,
-    kind: Annotated[Kind | None, typer.Option(help="What words are of which nobody says what they are.")] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(metavar=choices(Kind), help="What words are of which nobody says what they are."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -108,7 +108,10 @@ def show_agreement(found: "Agreement") -> None:
 
 
 def baseline(
-    name: Annotated[Baseline, typer.Argument(help="Which baseline.")],
+    name: Annotated[
+        Baseline,
+        typer.Argument(help=f"Which baseline: {', '.join(get_args(Baseline))}.", metavar="NAME", show_choices=False),
+    ],
     on: On,
     out: Out,
     frequencies: Annotated[Path | None, typer.Option(help="Words and counts, tab between (unigram).")] = None,

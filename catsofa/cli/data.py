@@ -127,7 +127,7 @@ def show(name: Name, json: Json = False) -> None:
 
 def fetch(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Names that [bold]catsofa data list[/bold] shows.")
+        list[str], typer.Argument(metavar="NAME", help="Names that [bold]catsofa data list[/bold] shows.")
     ],
     given: Annotated[
         Path | None, typer.Option("--from", help="Copy from this file or folder; nothing is downloaded.")

@@ -9,7 +9,7 @@ import typer
 
 from catsofa.cli.build import build
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, choices, examples, note, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from catsofa.builders.paraphrases import Rules, Summary
@@ -37,7 +37,7 @@ Pipeline = Annotated[
 Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature, if not the server's own.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the server has one.")]
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
-Limit = Annotated[LimitField, typer.Option(help="What the server calls that limit.")]
+Limit = Annotated[LimitField, typer.Option(metavar=choices(LimitField), help="What the server calls that limit.")]
 MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
 Prices = Annotated[Path | None, typer.Option(help="Price table (TOML), if not ours.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Quiet, examples, progress, say
+from catsofa.cli.terminal import Quiet, choices, examples, progress, say
 from catsofa.cli.validate_sets import Frequencies, Negative, SentimentModel
+
+Form = Literal["html", "markdown", "csv", "json", "latex"]
 
 
 def register(app: typer.Typer) -> None:
@@ -29,14 +31,12 @@ def report(
     of: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN|DATA…",
+            metavar="RUN|DATA",
             help="Folders of `catsofa score --out`, or above them; data sets, studies, releases.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The file to write.")],
-    form: Annotated[
-        Literal["html", "markdown", "csv", "json", "latex"], typer.Option("--format", help="Of the file.")
-    ] = "html",
+    form: Annotated[Form, typer.Option("--format", metavar=choices(Form), help="Of the file.")] = "html",
     paraphrase: Annotated[
         list[Path] | None,
         typer.Option(help="A run on paraphrases of what a RUN scored, or a folder above; again for another."),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, get_args
 
 import typer
 
@@ -36,6 +36,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 def examples(*commands: str) -> str:
     """The epilog of a command's help: how people call it."""
     return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"$ {command}" for command in commands)
+
+
+def choices(of: Any) -> str:
+    """The choices of a Literal for a metavar, with spaces: a narrow help breaks between them, never inside one."""
+    return " | ".join(get_args(of))
 
 
 def fail(sentence: str, code: int = 2) -> NoReturn:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 from tests_support import run_catsofa
+from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.cli.score import _cell
@@ -87,6 +88,14 @@ def test_a_stopped_command_says_how_to_go_on(sent: signal.Signals, code: int, tm
     assert "run the same command again" in stderr
     assert stderr.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"many.jsonl"}
+
+
+def test_a_help_of_eighty_columns_breaks_no_choice_and_no_use_has_dots_twice() -> None:
+    """What begins as a list of choices, `<one|two…`, ends on its line; `...` after a name stands once."""
+    for name in commands():
+        told = CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "80"}).output
+        assert not re.search(r"<[^\s<>]*\|[^\s<>]*\s", told), name
+        assert not re.search(r"(…|\.\.\.)[]}]\.\.\.", told), name
 
 
 def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine() -> None:

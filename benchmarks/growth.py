@@ -20,6 +20,16 @@ from catsofa.data import jsonl
 from catsofa.data.records import Probe
 
 VOCABULARY = 2000
+PROGRAM = """
+import atexit, sys
+from pathlib import Path
+last = Path(sys.argv.pop())
+# not ru_maxrss, which begins with the memory of whoever started us
+atexit.register(lambda: last.write_text(Path("/proc/self/status").read_text()))
+from catsofa.cli import main
+main()
+"""
+"""The command, and at its end what the system says of its memory."""
 
 
 def model(folder: Path) -> Path:
@@ -57,12 +67,12 @@ def probes(count: int, file: Path) -> None:
 
 def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
     """One run of the command."""
-    data, out = folder / f"{count}.jsonl", folder / f"run-{count}"
+    data, out, status = folder / f"{count}.jsonl", folder / f"run-{count}", folder / f"{count}.status"
     probes(count, data)
     command = [
         sys.executable,
         "-c",
-        "from catsofa.cli import main; main()",
+        PROGRAM,
         "score",
         str(weights),
         "--on",
@@ -70,6 +80,7 @@ def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
         "--out",
         str(out),
         "--json",
+        str(status),
     ]
     pid = os.posix_spawn(
         sys.executable,
@@ -77,14 +88,14 @@ def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
         os.environ | {"OMP_NUM_THREADS": "1"},
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
     )
-    _, status, used = os.wait4(pid, 0)
-    if status:
+    _, code, used = os.wait4(pid, 0)
+    if code:
         raise ValueError(f"the run over {count:,} probes failed")
     kept = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     return {
         "probes": count,
         "cpu_s": used.ru_utime + used.ru_stime,
-        "peak_mib": used.ru_maxrss / 1024,
+        "peak_mib": int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024,
         "bytes_in": data.stat().st_size / count,
         "bytes_kept": kept / count,
     }

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -110,8 +111,9 @@ def run(target: Target, work: Path, kill: tuple[signal.Signals, float] | None = 
             if began == PATIENCE and _stands(work) != before:
                 began = since
             if kill and since >= kill[1]:
-                (os.killpg if kill[0] is signal.SIGINT else os.kill)(process.pid, kill[0])
-                kill = None
+                with suppress(ProcessLookupError):  # a copy that has not yet a group of its own: the next time
+                    (os.killpg if kill[0] is signal.SIGINT else os.kill)(process.pid, kill[0])
+                    kill = None
             if since > PATIENCE:
                 os.kill(process.pid, signal.SIGKILL)
             time.sleep(0.005)

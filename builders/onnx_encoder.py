@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.builders.encoders import signature
+from catsofa.builders.encoders import refuse_no_model, signature
 from catsofa.data.files import BadInput
 
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
@@ -61,6 +61,7 @@ class OnnxEncoder:
         """The model's files: a folder, or a snapshot from the hub."""
         if Path(self.model).is_dir():
             return Path(self.model)
+        refuse_no_model(self.model)
         from huggingface_hub import snapshot_download
 
         try:

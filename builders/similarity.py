@@ -63,8 +63,13 @@ class Cut:
     same: float = 85.0
 
     def __post_init__(self) -> None:
-        """Refuse lines in the wrong order."""
-        if not -1 <= self.floor <= self.review <= 1:
+        """Refuse lines that are no cosines, or in the wrong order."""
+        for line, at in (("floor", self.floor), ("review line", self.review)):
+            if not -1 <= at <= 1:
+                raise ValueError(
+                    f"the {line} ({at:g}) is a cosine, which lies between -1 and 1; the usual is 0.6 to 0.8"
+                )
+        if self.floor > self.review:
             raise ValueError(f"the floor ({self.floor:g}) must not lie above the review line ({self.review:g})")
 
 

@@ -9,7 +9,7 @@ import typer
 from catsofa.cli.build import filters
 from catsofa.cli.data import local
 from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -87,7 +87,7 @@ def similarity(
     from catsofa.builders.similarity_filter import filter_pairs, read_pairs, score_on
 
     models = Models(
-        encoder=_encoder(model, backend, dtype),
+        encoder=_encoder(model, backend, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,
         inference=CrossEncoder(inference, "contradiction") if inference else None,
     )
@@ -137,7 +137,7 @@ def calibrate_similarity(
 
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
-    encoder = _encoder(model, backend, dtype)
+    encoder = _encoder(model, backend, dtype, quiet=json)
     compared = cosines(judged, encoder, lambda starts: progress(starts, f"compared, {STRETCH} at once", quiet=json))
     doing(f"resampling {len(judged):,} pairs")
     found = calibrate(
@@ -158,11 +158,17 @@ def calibrate_similarity(
         say(f"from {found.threshold:.3f} on, {precision:.0%} are the same: {found.recall:.0%} of all {found.same:,}")
 
 
-def _encoder(model: str, backend: Backend, dtype: Dtype) -> "Encoder":
-    """The model that compares, with the engine's products."""
+def _encoder(model: str, backend: Backend, dtype: Dtype, *, quiet: bool) -> "Encoder":
+    """The model that compares, with the engine's products; of one that was trained for something else, that is said."""
     from catsofa.builders.encoders import sentence_encoder
     from catsofa.scoring.kernels import speed_up
 
+    if model and Path(model, "config.json").exists() and not Path(model, "modules.json").exists():
+        note(
+            f"{model} is no sentence-transformers model: the mean of its tokens' states stands for a sentence, "
+            "and its cosines may say little",
+            quiet=quiet,
+        )
     return sentence_encoder(model, backend, dtype=dtype, speed_up=speed_up)
 
 

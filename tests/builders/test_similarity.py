@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests_support import run_catsofa
 from typer.testing import CliRunner
 
 from catsofa.builders import recorded_replies
@@ -273,6 +274,51 @@ def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
         SentenceEncoder(str(tmp_path / "nowhere")).encode(["a"])
     with pytest.raises(ValueError, match="cannot be loaded"):
         SentenceEncoder(str(tmp_path)).encode(["a"])
+
+
+@pytest.mark.parametrize("wrong", [("--model", "./none"), ("--model", "./none", "--backend", "onnx"),
+                                   ("--model", "in/partition_1.jsonl"), ("--cross", "./none")])  # fmt: skip
+def test_a_wrong_path_of_a_model_is_one_sentence(wrong: tuple[str, ...], static_model: Path, tmp_path: Path) -> None:
+    """It names the path, no library adds a line, and no hub is asked for a name that cannot be one."""
+    jsonl.write([cat("c", "The gardener is BLANK.")], tmp_path / "dev.jsonl")
+    jsonl.write([cat("c", "The gardener seems BLANK.")], tmp_path / "in" / "partition_1.jsonl")
+    given = ["filter", "similarity", "in", "--original", "dev.jsonl", "--out", "out", "--model", str(static_model)]
+    done = run_catsofa(*given, *wrong, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith(f"catsofa: {wrong[1]}: found ")
+
+
+def test_of_an_encoder_that_was_trained_for_something_else_that_is_said(static_model: Path, tmp_path: Path) -> None:
+    """A folder without sentence-transformers' modules.json gives cosines too; a line says so, and --quiet nothing."""
+    jsonl.write([cat("c", "he is BLANK.")], tmp_path / "dev.jsonl")
+    jsonl.write([cat("c", "he is not BLANK.")], tmp_path / "in" / "partition_1.jsonl")
+    given = ["filter", "similarity", "in", "--original", "dev.jsonl", "--out", "out"]
+    for model, more, lines in ((bert(tmp_path / "b"), (), 1), (tmp_path / "b", ("-q",), 0), (static_model, (), 0)):
+        done = run_catsofa(*given, "--model", str(model), *more, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("is no sentence-transformers model") == done.stderr.count("\n") == lines, done.stderr
+
+
+def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> None:
+    """A language model gets a head of random numbers when it is loaded as one; its likeness would be chance."""
+    from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
+
+    folder = bert(tmp_path / "bert")
+    words = len(AutoTokenizer.from_pretrained(folder))
+    small = BertConfig(vocab_size=words, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    BertForMaskedLM(small).save_pretrained(folder)
+    with pytest.raises(BadInput, match="BertForMaskedLM without a trained head"):
+        CrossEncoder(str(folder)).score([("he is kind.", "he is kind.")])
+
+
+@pytest.mark.parametrize(
+    ("floor", "review", "wrong"),
+    [(60, 75, r"floor \(60\) is a cosine"), (0.6, 75, r"review line \(75\) is a cosine"), (0.9, 0.8, "above the rev")],
+)
+def test_a_line_is_a_cosine_and_the_floor_the_lower_one(floor: float, review: float, wrong: str) -> None:
+    """Percent are no cosines, and are told apart from two lines in the wrong order."""
+    with pytest.raises(ValueError, match=wrong):
+        Cut(floor=floor, review=review)
 
 
 def test_the_commands_filter_and_calibrate(static_model: Path, tmp_path: Path) -> None:

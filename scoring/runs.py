@@ -61,19 +61,21 @@ class Run:
         return run
 
     def _settle(self, identity: Any, about: dict[str, Any]) -> None:
-        """Write the manifest of a new run; compare with that of an old one."""
+        """Write the manifest of a new run, or over one that has no score yet; compare with that of an old one."""
         assert self.folder is not None
         path = self.folder / MANIFEST
+        held = self.count()
         if path.exists():
-            before = read_manifest(self.folder)
-            if changed := list(differences(before["identity"], identity)):
+            changed = list(differences(read_manifest(self.folder)["identity"], identity))
+            if not changed:
+                self.note("resumed", done=held, about=about)
+                return
+            if held:
                 raise ValueError(
                     f"{self.folder} holds a run of something else ({'; '.join(changed)}); "
                     "give another folder, or delete this one to begin again"
                 )
-            self.note("resumed", done=self.count(), about=about)
-            return
-        if self.count():
+        elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
         with atomic_write(path) as file:
             content = {"identity": identity, "about": about, "begun": _now()}

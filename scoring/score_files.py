@@ -91,6 +91,8 @@ def scored_by(path: Path | str) -> str:
 
 def data_of(path: Path | str) -> str:
     """Where the data of a run lie, which must still be what it scored; a prediction file does not say."""
+    if not Path(path).exists():
+        raise BadInput(path, "no such file or folder", "the folder of a run of catsofa, or a file of scores")
     if not Path(path).is_dir():
         raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
     about = runs.read_manifest(path).get("about", {})

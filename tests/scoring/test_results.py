@@ -278,6 +278,8 @@ def test_two_runs_know_their_data(
         "found scores that do not say what they are of"
         in catsofa("robustness", "--original", predictions, "--paraphrase", predictions)[1]
     )
+    for command in (("robustness", "--original", one, "--paraphrase", "none"), ("compare", one, "none")):
+        assert "none: found no such file or folder" in catsofa(*command)[1]
     on.write_bytes(on.read_bytes() + b" ")
     assert "found other data than" in catsofa(*asked)[1]
 

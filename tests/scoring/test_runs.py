@@ -48,7 +48,8 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) -> None:
     """Another model, another option: what it was and what it is now, and the folder is left alone."""
-    Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
+    with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
+        run.add([Score(item="a", task="t", score=1.0)])
     other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
     with pytest.raises(ValueError, match="holds a run of something else") as error:
         Run.begin(tmp_path / "run", other, ABOUT)
@@ -60,6 +61,13 @@ def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) 
     ):
         assert said in str(error.value)
     assert read_manifest(tmp_path / "run")["identity"] == IDENTITY
+
+
+def test_a_run_without_a_score_is_begun_anew_as_a_run_of_something_else(tmp_path: Path) -> None:
+    """A file with a broken line is mended, and the same command goes through: nothing stood there to be lost."""
+    Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
+    Run.begin(tmp_path / "run", {**IDENTITY, "data": "mended"}, ABOUT).close()
+    assert read_manifest(tmp_path / "run")["identity"] == {**IDENTITY, "data": "mended"}
 
 
 def test_equal_identities_have_no_differences() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa import figures
-from catsofa.data.files import atomic_write
+from catsofa.data.files import BadInput, atomic_write
 from catsofa.report_document import Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
@@ -21,6 +21,9 @@ SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
 PIECE = 16
 """Letters of a word before it may break."""
 FORMATS: tuple[Format, ...] = get_args(Format)
+ENDINGS: dict[str, Format] = {
+    ".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", "": "html",
+}  # fmt: skip
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "<": r"\textless{}",
@@ -28,6 +31,14 @@ LATEX = {
     "τ": r"$\tau$", "…": r"\ldots{}", "≤": r"$\leq$", "≥": r"$\geq$", "κ": r"$\kappa$", "α": r"$\alpha$",
     "\u00a0": "~", "→": r"$\rightarrow$",
 }  # fmt: skip
+
+
+def format_of(path: Path | str) -> Format:
+    """The format that a file's name asks for: by its ending, HTML where it has none."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(path, f"the ending {ending!r}", f"one of {', '.join(filter(None, ENDINGS))}; or name a --format")
+    return ENDINGS[ending]
 
 
 def write(document: Document, path: Path | str, form: Format = "html", pictures: Path | str | None = None) -> None:

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs/gpt2 runs/bert --out report.html --figures figures",
             "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
             "catsofa report runs robustness.json filter.json --out report.html",
-            "catsofa report runs --out tables.tex --format latex",
+            "catsofa report runs --out tables.tex",
             "catsofa report stereoset:dev --out dev.html --frequencies wordfreq",
             "catsofa report study release --out people.html",
         )
@@ -36,7 +36,10 @@ def report(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The file to write.")],
-    form: Annotated[Form, typer.Option("--format", metavar=choices(Form), help="Of the file.")] = "html",
+    form: Annotated[
+        Form | None,
+        typer.Option("--format", metavar=choices(Form), help="Of the file; by its name's ending if not given."),
+    ] = None,
     paraphrase: Annotated[
         list[Path] | None,
         typer.Option(help="A run on paraphrases of what a RUN scored, or a folder above; again for another."),
@@ -52,8 +55,9 @@ def report(
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
     from catsofa.dataset_report import Tools, report_on
-    from catsofa.report_formats import write
+    from catsofa.report_formats import format_of, write
 
+    form = form or format_of(out)
     tools = Tools(frequencies=frequencies, sentiment_model=sentiment_model, negative=negative)
     found = report_on(
         [local(one) for one in of],

@@ -254,6 +254,27 @@ def test_the_command_writes_each_format(tmp_path: Path, form: str) -> None:
     assert "60.0" in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("r.md", "# "), ("r.csv", "section"), ("r.json", "{"), ("r.tex", "%"), ("r.HTML", "<!"), ("r", "<!")],
+)
+def test_the_name_of_a_report_says_its_format(tmp_path: Path, name: str, begins: str) -> None:
+    """Where no --format is named; nobody gets HTML in a file for LaTeX."""
+    runs = run(tmp_path / "a", pairs("d"))
+    assert CliRunner().invoke(app, ["report", str(runs), "--out", str(tmp_path / name)]).exit_code == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_a_name_that_says_another_format_is_refused_unless_one_is_named(tmp_path: Path) -> None:
+    """A page of HTML under the name of a Word document opens nowhere; with --format the name is one's own affair."""
+    runs, out = run(tmp_path / "a", pairs("d")), tmp_path / "r.docx"
+    asked = ["report", str(runs), "--out", str(out)]
+    with pytest.raises(BadInput, match=r"found the ending '\.docx'.*--format"):
+        CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert not out.exists()
+    assert CliRunner().invoke(app, [*asked, "--format", "html"]).exit_code == 0
+
+
 def test_figures_are_kept_for_papers(tmp_path: Path) -> None:
     """`--figures` writes each figure as PDF, PNG and SVG."""
     runs, kept = run(tmp_path / "a", cats("d")), tmp_path / "figures"

@@ -16,6 +16,11 @@ import httpx
 TESTED = "1.23"
 """The releases this was measured on."""
 URL, KEY = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
+HINTS = {
+    401: f"; {KEY} should hold a token of yours",
+    404: f"; is it still there, and is {URL} the address of the server alone, without a page?",
+}
+"""What to look at, by what the server answered."""
 IN_ONE_QUERY = 200
 """Tokens in one query: they travel in the address."""
 EVERYBODY = 10_000
@@ -259,7 +264,7 @@ def _said(doing: str) -> Iterator[None]:
         yield
     except ApiError as error:
         kind = Unanswered if (error.status_code or 500) >= 500 else ServerError
-        hint = f"; {KEY} should hold a token of yours" if error.status_code == httpx.codes.UNAUTHORIZED else ""
+        hint = HINTS.get(error.status_code or 0, "")
         raise kind(f"{doing}: Label Studio answered {error.status_code}{_detail(error.body)}{hint}") from None
     except httpx.HTTPStatusError as error:
         raise ServerError(f"{doing}: Label Studio answered {error.response.status_code}") from None

@@ -26,6 +26,8 @@ import httpx
 from catsofa.annotation.label_studio import Version
 from catsofa.data.files import BadInput
 
+LINGERS = 2.0
+"""Seconds that what a killed server had started may still hold its log."""
 VERSION = "1.23.2"
 """The release everything was measured on."""
 EXECUTABLE = "LABEL_STUDIO_EXE"
@@ -161,6 +163,33 @@ def _database(data: Path, url: str) -> dict[str, str]:
     }
 
 
+def _log_of_one(data: Path) -> IO[bytes]:
+    """The server's log, emptied, and locked as long as anything writes into it: one server works on a folder."""
+    log = (data / "server.log").open("ab")
+    if sys.platform != "win32":
+        end = time.monotonic() + LINGERS
+        while not _locked(log):
+            if time.monotonic() > end:
+                log.close()
+                raise ValueError(f"another server works on {data}; use that one, stop it, or name another --data")
+            time.sleep(0.1)
+    log.truncate(0)
+    return log
+
+
+def _locked(log: IO[bytes]) -> bool:
+    """Whether the file is ours now; a file system without locks gives it to everybody."""
+    import fcntl
+
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 class Running:
     """A server that runs until it is stopped."""
 
@@ -179,7 +208,7 @@ class Running:
         # Label Studio would take the next port without a word
         refuse_taken(host, port)
         self.url, self._patience = f"http://{host}:{port}", patience
-        self._log: IO[bytes] = (data / "server.log").open("wb")
+        self._log = _log_of_one(data)
         command = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
         self.process = subprocess.Popen(
             command,

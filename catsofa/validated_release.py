@@ -83,6 +83,14 @@ def judging(studies: Iterable[Study]) -> list[Study]:
     return found
 
 
+def judgements_of(study: Study) -> Path:
+    """The file with a study's judgements, which must have come home."""
+    path = study.folder / "annotations.jsonl"
+    if not path.is_file() or not path.stat().st_size:
+        raise BadInput(study.folder, "no judgements", "a study with answers; catsofa annotate pull brings them home")
+    return path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """The items that the judges confirm, the others with the reason, and the votes that count for the first."""

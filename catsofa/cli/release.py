@@ -53,18 +53,19 @@ def release(
     from catsofa.data.dataset_card import CardFacts
     from catsofa.data.formats import read_as
     from catsofa.data.records import Annotation
-    from catsofa.validated_release import items_of, judging
+    from catsofa.validated_release import items_of, judgements_of, judging
     from catsofa.validated_release import release as write
     from catsofa.validation.judgements import Rule
 
     studies = [open_study(folder) for folder in study or ()]
-    judged = [one.folder / "annotations.jsonl" for one in judging(studies)]
+    asked = judging(studies)
+    judged = [annotations] if annotations else [judgements_of(one) for one in asked]
     splits = {file.name.partition(".")[0].replace("-", "_"): items_of(file) for file in items}
     if len(splits) < len(items):
         raise ValueError("two files of the same name would be the same split; rename one")
     languages = dict.fromkeys(getattr(item, "language", "en") for some in splits.values() for item in some)
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
-    votes = [vote for file in ([annotations] if annotations else judged) for vote in read_as(file, Annotation)]
+    votes = [vote for file in judged for vote in read_as(file, Annotation)]
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
     secret = studies[0].settings.secret if studies else secrets.token_hex(16)
     made = write(

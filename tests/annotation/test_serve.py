@@ -11,6 +11,8 @@ import httpx
 import pytest
 from label_studio_server import PATIENCE, free_port
 
+from catsofa.annotation.server import Running, _log_of_one
+
 SERVE = [str(Path(sys.executable).with_name("catsofa")), "annotate", "serve"]
 LAST = "Ctrl-C stops it; the same command starts it again with everything in it\n"
 
@@ -35,6 +37,34 @@ def test_nothing_is_installed_without_a_yes(answer: str, tmp_path: Path) -> None
     assert "is not installed. Install it into" in done.stdout
     assert done.stderr.startswith("catsofa: without a server there is nothing to start; --yes installs it")
     assert not list(tmp_path.iterdir())
+
+
+HANGS = """#!/bin/sh
+echo begun
+exec sleep 60
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no lock that a child inherits")
+def test_one_server_works_on_a_folder(tmp_path: Path) -> None:
+    """A second one, on whatever port, is refused and leaves the first one's log alone; a kill of the first frees it."""
+    program, data = tmp_path / "label-studio", tmp_path / "data"
+    program.write_text(HANGS)
+    program.chmod(0o755)
+    data.mkdir()
+    held = subprocess.Popen([program], stdout=_log_of_one(data))
+    while not (data / "server.log").read_text():
+        assert held.poll() is None
+    try:
+        with pytest.raises(
+            ValueError, match=r"another server works on .*/data; use that one, stop it, or name another"
+        ):
+            Running(program, data, port=free_port())
+        assert (data / "server.log").read_text() == "begun\n"
+    finally:
+        held.kill()
+        held.wait()
+    _log_of_one(data).close()
 
 
 @pytest.mark.labelstudio

@@ -10,9 +10,11 @@ from invented import bakers, paraphrased, probes
 from typer.testing import CliRunner
 
 from catsofa.annotation.pseudonyms import pseudonym
+from catsofa.annotation.study import create
 from catsofa.cli import app
 from catsofa.data import jsonl
 from catsofa.data.dataset_card import CardFacts
+from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.records import Annotation, Cat, Probe
 from catsofa.validated_release import release
@@ -107,6 +109,17 @@ def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path)
         assert (found["items"], found["kept"], list(found["refused"])) == (6, 5, [cats[0].id])
     files = sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
     assert files == ["README.md", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json", "stereoset-test.json"]
+
+
+def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> None:
+    """Before the first pull, and after one that brought nothing: no release, and the command that helps."""
+    jsonl.write(bakers(2), tmp_path / "cats.jsonl")
+    study = create(tmp_path / "study", kind="validate-cats", items=bakers(2))
+    asked = ["release", str(tmp_path / "cats.jsonl"), "--study", str(study.folder), "--name", "B", "--out", "out"]
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"study: found no judgements; .* catsofa annotate pull brings them home"):
+            CliRunner().invoke(app, asked, catch_exceptions=False)
+        (study.folder / "annotations.jsonl").touch()
 
 
 REVIEW = {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"}

@@ -27,7 +27,7 @@ def parse(text: str, path: Path | str, expected: str, line: int | None = None, *
     except RecursionError:
         raise BadInput(path, "JSON nested too deeply to read", expected, line) from None
     except json.JSONDecodeError as error:
-        found = f"text that is not JSON ({error.msg.lower()} at column {error.colno})"
+        found = f"text that is not JSON ({error.msg.lower().removesuffix(' at')} at column {error.colno})"
         raise BadInput(path, found, expected, line or error.lineno) from None
     except UnicodeEncodeError:
         raise BadInput(path, "half a surrogate pair (\\ud800 to \\udfff)", f"{expected} in Unicode", line) from None

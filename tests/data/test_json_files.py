@@ -19,6 +19,7 @@ from catsofa.data.files import BadInput
         ('["\\ud800"]', "found half a surrogate pair"),
         ("[" * 100_000, "found JSON nested too deeply"),
         (f"[{'9' * 5000}]", "found a number with thousands of digits"),
+        ('["half', r"unterminated string starting at column 2\)"),
         ("[NaN]", "found NaN, which is not JSON"),
         ("[-Infinity]", "found -Infinity, which is not JSON"),
     ],

@@ -83,7 +83,10 @@ class Backend:
         full = np.full((len(rows), longest), fill, dtype=np.int64)
         for row, values in zip(full, rows, strict=True):
             row[: len(values)] = values
-        return torch.from_numpy(full).to(device=self.model.module.device, dtype=dtype)
+        filled = torch.from_numpy(full)
+        if self.model.device.startswith("cuda"):
+            filled = filled.pin_memory()  # or the copy waits for what the GPU is doing
+        return filled.to(device=self.model.module.device, dtype=dtype, non_blocking=True)
 
     def padded(self, rows: Sequence[Ids], types: Sequence[Ids] | None = None) -> dict[str, Any]:
         """A model's inputs for rows of ids, padded on the right; rows of one length need no attention mask."""

@@ -4,24 +4,32 @@ A chunk is a fixed stretch of the data, so that a run that was killed and goes o
 the same numbers to the last bit, as one that was not.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import released_padding
+from catsofa.scoring import released_padding, score_pairs, score_probes
 from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import scores
+from catsofa.scoring.items import Item
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.runs import Run
 from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.score_probes import score_probes
 
 WAYS: dict[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Score]]] = {
     Cat: score_cats,
-    Pair: score_pairs,
-    Probe: score_probes,
+    Pair: score_pairs.score_pairs,
+    Probe: score_probes.score_probes,
 }
+AHEAD: Mapping[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Item | Score]]] = {
+    Pair: score_pairs.items,
+    Probe: score_probes.items,
+}
+"""What can be read and planned while a model is at work on something else: nothing in it forwards."""
 LEAST, MOST = 64, 8192
 """Records in a chunk."""
 WORK = 3e11
@@ -32,14 +40,45 @@ GPU_TIMES = 64
 
 def score_all(backend: Backend, records: Iterable[Any], protocol: Protocol, run: Run) -> Iterator[Any]:
     """Score every record that the run does not hold yet; each is passed on when its scores are kept."""
-    for chunk in chunks(records, size(backend, protocol)):
-        items = [item for record in chunk for item in items_of(record)]
-        if len(run.done(items)) < len(set(items)):
+    for chunk, made in _made(backend, chunks(records, size(backend, protocol)), protocol, run):
+        if made:
             before = backend.budget
-            run.add(WAYS[type(chunk[0])](backend, chunk, protocol))
+            run.add(made())
             if backend.budget != before:
                 run.note("out of memory", batch_tokens=backend.budget)
         yield from chunk
+
+
+Made = tuple[list[Any], Callable[[], list[Score]] | None]
+"""A chunk, and what makes its scores; None where the run holds them."""
+
+
+def _made(backend: Backend, stretches: Iterable[list[Any]], protocol: Protocol, run: Run) -> Iterator[Made]:
+    """Each chunk with what makes its scores; the next one is tokenised meanwhile, if that costs the model no core."""
+    waiting: deque[Made] = deque()
+    with ThreadPoolExecutor(1) as thread:
+        for chunk in stretches:
+            asked = [item for record in chunk for item in items_of(record)]
+            kind, given = type(chunk[0]), (backend, chunk, protocol)
+            if len(run.done(asked)) == len(set(asked)):
+                waiting.append((chunk, None))
+            elif kind in AHEAD and meanwhile(backend):
+                waiting.append((chunk, partial(_planned_scores, backend, thread.submit(AHEAD[kind], *given))))
+            else:
+                waiting.append((chunk, partial(WAYS[kind], *given)))
+            if len(waiting) > meanwhile(backend):
+                yield waiting.popleft()
+        yield from waiting
+
+
+def _planned_scores(backend: Backend, planned: Future[list[Item | Score]]) -> list[Score]:
+    """The scores of what another thread has planned."""
+    return scores(backend, planned.result())
+
+
+def meanwhile(backend: Backend) -> bool:
+    """Whether the processor is free while the model is at work."""
+    return backend.model.device != "cpu"
 
 
 def size(backend: Backend, protocol: Protocol) -> int | None:

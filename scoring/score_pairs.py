@@ -23,8 +23,13 @@ def score_pairs(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> 
     A model that reads from the left scores the whole sentence, since a token it shares with its pair is
     conditioned on the other ones only where it stands after them.
     """
+    return scores(backend, items(backend, pairs, protocol))
+
+
+def items(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Item | Score]:
+    """What the model is asked of each sentence; nothing is forwarded yet."""
     make = _make(backend, pairs, protocol)
-    return scores(backend, [guarded(p.id, side, partial(make, p, side)) for p in pairs for side in SIDES])
+    return [guarded(p.id, side, partial(make, p, side)) for p in pairs for side in SIDES]
 
 
 def _make(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> Make:

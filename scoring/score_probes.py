@@ -22,6 +22,11 @@ TASK = "probe"
 
 def score_probes(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Score]:
     """A score for each probe, keyed by its id."""
+    return scores(backend, items(backend, probes, protocol))
+
+
+def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
+    """What the model is asked of each probe; nothing is forwarded yet."""
     read = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
     if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
         ask = released_padding.asked(backend, probes, read)
@@ -38,7 +43,7 @@ def score_probes(backend: Backend, probes: Sequence[Probe], protocol: Protocol) 
         reduce = _reduce(len(whole), _after(probe, read[probe.text]))
         return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole))
 
-    return scores(backend, [guarded(probe.id, TASK, partial(item, probe)) for probe in probes])
+    return [guarded(probe.id, TASK, partial(item, probe)) for probe in probes]
 
 
 def _after(probe: Probe, tokens: Tokens) -> int:

@@ -234,6 +234,29 @@ def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkey
     assert list(stopped.scores()) == list(whole.scores())
 
 
+@pytest.mark.parametrize("given", [PROBES, PAIRS])
+def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
+    given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
+    monkeypatch.setattr(chunks, "LEAST", 1)
+    monkeypatch.setattr(chunks, "MOST", 1)
+    backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
+    after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
+    list(chunks.score_all(backend, given, DEFAULT, after))
+    plan, kind = chunks.AHEAD[type(given[0])], type(given[0])
+    monkeypatch.setattr(chunks, "AHEAD", {kind: lambda *of: (told.append("planned"), plan(*of))[1]})
+    monkeypatch.setattr(chunks, "meanwhile", lambda _: True)
+    add = ahead.add
+    monkeypatch.setattr(ahead, "add", lambda scores: (told.append("kept"), add(scores)))
+    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert list(ahead.scores()) == list(after.scores())
+    assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)
+    told.clear()
+    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert told == []
+
+
 SCORE = """
 import sys
 from catsofa.scoring import chunks, precision

@@ -227,7 +227,7 @@ def _move(module: Any, device: str) -> Any:
         return module.to(device)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
-        raise ValueError(f"the model cannot be put on device {device!r}: {first}") from None
+        raise ValueError(f"the model cannot be put on device {device!r} ({first}); cpu is always there") from None
 
 
 def _bits_and_bytes(quantisation: Mapping[str, Any] | None) -> Any:

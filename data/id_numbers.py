@@ -1,5 +1,10 @@
-"""Ids to numbers in some 40 bytes an id, however many there are: a digest of 16 bytes stands for the id."""
+"""Ids to numbers in little memory, however many there are: a digest of 16 bytes stands for the id.
 
+The first ones are held in a table of some 40 bytes an id; where there are more, all of them in a file of SQLite's that
+has no name and goes with the process.
+"""
+
+import sqlite3
 from array import array
 from hashlib import blake2b
 
@@ -7,10 +12,36 @@ WIDTH = 16
 """Bytes of a digest: among 10⁹ ids two have the same one with a chance of 10⁻²¹."""
 FIRST = 1024
 """Slots of a table to begin with; at most half of them are taken."""
+IN_MEMORY = 200_000
+"""Ids up to which there is no file, which is a few microseconds slower an id."""
+CACHE = 8192
+"""KiB of the file that are held in memory."""
 
 
 class IdNumbers:
     """A mapping that only grows, in which an id keeps the number it was first given."""
+
+    def __init__(self) -> None:
+        self._few = _Table()
+        self._many: _File | None = None
+
+    def __len__(self) -> int:
+        """How many ids there are."""
+        return len(self._many or self._few)
+
+    def get(self, item: str) -> int | None:
+        """The number of an id, None if it has none."""
+        return (self._many or self._few).get(_digest(item))
+
+    def setdefault(self, item: str, number: int) -> int:
+        """The number of an id, which is this one if it had none."""
+        if self._many is None and len(self._few) == IN_MEMORY:
+            self._many, self._few = _File(self._few), _Table()
+        return (self._many or self._few).setdefault(_digest(item), number)
+
+
+class _Table:
+    """Digests to numbers in memory."""
 
     def __init__(self) -> None:
         self._digests, self._numbers = bytearray(), array("Q")
@@ -18,17 +49,19 @@ class IdNumbers:
         # what a slot holds is a place among the digests, counted from 1; 0 is free
 
     def __len__(self) -> int:
-        """How many ids there are."""
         return len(self._numbers)
 
-    def get(self, item: str) -> int | None:
-        """The number of an id, None if it has none."""
-        place = self._slots[self._slot(_digest(item))]
+    def items(self) -> "list[tuple[bytes, int]]":
+        """Every digest with its number."""
+        return [(self._digest(place), number) for place, number in enumerate(self._numbers)]
+
+    def get(self, digest: bytes) -> int | None:
+        """The number of a digest."""
+        place = self._slots[self._slot(digest)]
         return self._numbers[place - 1] if place else None
 
-    def setdefault(self, item: str, number: int) -> int:
-        """The number of an id, which is this one if it had none."""
-        digest = _digest(item)
+    def setdefault(self, digest: bytes, number: int) -> int:
+        """The number of a digest, which is this one if it had none."""
         slot = self._slot(digest)
         if place := self._slots[slot]:
             return self._numbers[place - 1]
@@ -50,11 +83,52 @@ class IdNumbers:
             slot = (slot + 1) & last
         return slot
 
+    def _digest(self, place: int) -> bytes:
+        """The digest that came at this place, counted from 0."""
+        return bytes(self._digests[place * WIDTH : (place + 1) * WIDTH])
+
     def _widen(self) -> None:
         """Twice the slots, each digest in its new one."""
         self._slots = array("I", bytes(8 * len(self._slots)))
         for at in range(len(self._numbers)):
-            self._slots[self._slot(bytes(self._digests[at * WIDTH : (at + 1) * WIDTH]))] = at + 1
+            self._slots[self._slot(self._digest(at))] = at + 1
+
+
+class _File:
+    """Digests to numbers in a temporary file, which nothing needs after a kill."""
+
+    def __init__(self, table: _Table) -> None:
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._count = len(table)
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE}"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        self._connection.execute("CREATE TABLE ids (id BLOB PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
+        self._connection.execute("BEGIN")
+        self._run("INSERT INTO ids VALUES (?, ?)", *sorted(table.items()))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def get(self, digest: bytes) -> int | None:
+        """The number of a digest."""
+        found = self._connection.execute("SELECT number FROM ids WHERE id = ?", (digest,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def setdefault(self, digest: bytes, number: int) -> int:
+        """The number of a digest, which is this one if it had none."""
+        if self._run("INSERT OR IGNORE INTO ids VALUES (?, ?)", (digest, number)):
+            self._count += 1
+            return number
+        before = self.get(digest)
+        assert before is not None
+        return before
+
+    def _run(self, command: str, *rows: tuple[bytes, int]) -> int:
+        """How many rows were written."""
+        try:
+            return self._connection.executemany(command, rows).rowcount
+        except sqlite3.OperationalError as error:
+            raise ValueError(f"no room for temporary files ({error}); set TMPDIR to a folder with more of it") from None
 
 
 def _digest(item: str) -> bytes:

@@ -1,6 +1,9 @@
 """Batches with little padding, largest first, that shrink when memory runs out."""
 
+import ctypes
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 WASTE = 0.03
@@ -85,3 +88,10 @@ def free() -> None:
 
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def give_pages_back() -> None:
+    """Freed memory to the system, of which glibc would keep more and more; other systems do so by themselves."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)

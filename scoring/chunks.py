@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import released_padding, score_pairs, score_probes
+from catsofa.scoring import batches, released_padding, score_pairs, score_probes
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import scores
 from catsofa.scoring.items import Item
@@ -44,6 +44,7 @@ def score_all(backend: Backend, records: Iterable[Any], protocol: Protocol, run:
         if made:
             before = backend.budget
             run.add(made())
+            batches.give_pages_back()
             if backend.budget != before:
                 run.note("out of memory", batch_tokens=backend.budget)
         yield from chunk

@@ -1,27 +1,35 @@
 """Ids by digest must be told apart, and found, as a dict does it."""
 
+import resource
 import tracemalloc
+from collections import deque
+from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catsofa.data import id_numbers
 from catsofa.data.id_numbers import IdNumbers
 
 IDS = st.lists(st.text(st.characters(codec=None), max_size=3))
 
 
-@given(IDS, IDS)
-def test_an_id_keeps_the_number_it_was_first_given(given_ids: list[str], asked: list[str]) -> None:
-    """Whatever the ids, lone surrogates and the empty one among them, the answers are those of a dict."""
+@given(IDS, IDS, st.sampled_from([2, id_numbers.IN_MEMORY]))
+def test_an_id_keeps_the_number_it_was_first_given(given_ids: list[str], asked: list[str], in_memory: int) -> None:
+    """Whatever the ids, lone surrogates and the empty one among them, and wherever held, the answers are a dict's."""
     numbers, plain = IdNumbers(), dict[str, int]()
-    for number, item in enumerate(given_ids):
-        assert numbers.setdefault(item, number) == plain.setdefault(item, number)
-    assert len(numbers) == len(plain)
-    assert [numbers.get(item) for item in asked] == [plain.get(item) for item in asked]
+    with patch.object(id_numbers, "IN_MEMORY", in_memory):
+        for number, item in enumerate(given_ids):
+            assert numbers.setdefault(item, number) == plain.setdefault(item, number)
+        assert len(numbers) == len(plain)
+        assert [numbers.get(item) for item in asked] == [plain.get(item) for item in asked]
 
 
-def test_many_ids_are_found_again_in_little_memory() -> None:
-    """20,000 ids, through all widenings of the table, in less than 64 bytes each."""
+@pytest.mark.parametrize("in_memory", [5_000, id_numbers.IN_MEMORY])
+def test_many_ids_are_found_again_in_little_memory(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 ids, through all widenings of the table and into a file, in less than 64 bytes each."""
+    monkeypatch.setattr(id_numbers, "IN_MEMORY", in_memory)
     tracemalloc.start()
     numbers = IdNumbers()
     for number in range(20_000):
@@ -31,3 +39,16 @@ def test_many_ids_are_found_again_in_little_memory() -> None:
     assert used < 64 * 20_000
     assert all(numbers.get(f"{number:032x}") == number for number in range(20_000))
     assert numbers.get("another") is None
+
+
+def test_a_disk_without_room_for_the_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's limit of a file's length stands in for the disk's."""
+    monkeypatch.setattr(id_numbers, "IN_MEMORY", 100)
+    monkeypatch.setattr(id_numbers, "CACHE", 1)
+    numbers, before = IdNumbers(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(ValueError, match="set TMPDIR to a folder with more of it"):
+            deque((numbers.setdefault(str(number), number) for number in range(50_000)), maxlen=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

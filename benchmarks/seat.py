@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import machine
+from benchmarks import machine, shapes
 from catsofa.data import formats
 from catsofa.data.records import AssociationTest
 from catsofa.scoring import encoders, models
@@ -110,9 +110,7 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
         ours = (time.process_time() - start) * len(distinct) / len(timed)
         rows |= encoders.encode_once(some, encoder)
         tokens = sum(len(ids) for ids in model.tokenizer(distinct)["input_ids"])
-        layers, width = SHAPES[size][:2]
-        # of the last layer only the keys and values are needed everywhere
-        least = 24 * width**2 * (layers - 1) * tokens + width**2 * (4 * tokens + 20 * len(distinct))
+        least = shapes.body_flops(model.module.config, tokens, len(distinct))
     peak = max(machine.peak(dtype).values())
     apart = max(float(np.abs(rows[text] - row).max()) for text, row in zip(some, alone, strict=True))
     return {

@@ -52,13 +52,11 @@ def main() -> None:
     for _ in range(asked.repeats):
         for way, run in ways.items():
             seconds[way].append(machine.cpu_seconds(run))
-    config = default[0].auto_model.config
     tokens = sum(len(ids) for ids in default.tokenizer(said)["input_ids"])
-    weights = config.num_hidden_layers * (4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size)
     peaks = {dtype: max(machine.peak(dtype).values()) for dtype in LEAST}
     rates = {way: len(said) / statistics.median(taken) for way, taken in seconds.items()}
     times = {dtype: rates[dtype] / rates["sentence-transformers"] for dtype in LEAST}
-    least = 2 * tokens * weights / len(said) / 1e9
+    least = shapes.body_flops(default[0].auto_model.config, tokens, tokens) / len(said) / 1e9
     shares = {dtype: 100 * least * rates[dtype] / peak for dtype, peak in peaks.items()}
     found = {"texts": len(said), "a_cpu_second": rates, "times": times, "percent_of_peak": shares}
     found |= {"peak_gflops": peaks, "machine": machine.facts()}

@@ -41,15 +41,19 @@ def saved(module: Any, tokenizer: Any, folder: Path) -> Path:
 
 
 def flops(module: Any, tokens: int, states: int) -> float:
-    """The least floating-point operations of so many forwarded tokens, of which `states` reach the vocabulary.
-
-    Two for each weight of a product; a masked model's last layer needs its keys and values everywhere, the rest of it
-    at the asked states alone. Attention itself, a few per cent at these lengths, is left out.
-    """
+    """The least floating-point operations of so many forwarded tokens, of which `states` reach the vocabulary."""
     config = module.config
+    head = 2 * config.hidden_size * config.vocab_size
+    if config.model_type == "bert":
+        return body_flops(config, tokens, states) + (head + 2 * config.hidden_size**2) * states
+    return body_flops(config, tokens, tokens) + head * states
+
+
+def body_flops(config: Any, tokens: int, states: int) -> float:
+    """The least of what comes before the vocabulary, two for each weight of a product.
+
+    The last layer needs its keys and values everywhere, the rest of it at the asked states alone. Attention itself, a
+    few per cent at these lengths, is left out.
+    """
     width, layers = config.hidden_size, config.num_hidden_layers
-    layer, head = 24 * width**2, 2 * width * config.vocab_size
-    if module.config.model_type == "bert":
-        last = 4 * width**2 * tokens + 20 * width**2 * states
-        return layer * (layers - 1) * tokens + last + (head + 2 * width**2) * states
-    return layer * layers * tokens + head * states
+    return 24 * width**2 * (layers - 1) * tokens + width**2 * (4 * tokens + 20 * states)

@@ -59,9 +59,8 @@ def _made(backend: Backend, stretches: Iterable[list[Any]], protocol: Protocol, 
     waiting: deque[Made] = deque()
     with ThreadPoolExecutor(1) as thread:
         for chunk in stretches:
-            asked = [item for record in chunk for item in items_of(record)]
             kind, given = type(chunk[0]), (backend, chunk, protocol)
-            if len(run.done(asked)) == len(set(asked)):
+            if is_done(chunk, run):
                 waiting.append((chunk, None))
             elif kind in AHEAD and meanwhile(backend):
                 waiting.append((chunk, partial(_planned_scores, backend, thread.submit(AHEAD[kind], *given))))
@@ -70,6 +69,12 @@ def _made(backend: Backend, stretches: Iterable[list[Any]], protocol: Protocol, 
             if len(waiting) > meanwhile(backend):
                 yield waiting.popleft()
         yield from waiting
+
+
+def is_done(chunk: Sequence[Any], run: Run) -> bool:
+    """Whether the run holds every score of a chunk."""
+    items = [item for record in chunk for item in items_of(record)]
+    return len(run.done(items)) == len(set(items))
 
 
 def _planned_scores(backend: Backend, planned: Future[list[Item | Score]]) -> list[Score]:

@@ -15,7 +15,7 @@ from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.records import Score
 from catsofa.scoring import next_sentence
 from catsofa.scoring.backend import Backend
-from catsofa.scoring.chunks import WAYS, chunks, items_of, size
+from catsofa.scoring.chunks import WAYS, chunks, is_done, size
 from catsofa.scoring.evaluate import Watch, Watched, _about, _identity, _report, _same_model, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.models import Model, load
@@ -104,11 +104,10 @@ def _score_all(workers: "Workers[Loaded, list[Any], list[Score]]", records: Iter
 
     def left() -> Iterator[list[Any]]:
         for chunk in chunks(records, workers.about.records):
-            items = [item for record in chunk for item in items_of(record)]
-            if len(run.done(items)) < len(set(items)):
-                yield chunk
-            else:
+            if is_done(chunk, run):
                 before["done"] += len(chunk)
+            else:
+                yield chunk
 
     for chunk, scores in workers.map(left()):
         run.add(scores)

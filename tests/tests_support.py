@@ -2,10 +2,14 @@
 
 import importlib.util
 import os
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -27,3 +31,45 @@ def need_ray() -> None:
     """Skip where Ray is not installed; it must not be imported before we have said where it may listen."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
+
+
+@contextmanager
+def little_room(room: int) -> Iterator[None]:
+    """Files that cannot grow over so many bytes: the system's limit stands in for the disk's."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def word_vectors(folder: Path, words: Sequence[str], width: int = 64) -> Path:
+    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(["[UNK]", *words])}, "[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = np.random.default_rng(0).normal(size=(len(words) + 1, width)).astype(np.float32)
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(folder))
+    return folder
+
+
+def bert(folder: Path, **labels: int) -> Path:
+    """A tiny BERT for pairs of sentences, with these labels; its weights are random."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(0)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "is", "kind", "not", "."]
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(words))
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    names = {number: name for name, number in labels.items()}
+    config = BertConfig(vocab_size=len(words), num_labels=max(1, len(labels)), id2label=names or None, **shape)
+    BertForSequenceClassification(config).eval().save_pretrained(folder)
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder

@@ -1,7 +1,6 @@
 """Pulls that are cut short, or slow: whatever was answered comes home with the next one."""
 
-import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from invented import bakers
+from tests_support import little_room
 
 from catsofa.annotation import pull as pulls
 from catsofa.annotation import rows
@@ -95,25 +95,13 @@ def test_a_crowds_own_times_do_not_move_the_servers(study: Study) -> None:
     assert pull(study, server).new == 1
 
 
-@pytest.fixture
-def little_room() -> Iterator[Callable[[int], None]]:
-    """Lets files grow to so many bytes and no further: the system's limit stands in for the disk's."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda room: resource.setrlimit(resource.RLIMIT_FSIZE, (room if room else before[0], before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_a_pull_that_found_no_room_brings_everything_once_when_there_is_some(
-    study: Study, little_room: Callable[[int], None]
-) -> None:
+def test_a_pull_that_found_no_room_brings_everything_once_when_there_is_some(study: Study) -> None:
     """One sentence; what fitted is not doubled by the next pull."""
     server: Any = Faulty(study)
     server.answers = dict.fromkeys(server.tokens, BEGIN)
     for room in (100, 700, 1500):
-        little_room(room)
-        with pytest.raises(BadInput, match="room"):
+        with little_room(room), pytest.raises(BadInput, match="room"):
             pull(study, server, page=1)
-        little_room(0)
     pull(study, server, page=1)
     raw = [row.token for row in rows.read(study.folder / "raw.jsonl", Raw)]
     assert sorted(raw) == sorted(server.tokens)

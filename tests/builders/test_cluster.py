@@ -1,7 +1,6 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from invented import bakers
 from tests_support import need_ray
@@ -35,21 +34,6 @@ def test_statements_read_on_a_cluster_are_those_read_here(parsed: bool, shared: 
     here = list(stereotypes.build(given, spacy_parser(pipeline) if pipeline else dictionary_parser))
     assert list(stereotypes.build_on(Cluster(workers=2), given, pipeline)) == here
     assert len({type(one) for one in here}) == 2
-
-
-@pytest.fixture
-def static_model(tmp_path: Path) -> Path:
-    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    words = ["our", "neighbour", "the", "baker", "is", "up", "awake", "out", "early", "late", "cubic", "on", "day"]
-    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(["[UNK]", *words])}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    weights = np.random.default_rng(0).normal(size=(len(words) + 1, 64)).astype(np.float32)
-    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(tmp_path / "static"))
-    return tmp_path / "static"
 
 
 @pytest.mark.slow

@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests_support import run_catsofa
+from tests_support import bert, run_catsofa
 from typer.testing import CliRunner
 
 from catsofa.builders import recorded_replies
 from catsofa.builders.calibration import calibrate, read_judged, spearman, threshold_for
 from catsofa.builders.chrf import chrf
-from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, minilm, sentence_encoder
+from catsofa.builders.encoders import sentence_encoder
 from catsofa.builders.paraphrase_checks import SlotFit
 from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
 from catsofa.builders.similarity_filter import Scores, filter_pairs, read_pairs
 from catsofa.cli import app
-from catsofa.data import json_files, jsonl
+from catsofa.data import jsonl
 from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
-from catsofa.scoring.kernels import speed_up
 
 
 def cat(name: str, context: str) -> Cat:
@@ -237,45 +236,6 @@ def test_sts_tables_are_read_as_they_are(tmp_path: Path) -> None:
     assert read_judged(tmp_path / "t.csv") == [("a, b", "c", 1.0)]
 
 
-@pytest.fixture(scope="module")
-def static_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-
-    words = ["the", "a", "gardener", "nurse", "is", "seems", "patient", "kind", "hasty", "gravel"]
-    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(["[UNK]", *words])}, "[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    weights = np.random.default_rng(0).normal(size=(len(words) + 1, 64)).astype(np.float32)
-    folder = tmp_path_factory.mktemp("model") / "static"
-    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(folder))
-    return folder
-
-
-def test_any_sentence_transformers_folder_is_an_encoder(static_model: Path) -> None:
-    """Rows of length one; the same words are the same vector; the signature changes with the files."""
-    encoder = sentence_encoder(str(static_model))
-    vectors = encoder.encode(["The gardener is patient", "patient is the gardener", "a kind nurse", ""])
-    assert np.linalg.norm(vectors[:3], axis=1) == pytest.approx(1, abs=1e-6)
-    assert vectors[0] @ vectors[1] == pytest.approx(1, abs=1e-6)
-    assert vectors[0] @ vectors[2] < 0.5
-    assert encoder.signature.startswith("static@")
-    before = encoder.signature
-    (static_model / "note.txt").write_text("changed")
-    assert SentenceEncoder(str(static_model)).signature != before
-    (static_model / "note.txt").unlink()
-
-
-def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
-    """A folder that is not there, or holds no model."""
-    with pytest.raises(BadInput, match="no such folder"):
-        SentenceEncoder(str(tmp_path / "nowhere")).encode(["a"])
-    with pytest.raises(ValueError, match="cannot be loaded"):
-        SentenceEncoder(str(tmp_path)).encode(["a"])
-
-
 @pytest.mark.parametrize("wrong", [("--model", "./none"), ("--model", "./none", "--backend", "onnx"),
                                    ("--model", "in/partition_1.jsonl"), ("--cross", "./none")])  # fmt: skip
 def test_a_wrong_path_of_a_model_is_one_sentence(wrong: tuple[str, ...], static_model: Path, tmp_path: Path) -> None:
@@ -297,18 +257,6 @@ def test_of_an_encoder_that_was_trained_for_something_else_that_is_said(static_m
         done = run_catsofa(*given, "--model", str(model), *more, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("is no sentence-transformers model") == done.stderr.count("\n") == lines, done.stderr
-
-
-def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> None:
-    """A language model gets a head of random numbers when it is loaded as one; its likeness would be chance."""
-    from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
-
-    folder = bert(tmp_path / "bert")
-    words = len(AutoTokenizer.from_pretrained(folder))
-    small = BertConfig(vocab_size=words, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
-    BertForMaskedLM(small).save_pretrained(folder)
-    with pytest.raises(BadInput, match="BertForMaskedLM without a trained head"):
-        CrossEncoder(str(folder)).score([("he is kind.", "he is kind.")])
 
 
 @pytest.mark.parametrize(
@@ -337,71 +285,6 @@ def test_the_commands_filter_and_calibrate(static_model: Path, tmp_path: Path) -
     assert found["recall"] == 1
 
 
-def bert(folder: Path, **labels: int) -> Path:
-    """A tiny BERT for pairs of sentences, with these labels; its weights are random."""
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    torch.manual_seed(0)
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "is", "kind", "not", "."]
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(words))
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    names = {number: name for name, number in labels.items()}
-    config = BertConfig(vocab_size=len(words), num_labels=max(1, len(labels)), id2label=names or None, **shape)
-    BertForSequenceClassification(config).eval().save_pretrained(folder)
-    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    return folder
-
-
-def test_a_cross_encoder_reads_two_sentences_at_once(tmp_path: Path) -> None:
-    """Of inference labels the probability of a contradiction, which the three share out; of one output, 0 to 1."""
-    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
-    model = bert(tmp_path / "nli", Contradiction=0, entailment=1, neutral=2)
-    shares = [CrossEncoder(str(model), label).score(pairs) for label in ("contradiction", "entailment", "neutral")]
-    assert np.sum(shares, axis=0) == pytest.approx([1, 1], abs=1e-6)
-    assert shares[0][0] != shares[0][1]
-    alike = CrossEncoder(str(bert(tmp_path / "sts"))).score(pairs)
-    assert all(0 <= value <= 1 for value in alike)
-    with pytest.raises(ValueError, match="a label 'maybe' is needed"):
-        CrossEncoder(str(model), "maybe").score(pairs)
-
-
-def test_onnx_runtime_gives_the_same_vectors(tmp_path: Path) -> None:
-    """A model of known weights: a token's vector is a row of a table, the sentence their mean, of length one."""
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    folder, table = tmp_path / "m", np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
-    (folder / "onnx").mkdir(parents=True)
-    (folder / "1_Pooling").mkdir()
-    ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "s"])
-    states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "s", 8])
-    node = helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
-    graph = helper.make_graph([node], "g", [ids], [states], [numpy_helper.from_array(table, "table")])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(made, folder / "onnx" / "model.onnx")
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "d": 4}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
-    (folder / "1_Pooling" / "config.json").write_text(
-        '{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 8}'
-    )
-    encoder = sentence_encoder(str(folder), "onnx")
-    expected = [table[[1, 2, 3]].mean(axis=0), table[4], table[[2, 2]].mean(axis=0)]
-    expected = [row / np.linalg.norm(row) for row in expected]
-    assert encoder.encode(["a b c d", "d", "b b"]) == pytest.approx(np.array(expected), abs=1e-6)
-    assert encoder.signature.endswith("(onnx)")
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_max_tokens": true}')
-    with pytest.raises(BadInput, match="another pooling than mean or first token"):
-        sentence_encoder(str(folder), "onnx").encode(["a"])
-    (folder / "onnx" / "model.onnx").unlink()
-    with pytest.raises(BadInput, match=r"no onnx/model\.onnx"):
-        sentence_encoder(str(folder), "onnx").encode(["a"])
-
-
 def gpt4_pairs(shared: Path) -> list[Pair]:
     """GPT-4's sentences that hold one BLANK and are no refusal, each beside its original."""
     cats, _ = read_originals(shared / "data/stereoset/dev.json")
@@ -410,38 +293,6 @@ def gpt4_pairs(shared: Path) -> list[Pair]:
     rules: Any = Rules(slot=lambda c, s: SlotFit(), target="any")
     found = [p for p in build(answers, rules, {}) if isinstance(p, Paraphrase)]
     return [Pair(p.partition, p.cat, by_id[p.cat.id]) for p in found]
-
-
-def test_semhash_static_finds_what_was_found_before(shared: Path) -> None:
-    """Contexts with their BLANK: mean 0.724 (p5 0.476) for partition 1, 0.673 (0.430) for partition 2."""
-    encoder = sentence_encoder(str(shared / "models/semhash-static-st"))
-    for number, mean, p5 in ((1, 0.724, 0.476), (2, 0.673, 0.430)):
-        document = json_files.read(shared / f"data/paraphrase/partition_{number}_corrected.json", "StereoSet JSON")
-        items = document["data"]["intrasentence"]
-        one, other = (encoder.encode([item[name] for item in items]) for name in ("context", "source_context"))
-        cosine = np.einsum("ij,ij->i", one, other)
-        assert (cosine.mean(), np.percentile(cosine, 5)) == pytest.approx((mean, p5), abs=0.001)
-
-
-@pytest.mark.parametrize(("dtype", "least"), [("float32", 0.999999), ("bfloat16", 0.999)])
-def test_sentences_are_encoded_as_sentence_transformers_encodes_them(dtype: Any, least: float) -> None:
-    """Of any length, also where it cuts; sped up or not, each vector is the library's own, in its place."""
-    from sentence_transformers import SentenceTransformer
-
-    said = [" ".join(["A gardener who is patient"] * n) + " sings" * k for n in (1, 3, 90, 2) for k in (0, 1)]
-    plain = SentenceTransformer(minilm(), device="cpu").encode(said, normalize_embeddings=True)
-    for faster in (None, speed_up):
-        rows = sentence_encoder(dtype=dtype, speed_up=faster).encode(said)
-        assert (rows * plain).sum(axis=1).min() > least
-        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-6)
-    assert sentence_encoder(dtype=dtype).encode([]).shape[0] == 0
-    assert sentence_encoder().signature != sentence_encoder(dtype="bfloat16").signature
-
-
-def test_an_onnx_file_has_the_precision_it_was_written_with(tmp_path: Path) -> None:
-    """Another one is refused."""
-    with pytest.raises(ValueError, match="bfloat16 is for torch"):
-        sentence_encoder(str(tmp_path), "onnx", dtype="bfloat16")
 
 
 @pytest.mark.slow

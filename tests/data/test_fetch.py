@@ -1,6 +1,5 @@
 import io
 import json
-import resource
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from file_server import Files, serving
 from samples import FILES
+from tests_support import little_room
 from typer.testing import CliRunner
 
 from catsofa.cli import app
@@ -257,14 +257,9 @@ def test_a_folder_that_cannot_be_written_is_said(server: Files, tmp_path: Path) 
 
 
 def test_a_disk_without_room_is_said_and_the_next_fetch_goes_on(server: Files, tmp_path: Path) -> None:
-    """The system's limit of a file's length stands in for the disk's; nothing half-downloaded is taken for whole."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
-    try:
-        with pytest.raises(BadInput, match="room"):
-            fetch("cats")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    """Nothing half-downloaded is taken for whole."""
+    with little_room(4), pytest.raises(BadInput, match="room"):
+        fetch("cats")
     assert fetch("cats").path.exists()
 
 

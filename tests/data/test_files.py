@@ -1,9 +1,8 @@
 import os
-import resource
-import signal
 from pathlib import Path
 
 import pytest
+from tests_support import little_room
 
 from catsofa.data.files import BadInput, atomic_write, existing_file, lines, read_text
 
@@ -120,13 +119,8 @@ def test_a_place_that_cannot_be_written_is_said(target: str, said: str, tmp_path
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
-    """The system's limit on a file's size stands in for the disk's."""
-    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
-    try:
-        with pytest.raises(BadInput, match=r"no room for it \(File too large\)"), atomic_write(tmp_path / "a") as file:
-            file.write(b"x" * 100_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
+    """One sentence, and no part of the file."""
+    said = r"no room for it \(File too large\)"
+    with little_room(10_000), pytest.raises(BadInput, match=said), atomic_write(tmp_path / "a") as file:
+        file.write(b"x" * 100_000)
     assert left_in(tmp_path) == []

@@ -1,6 +1,5 @@
 """Ids by digest must be told apart, and found, as a dict does it."""
 
-import resource
 import tracemalloc
 from collections import deque
 from unittest.mock import patch
@@ -8,6 +7,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_support import little_room
 
 from catsofa.data import id_numbers
 from catsofa.data.id_numbers import IdNumbers
@@ -42,13 +42,9 @@ def test_many_ids_are_found_again_in_little_memory(in_memory: int, monkeypatch: 
 
 
 def test_a_disk_without_room_for_the_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's limit of a file's length stands in for the disk's."""
+    """One sentence, with what to do."""
     monkeypatch.setattr(id_numbers, "IN_MEMORY", 100)
     monkeypatch.setattr(id_numbers, "CACHE", 1)
-    numbers, before = IdNumbers(), resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-    try:
-        with pytest.raises(ValueError, match="set TMPDIR to a folder with more of it"):
-            deque((numbers.setdefault(str(number), number) for number in range(50_000)), maxlen=0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    numbers = IdNumbers()
+    with little_room(20_000), pytest.raises(ValueError, match="set TMPDIR to a folder with more of it"):
+        deque((numbers.setdefault(str(number), number) for number in range(50_000)), maxlen=0)

@@ -7,22 +7,19 @@ import importlib
 import json
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from chaos.killing import ENDS, Ended, Made, Target, differences, run
 from chaos.targets import _copy, made
 from invented import baker, probes
+from tests_support import little_room, word_vectors
 
 from catsofa.data import formats, jsonl
 from catsofa.data.records import Annotation, Identity, Score, Stereotype
@@ -120,15 +117,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rewritten(folder: Path) -> None:
     """Paraphrases to compare, and a sentence-transformers model that compares them: a random vector a word."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    words = ["[UNK]", "the", "baker", "of", "street", "is", "So", "early", "late", *map(str, range(20))]
-    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    weights = np.random.default_rng(0).normal(size=(len(words), 16)).astype(np.float32)
-    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(folder / "static"))
+    words = ["the", "baker", "of", "street", "is", "so", "early", "late", *map(str, range(20))]
+    word_vectors(folder / "static", words)
     build = COMMANDS["build paraphrases"].removesuffix("out") + "rewritten"
     program = str(Path(sys.executable).with_name("catsofa"))
     subprocess.run([program, *build.split()], cwd=folder, check=True)
@@ -143,17 +133,6 @@ def changed(work: Path) -> Made:
 def names(work: Path) -> Made:
     """The files that stand there, whatever is in them."""
     return dict.fromkeys(changed(work), b"")
-
-
-@contextmanager
-def little_room() -> Iterator[None]:
-    """The system's limit of a file's length stands in for a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LITTLE, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def sentence(ended: Ended, name: str) -> None:
@@ -196,7 +175,7 @@ def disturbed(name: str, given: Path, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "nowhere")
 
     work = fresh("full")
-    with little_room():
+    with little_room(LITTLE):
         sentence(once(target, work), f"{name} without room")
     assert once(target, work).code == 0
     assert differences(expected, target.made(work)) == []

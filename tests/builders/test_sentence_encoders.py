@@ -1,0 +1,127 @@
+"""Models that compare sentences: vectors as the library gives them, cross-encoders, ONNX."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests_support import bert
+
+from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, minilm, sentence_encoder
+from catsofa.data import json_files
+from catsofa.data.files import BadInput
+from catsofa.scoring.kernels import speed_up
+
+
+def test_any_sentence_transformers_folder_is_an_encoder(static_model: Path) -> None:
+    """Rows of length one; the same words are the same vector; the signature changes with the files."""
+    encoder = sentence_encoder(str(static_model))
+    vectors = encoder.encode(["The gardener is patient", "patient is the gardener", "a kind nurse", ""])
+    assert np.linalg.norm(vectors[:3], axis=1) == pytest.approx(1, abs=1e-6)
+    assert vectors[0] @ vectors[1] == pytest.approx(1, abs=1e-6)
+    assert vectors[0] @ vectors[2] < 0.5
+    assert encoder.signature.startswith("static@")
+    before = encoder.signature
+    (static_model / "note.txt").write_text("changed")
+    assert SentenceEncoder(str(static_model)).signature != before
+    (static_model / "note.txt").unlink()
+
+
+def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
+    """A folder that is not there, or holds no model."""
+    with pytest.raises(BadInput, match="no such folder"):
+        SentenceEncoder(str(tmp_path / "nowhere")).encode(["a"])
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        SentenceEncoder(str(tmp_path)).encode(["a"])
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", 0.999999), ("bfloat16", 0.999)])
+def test_sentences_are_encoded_as_sentence_transformers_encodes_them(dtype: Any, least: float) -> None:
+    """Of any length, also where it cuts; sped up or not, each vector is the library's own, in its place."""
+    from sentence_transformers import SentenceTransformer
+
+    said = [" ".join(["A gardener who is patient"] * n) + " sings" * k for n in (1, 3, 90, 2) for k in (0, 1)]
+    plain = SentenceTransformer(minilm(), device="cpu").encode(said, normalize_embeddings=True)
+    for faster in (None, speed_up):
+        rows = sentence_encoder(dtype=dtype, speed_up=faster).encode(said)
+        assert (rows * plain).sum(axis=1).min() > least
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-6)
+    assert sentence_encoder(dtype=dtype).encode([]).shape[0] == 0
+    assert sentence_encoder().signature != sentence_encoder(dtype="bfloat16").signature
+
+
+def test_semhash_static_finds_what_was_found_before(shared: Path) -> None:
+    """Contexts with their BLANK: mean 0.724 (p5 0.476) for partition 1, 0.673 (0.430) for partition 2."""
+    encoder = sentence_encoder(str(shared / "models/semhash-static-st"))
+    for number, mean, p5 in ((1, 0.724, 0.476), (2, 0.673, 0.430)):
+        document = json_files.read(shared / f"data/paraphrase/partition_{number}_corrected.json", "StereoSet JSON")
+        items = document["data"]["intrasentence"]
+        one, other = (encoder.encode([item[name] for item in items]) for name in ("context", "source_context"))
+        cosine = np.einsum("ij,ij->i", one, other)
+        assert (cosine.mean(), np.percentile(cosine, 5)) == pytest.approx((mean, p5), abs=0.001)
+
+
+def test_a_cross_encoder_reads_two_sentences_at_once(tmp_path: Path) -> None:
+    """Of inference labels the probability of a contradiction, which the three share out; of one output, 0 to 1."""
+    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
+    model = bert(tmp_path / "nli", Contradiction=0, entailment=1, neutral=2)
+    shares = [CrossEncoder(str(model), label).score(pairs) for label in ("contradiction", "entailment", "neutral")]
+    assert np.sum(shares, axis=0) == pytest.approx([1, 1], abs=1e-6)
+    assert shares[0][0] != shares[0][1]
+    alike = CrossEncoder(str(bert(tmp_path / "sts"))).score(pairs)
+    assert all(0 <= value <= 1 for value in alike)
+    with pytest.raises(ValueError, match="a label 'maybe' is needed"):
+        CrossEncoder(str(model), "maybe").score(pairs)
+
+
+def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> None:
+    """A language model gets a head of random numbers when it is loaded as one; its likeness would be chance."""
+    from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
+
+    folder = bert(tmp_path / "bert")
+    words = len(AutoTokenizer.from_pretrained(folder))
+    small = BertConfig(vocab_size=words, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    BertForMaskedLM(small).save_pretrained(folder)
+    with pytest.raises(BadInput, match="BertForMaskedLM without a trained head"):
+        CrossEncoder(str(folder)).score([("he is kind.", "he is kind.")])
+
+
+def test_onnx_runtime_gives_the_same_vectors(tmp_path: Path) -> None:
+    """A model of known weights: a token's vector is a row of a table, the sentence their mean, of length one."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder, table = tmp_path / "m", np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
+    (folder / "onnx").mkdir(parents=True)
+    (folder / "1_Pooling").mkdir()
+    ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "s"])
+    states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "s", 8])
+    node = helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
+    graph = helper.make_graph([node], "g", [ids], [states], [numpy_helper.from_array(table, "table")])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(made, folder / "onnx" / "model.onnx")
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "d": 4}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
+    (folder / "1_Pooling" / "config.json").write_text(
+        '{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 8}'
+    )
+    encoder = sentence_encoder(str(folder), "onnx")
+    expected = [table[[1, 2, 3]].mean(axis=0), table[4], table[[2, 2]].mean(axis=0)]
+    expected = [row / np.linalg.norm(row) for row in expected]
+    assert encoder.encode(["a b c d", "d", "b b"]) == pytest.approx(np.array(expected), abs=1e-6)
+    assert encoder.signature.endswith("(onnx)")
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_max_tokens": true}')
+    with pytest.raises(BadInput, match="another pooling than mean or first token"):
+        sentence_encoder(str(folder), "onnx").encode(["a"])
+    (folder / "onnx" / "model.onnx").unlink()
+    with pytest.raises(BadInput, match=r"no onnx/model\.onnx"):
+        sentence_encoder(str(folder), "onnx").encode(["a"])
+
+
+def test_an_onnx_file_has_the_precision_it_was_written_with(tmp_path: Path) -> None:
+    """Another one is refused."""
+    with pytest.raises(ValueError, match="bfloat16 is for torch"):
+        sentence_encoder(str(tmp_path), "onnx", dtype="bfloat16")

@@ -4,22 +4,17 @@ A model is cut at its gate, from which on only wanted positions go on, and befor
 logits are not that matrix's product (a scale, a soft cap) is noticed and asked for its logits instead.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import gates, kernels
+from catsofa.scoring import gates
+from catsofa.scoring.log_sum_exp import Vocabulary, exact
 from catsofa.scoring.questions import Answer
 
 Indices = NDArray[np.int64]
-Product = Callable[[Any], Any]
-
-CPU_BLOCK = (512, 1024)
-"""Rows and vocabulary entries of a block of logits: it stays in the cache."""
-GPU_BLOCK = (4096, 16384)
 
 
 class Head:
@@ -32,7 +27,7 @@ class Head:
         whole = self._matrix is not None and self._matrix.weight.device.type != "meta"
         self._gate = gates.find(module, self._matrix, sample, early=early) if whole else None
         if self._gate is not None:
-            self._blocks = _blocks(self._matrix, fast)
+            self._vocabulary = Vocabulary(self._matrix, fast=fast)
 
     @property
     def cut(self) -> bool:
@@ -60,72 +55,27 @@ class Head:
         chosen = torch.as_tensor(which, device=states.device)
         wanted = torch.as_tensor(tokens, device=states.device)
         if single:
-            logits = states if self._gate is None else torch.cat([block(states) for block in self._blocks], -1)
-            found = logits.softmax(-1)[chosen, wanted].to(_exact(states.device)).log()
+            logits = states if self._gate is None else self._vocabulary.logits(states)
+            found = logits.softmax(-1)[chosen, wanted].to(exact(states.device)).log()
         elif self._gate is None:
-            exact = states.to(_exact(states.device))
-            found = exact[chosen, wanted] - torch.logsumexp(exact, -1)[chosen]
+            every = states.to(exact(states.device))
+            found = every[chosen, wanted] - torch.logsumexp(every, -1)[chosen]
         else:
-            total = _log_sum_exp(states, self._blocks)
+            total = self._vocabulary.log_sum_exp(states)
             found = _products(states, self._matrix, chosen, wanted) - total[chosen]
         answer: Answer = found.cpu().numpy().astype(np.float64)
         return answer
-
-
-def _exact(device: Any) -> Any:
-    """The widest floating type of a device."""
-    import torch
-
-    return torch.float32 if device.type == "mps" else torch.float64
-
-
-def _blocks(matrix: Any, fast: bool) -> list[Product]:
-    """States to their logits over a stretch of the vocabulary, for each stretch."""
-    import torch
-
-    weight, bias = matrix.weight, getattr(matrix, "bias", None)
-    width = (CPU_BLOCK if weight.device.type == "cpu" else GPU_BLOCK)[1]
-    stretches = [slice(low, low + width) for low in range(0, len(weight), width)]
-    parts = [(weight[stretch], None if bias is None else bias[stretch]) for stretch in stretches]
-    if fast:
-        return [kernels.packed(*part) for part in parts]
-    return [partial(torch.nn.functional.linear, weight=weights, bias=biases) for weights, biases in parts]
-
-
-def _log_sum_exp(states: Any, blocks: Sequence[Product]) -> Any:
-    """log Σ exp(logit) over the vocabulary for each state, a block of logits at a time."""
-    import torch
-
-    exact = _exact(states.device)
-    rows = (CPU_BLOCK if states.device.type == "cpu" else GPU_BLOCK)[0]
-    result = torch.empty(len(states), dtype=exact, device=states.device)
-    # one place for all blocks in half precision: fresh memory for each took longer than the sums
-    wide = torch.empty(0, device=states.device)
-    for low in range(0, len(states), rows):
-        part = states[low : low + rows]
-        top = torch.full((len(part),), -torch.inf, device=part.device)
-        total = torch.zeros(len(part), dtype=exact, device=part.device)
-        for block in blocks:
-            logits = block(part)
-            if logits.dtype != wide.dtype:
-                logits = wide.resize_(logits.shape).copy_(logits)
-            highest = torch.maximum(top, logits.amax(-1))
-            total = total * torch.exp((top - highest).to(exact))
-            total += logits.sub_(highest[:, None]).exp_().sum(-1).to(exact)
-            top = highest
-        result[low : low + rows] = top.to(exact) + total.log()
-    return result
 
 
 def _products(states: Any, matrix: Any, chosen: Any, wanted: Any) -> Any:
     """The one logit that is wanted of each state, as a product of two vectors in the widest type."""
     import torch
 
-    exact = _exact(states.device)
+    widest = exact(states.device)
     bias = getattr(matrix, "bias", None)
     parts = []
     for low in range(0, len(chosen), 4096):
         left, right = chosen[low : low + 4096], wanted[low : low + 4096]
-        product = (states[left].to(exact) * matrix.weight[right].to(exact)).sum(-1)
-        parts.append(product if bias is None else product + bias[right].to(exact))
+        product = (states[left].to(widest) * matrix.weight[right].to(widest)).sum(-1)
+        parts.append(product if bias is None else product + bias[right].to(widest))
     return torch.cat(parts)

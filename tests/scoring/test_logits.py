@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring import logits
+from catsofa.scoring import log_sum_exp, logits
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import ask
 from catsofa.scoring.models import load
@@ -64,20 +64,6 @@ def test_a_model_that_changes_its_logits_is_noticed_and_asked_for_them(name: str
     np.testing.assert_allclose(found, [every[1, 7], every[3, 7], every[3, 2999]], atol=1e-6)
 
 
-@torch.no_grad()
-def test_blocks_of_any_size_give_the_sum_over_the_whole_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An online log-sum-exp does not depend on where its blocks end, nor on how large the logits are."""
-    toy = Toy(lambda found: found)
-    toy.head.weight *= 40
-    states = torch.randn(9, 8, generator=torch.Generator().manual_seed(1))
-    exact = torch.logsumexp(states.double() @ toy.head.weight.double().T + toy.head.bias.double(), -1)
-    for block in [(1, 1), (2, 700), (4, 3000), (100, 1), (9, 100000)]:
-        monkeypatch.setattr(logits, "CPU_BLOCK", block)
-        for fast in (False, True):
-            found = logits._log_sum_exp(states, logits._blocks(toy.head, fast))
-            np.testing.assert_allclose(found, exact, rtol=2e-6)
-
-
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_only_wanted_positions_go_through_the_end_of_the_last_layer(tiny: Tiny, name: str) -> None:
     """One mask in twenty tokens: the other nineteen stop before the feed-forward network."""
@@ -93,17 +79,18 @@ def test_only_wanted_positions_go_through_the_end_of_the_last_layer(tiny: Tiny, 
 
 def test_no_matrix_of_tokens_times_vocabulary_is_ever_made(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every product with the vocabulary matrix is at most a block."""
-    monkeypatch.setattr(logits, "CPU_BLOCK", (16, 64))
+    monkeypatch.setattr(log_sum_exp, "CPU_BLOCK", (16, 64))
     backend = Backend(load(str(tiny("gpt2"))))
     assert backend.head.cut
     sizes: list[int] = []
-    for at, block in enumerate(backend.head._blocks):
+    blocks = backend.head._vocabulary.blocks
+    for at, block in enumerate(blocks):
 
         def watched(states: Any, block: Any = block) -> Any:
             product = block(states)
             sizes.append(product.numel())
             return product
 
-        backend.head._blocks[at] = watched
+        blocks[at] = watched
     ask(backend, [Continuation((0, *range(10, 90), last)) for last in range(50)])
     assert max(sizes) <= 16 * 64

@@ -6,6 +6,7 @@ has no name and goes with the process.
 
 import sqlite3
 from array import array
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 WIDTH = 16
@@ -51,9 +52,9 @@ class _Table:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def items(self) -> "list[tuple[bytes, int]]":
+    def items(self) -> Iterator[tuple[bytes, int]]:
         """Every digest with its number."""
-        return [(self._digest(place), number) for place, number in enumerate(self._numbers)]
+        return ((self._digest(place), number) for place, number in enumerate(self._numbers))
 
     def get(self, digest: bytes) -> int | None:
         """The number of a digest."""
@@ -104,7 +105,7 @@ class _File:
             self._connection.execute(f"PRAGMA {pragma}")
         self._connection.execute("CREATE TABLE ids (id BLOB PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
         self._connection.execute("BEGIN")
-        self._run("INSERT INTO ids VALUES (?, ?)", *sorted(table.items()))
+        self._run("INSERT INTO ids VALUES (?, ?)", table.items())
 
     def __len__(self) -> int:
         return self._count
@@ -116,14 +117,14 @@ class _File:
 
     def setdefault(self, digest: bytes, number: int) -> int:
         """The number of a digest, which is this one if it had none."""
-        if self._run("INSERT OR IGNORE INTO ids VALUES (?, ?)", (digest, number)):
+        if self._run("INSERT OR IGNORE INTO ids VALUES (?, ?)", [(digest, number)]):
             self._count += 1
             return number
         before = self.get(digest)
         assert before is not None
         return before
 
-    def _run(self, command: str, *rows: tuple[bytes, int]) -> int:
+    def _run(self, command: str, rows: Iterable[tuple[bytes, int]]) -> int:
         """How many rows were written."""
         try:
             return self._connection.executemany(command, rows).rowcount

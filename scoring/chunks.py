@@ -30,7 +30,7 @@ AHEAD: Mapping[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Item
     Probe: score_probes.items,
 }
 """What can be read and planned while a model is at work on something else: nothing in it forwards."""
-LEAST, MOST = 64, 8192
+LEAST, MOST = 64, 4096
 """Records in a chunk."""
 WORK = 3e11
 """Parameters × records of a chunk on a CPU: some seconds of work, which is what a kill may cost."""

@@ -1,10 +1,9 @@
 """SoFa's grid: for each category, a row for each stereotype, a column for each identity, a probe in each cell."""
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import isfinite, log, nan
+from dataclasses import dataclass, field
+from math import isfinite, log, nan, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from catsofa.scoring.protocols import Normalisation
 Array = NDArray[np.float64]
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
+STRETCH = 1 << 16
+"""Probes that are placed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,52 +32,92 @@ class Grid:
     """Cells that hold a probe, scored or not."""
 
 
-class _Cells:
-    """The probes of one category in columns: the row, the column and the number of the score of each."""
+@dataclass(slots=True)
+class _Names:
+    """The rows and columns of one category, numbered in the order they come."""
+
+    number: int
+    stereotypes: dict[str, int] = field(default_factory=dict)
+    identities: dict[str, int] = field(default_factory=dict)
+    probes: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of its grid."""
+        return len(self.stereotypes), len(self.identities)
+
+
+class _Places:
+    """Where each probe stands, by its number: its category, row and column, and then its cell among those of all."""
 
     def __init__(self) -> None:
-        self.stereotypes, self.identities = dict[str, int](), dict[str, int]()
-        self.rows, self.columns, self.scores = array("I"), array("I"), array("Q")
+        self.names = dict[str, _Names]()
+        self._category, self._row, self._column = array("I"), array("I"), array("I")
 
-    def add(self, probe: Probe, score: int) -> None:
-        """Note a probe; stereotypes and identities are numbered in the order they come."""
-        self.rows.append(self.stereotypes.setdefault(probe.stereotype, len(self.stereotypes)))
-        self.columns.append(self.identities.setdefault(probe.identity, len(self.identities)))
-        self.scores.append(score)
+    def add(self, probe: Probe) -> None:
+        """Note the next probe."""
+        names = self.names.setdefault(probe.category, _Names(len(self.names)))
+        names.probes += 1
+        self._category.append(names.number)
+        self._row.append(names.stereotypes.setdefault(probe.stereotype, len(names.stereotypes)))
+        self._column.append(names.identities.setdefault(probe.identity, len(names.identities)))
 
-    def grid(self, category: str, means: Array) -> Grid:
-        """The cells with their means; two probes in one are refused."""
-        rows, columns = np.frombuffer(self.rows, dtype=np.uint32), np.frombuffer(self.columns, dtype=np.uint32)
-        shape = (len(self.stereotypes), len(self.identities))
-        taken = np.zeros(shape, dtype=bool)
-        taken[rows, columns] = True
-        if taken.sum() < len(rows):
-            self._refuse(category)
-        placed = np.full((*shape, 3), nan)
-        placed[rows, columns] = means[np.frombuffer(self.scores, dtype=np.uint64)]
-        return Grid(category, tuple(self.stereotypes), tuple(self.identities), placed, len(rows))
+    @property
+    def begins(self) -> NDArray[np.int64]:
+        """The first cell of each category, and the number of all cells."""
+        return np.cumsum([0, *(prod(names.shape) for names in self.names.values())])
 
-    def _refuse(self, category: str) -> None:
+    def cells(self) -> NDArray[np.int64]:
+        """The cell of each probe; two probes in one are refused."""
+        begins, widths = self.begins, np.array([names.shape[1] for names in self.names.values()])
+        cells, taken = np.empty(len(self._row), np.int64), np.zeros(begins[-1], dtype=bool)
+        category, row, column = (
+            np.frombuffer(part, dtype=np.uintc) for part in (self._category, self._row, self._column)
+        )
+        for low in range(0, len(cells), STRETCH):
+            of = slice(low, low + STRETCH)
+            cells[of] = begins[category[of]] + row[of] * widths[category[of]] + column[of]
+            taken[cells[of]] = True
+        if taken.sum() < len(cells):
+            self._refuse(cells)
+        return cells
+
+    def _refuse(self, cells: NDArray[np.int64]) -> None:
         """Name a cell that two probes have."""
-        row, column = Counter(zip(self.rows, self.columns, strict=True)).most_common(1)[0][0]
-        stereotype, identity = list(self.stereotypes)[row], list(self.identities)[column]
+        _, firsts, counts = np.unique(cells, return_index=True, return_counts=True)
+        at = int(firsts[counts > 1].min())
+        category = list(self.names)[self._category[at]]
+        stereotype = list(self.names[category].stereotypes)[self._row[at]]
+        identity = list(self.names[category].identities)[self._column[at]]
         raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
 
 
 def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
     """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused.
 
-    Both are read once and no record of them is kept, so that a million probes take some 100 bytes each.
+    Both are read once and no record of them is kept, so that a million probes take some 50 bytes each.
     """
-    numbers, cells = IdNumbers(), dict[str, _Cells]()
-    for probe in probes:
-        number = numbers.setdefault(probe.id, len(numbers))
-        cells.setdefault(probe.category, _Cells()).add(probe, number)
-    means = np.full((len(numbers), 3), nan)
+    numbers, places = IdNumbers(), _Places()
+    twice = ""
+    for number, probe in enumerate(probes):
+        places.add(probe)
+        if numbers.setdefault(probe.id, number) != number:
+            twice = probe.id
+    cells, begins, names = places.cells(), places.begins, places.names
+    del places
+    if twice:
+        raise ValueError(f"two probes have the id {twice!r}; keep one")
+    means = np.full((begins[-1], 3), nan)
     for score in scores:
         if (at := numbers.get(score.item)) is not None:
-            means[at] = _means(score)
-    return [cells[name].grid(name, means) for name in sorted(cells)]
+            means[cells[at]] = _means(score)
+    return [_grid(name, names[name], means[begins[names[name].number] :]) for name in sorted(names)]
+
+
+def _grid(category: str, names: _Names, means: Array) -> Grid:
+    """The grid of a category, whose cells come first among these."""
+    own = means[: prod(names.shape)].reshape(*names.shape, 3)
+    return Grid(category, tuple(names.stereotypes), tuple(names.identities), own, names.probes)
 
 
 def _means(score: Score) -> Means:

@@ -1,9 +1,10 @@
 """Texts to token sequences: each distinct text once, spans by character offsets, one start token."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from catsofa.scoring.models import Model
@@ -11,6 +12,8 @@ from catsofa.scoring.questions import Ids
 
 Text = str | tuple[str, str]
 """A sentence, or a context and the sentence after it."""
+AT_ONCE = 1024
+"""Texts that are tokenised in one call."""
 
 
 class Unscorable(ValueError):
@@ -147,24 +150,12 @@ class Reader:
         """Each distinct text's tokens as the model was trained to read them ([CLS] … [SEP])."""
         return dict(self._encode(texts, special=True))
 
-    def _encode(self, texts: Iterable[Text], special: bool) -> list[tuple[Text, Tokens]]:
-        """Distinct texts in order, tokenised in one call."""
-        distinct = list(dict.fromkeys(texts))
-        found = self._backend.encode_batch(distinct, add_special_tokens=special)
-        return [
-            (
-                text,
-                Tokens(
-                    text=text if isinstance(text, str) else text[0],
-                    ids=tuple(encoding.ids),
-                    offsets=tuple(encoding.offsets),
-                    words=tuple(encoding.word_ids),
-                    types=tuple(encoding.type_ids),
-                    segments=tuple(encoding.sequence_ids),
-                ),
-            )
-            for text, encoding in zip(distinct, found, strict=True)
-        ]
+    def _encode(self, texts: Iterable[Text], special: bool) -> Iterator[tuple[Text, Tokens]]:
+        """Distinct texts in order, some at a time: what the tokenizer gives takes several times the room of ours."""
+        left = iter(dict.fromkeys(texts))
+        while some := list(islice(left, AT_ONCE)):
+            found = self._backend.encode_batch(some, add_special_tokens=special)
+            yield from map(_tokens, some, found)
 
     def check(self, tokens: Tokens, added: int = 0, allow: int | None = None) -> Tokens:
         """The tokens, unless the text is empty, too long for the model, or spells a special token."""
@@ -183,3 +174,15 @@ class Reader:
     def started(self, tokens: Tokens) -> Ids:
         """The start token once, then the text."""
         return (self.start, *self.check(tokens, added=1).ids)
+
+
+def _tokens(text: Text, encoding: Any) -> tuple[Text, Tokens]:
+    """A text with its tokens, as a tokenizer gives them."""
+    return text, Tokens(
+        text=text if isinstance(text, str) else text[0],
+        ids=tuple(encoding.ids),
+        offsets=tuple(encoding.offsets),
+        words=tuple(encoding.word_ids),
+        types=tuple(encoding.type_ids),
+        segments=tuple(encoding.sequence_ids),
+    )

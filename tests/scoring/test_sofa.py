@@ -1,6 +1,6 @@
 import json
 from collections.abc import Mapping, Sequence
-from math import isnan, log
+from math import isnan, log, nan
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import protocols, sofa, sofa_rankings
+from catsofa.scoring import protocols, sofa, sofa_grid, sofa_rankings
 from catsofa.scoring.intervals import Interval
 
 Cells = Mapping[tuple[str, str, str], tuple[float, float]]
@@ -163,6 +163,26 @@ def test_two_probes_in_one_cell_are_refused() -> None:
     twice = [Probe(id=name, category="c", identity="i", stereotype="s") for name in "ab"]
     with pytest.raises(ValueError, match="two probes of category 'c' join 'i' with 's'"):
         sofa.evaluate(twice, [])
+
+
+def test_two_probes_of_one_id_are_refused() -> None:
+    """One score cannot be that of two texts."""
+    twice = [Probe(id="a", category="c", identity=name, stereotype="s") for name in ("i", "j")]
+    with pytest.raises(ValueError, match="two probes have the id 'a'"):
+        sofa.evaluate(twice, [Score(item="a", score=-1.0)])
+
+
+def test_categories_whose_probes_come_in_turn_have_a_grid_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probe's cell depends on neither the order nor how many are placed at once; an absent one is NaN."""
+    monkeypatch.setattr(sofa_grid, "STRETCH", 2)
+    at = [("c", "s", "i"), ("d", "s", "j"), ("c", "t", "i"), ("c", "s", "j"), ("d", "t", "k"), ("c", "t", "k")]
+    probes = [Probe(category=category, stereotype=said, identity=who) for category, said, who in at]
+    scores = [Score(item=probe.id, score=-float(number)) for number, probe in enumerate(probes)]
+    one, other = sofa_grid.grids(iter(probes), reversed(scores))
+    assert (one.stereotypes, one.identities, one.probes) == (("s", "t"), ("i", "j", "k"), 4)
+    assert (other.stereotypes, other.identities, other.probes) == (("s", "t"), ("j", "k"), 2)
+    np.testing.assert_array_equal(one.means[..., 0], [[0, -3, nan], [-2, nan, -5]])
+    np.testing.assert_array_equal(other.means[..., 0], [[-1, nan], [nan, -4]])
 
 
 def test_no_probes_are_refused() -> None:

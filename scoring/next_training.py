@@ -18,6 +18,7 @@ from catsofa.data.append_log import AppendLog
 from catsofa.data.manifests import differences
 from catsofa.data.sentence_pairs import SentencePairs
 from catsofa.scoring import next_network
+from catsofa.scoring.batches import out_of_memory
 from catsofa.scoring.known_pairs import accuracy, separation
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_recipe import Order, Recipe, precision_on, rate
@@ -144,7 +145,7 @@ class Training:
         state.optimizer.zero_grad(set_to_none=True)
         with self._training(), torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
             parts = np.array_split(chosen, min(self.recipe.accumulation, len(chosen)))
-            losses = [self._backward(part, len(chosen), [number, at], state) for at, part in enumerate(parts)]
+            losses = [self._of_part(part, len(chosen), [number, at], state) for at, part in enumerate(parts)]
         if not np.isfinite(sum(losses)):
             raise ValueError(f"the loss of step {number + 1} is {sum(losses)}; lower the learning rate, or use fp32")
         state.scaler.unscale_(state.optimizer)
@@ -152,6 +153,22 @@ class Training:
         state.scaler.step(state.optimizer)
         state.scaler.update()
         return sum(losses)
+
+    def _of_part(self, chosen: Indices, batch: int, place: list[int], state: State) -> float:
+        """The loss of some pairs of a batch, gradients made; too little memory for them is refused with a remedy.
+
+        They are not halved by themselves: which units drop out depends on the parts, and so would the weights.
+        """
+        try:
+            return self._backward(chosen, batch, place, state)
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+        more = f"divide a batch into more parts (--accumulation {2 * self.recipe.accumulation}), in a new folder"
+        raise ValueError(
+            f"not enough memory to train on {len(chosen)} pairs at once; "
+            + (more if len(chosen) > 1 else "use another device, or a smaller --max-length in a new folder")
+        )
 
     def _backward(self, chosen: Indices, batch: int, place: list[int], state: State) -> float:
         """The gradients of some pairs of a batch; their share of its mean cross-entropy."""

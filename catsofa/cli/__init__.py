@@ -121,6 +121,12 @@ def main() -> None:
         sys.exit(141)
     except OSError as error:
         fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
+    except (MemoryError, RuntimeError) as error:
+        from catsofa.scoring.batches import out_of_memory
+
+        if not out_of_memory(error):
+            raise
+        fail(f"not enough memory; use another device, a smaller model or a smaller dtype; {_what_stays(sys.argv[1:])}")
 
 
 def _what_stays(words: list[str]) -> str:

@@ -13,6 +13,7 @@ import typer
 from tests_support import run_catsofa
 from typer.testing import CliRunner
 
+from catsofa import cli
 from catsofa.cli import app
 from catsofa.cli.score import _cell
 
@@ -70,6 +71,52 @@ def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert "nowhere.json: found no such file" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_before_the_program_is_read_is_one_sentence() -> None:
+    """The first tenth of a second goes into imports; a traceback through them tells nobody anything."""
+    code = """
+import sys
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Impatient())
+from catsofa.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "catsofa: stopped by you; nothing was begun\n")
+
+
+def test_python_m_catsofa_is_catsofa() -> None:
+    """Where the script is not on the path, the module is."""
+    done = subprocess.run([sys.executable, "-m", "catsofa", "--version"], capture_output=True, text=True)
+    assert done.stdout == run_catsofa("--version").stdout
+
+
+@pytest.mark.parametrize(
+    "said", ["CUDA out of memory. Tried to allocate 2.00 GiB", "DefaultCPUAllocator: can't allocate memory"]
+)
+def test_too_little_memory_is_one_sentence(
+    said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no smaller batch helps, as while a model is loaded, the sentence says what would; nothing else is it."""
+
+    def fails(error: Exception) -> None:
+        raise error
+
+    monkeypatch.setattr(sys, "argv", ["catsofa", "score", "gpt2", "--on", "cats.jsonl", "--out", "run"])
+    monkeypatch.setattr(cli, "app", lambda: fails(RuntimeError(said)))
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 2
+    assert "not enough memory; use another device" in (stderr := capsys.readouterr().err)
+    assert "what was finished is kept" in stderr
+    assert stderr.count("\n") == 1
+    monkeypatch.setattr(cli, "app", lambda: fails(RuntimeError("a fault of ours")))
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        cli.main()
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -44,7 +44,8 @@ def test_rooms_import_the_ground_and_never_one_another() -> None:
 
 def test_only_the_command_line_prints_or_exits() -> None:
     """A library call never prints and never ends the process."""
-    for file in sources(*ROOMS) + [f for f in sources("catsofa") if f.parent.name != "cli"]:
+    library = [file for file in sources("catsofa") if file.parent.name != "cli" and file.name != "__main__.py"]
+    for file in sources(*ROOMS) + library:
         text = file.read_text("utf-8")
         assert not re.search(r"(?<![\w.])print\(|sys\.exit|os\._exit|typer\.echo", text), file
 

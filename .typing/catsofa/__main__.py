@@ -1,0 +1,1 @@
+../../catsofa/__main__.py

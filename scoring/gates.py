@@ -14,29 +14,68 @@ LATEST = 40
 CLOSE = {"float32": 1e-5, "float64": 1e-8}
 """How far logits may differ, relative to the largest, for two ways of computing them to be the same."""
 CLOSE_HALF = 8e-3
+Places = tuple[Any, Any]
+"""Rows, and the position in each."""
+SOME: Places = ([0, 1, 1], [1, 0, 4])
+"""Rows and positions at which a gate is tried."""
 
 
 @contextmanager
-def tapped(gate: Any, matrix: Any, at: tuple[Any, Any]) -> Iterator[list[Any]]:
-    """While the model runs, only the states `at` pass the gate; what reaches the matrix is caught, not multiplied."""
-    caught: list[Any] = []
+def narrowed(gate: Any, at: Places) -> Iterator[None]:
+    """While the model runs, only the states `at` pass the gate, as one row."""
     begun: list[Any] = []
 
     def choose(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         begun.append(arguments[0].shape[:2])
         return tuple(part[at][None] if _shape(part) == begun[0] else part for part in arguments)
 
+    hook = gate.register_forward_pre_hook(choose)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
+def tapped(gate: Any, matrix: Any, at: Places) -> Iterator[list[Any]]:
+    """While the model runs, only the states `at` pass the gate; what reaches the matrix is caught, not multiplied."""
+    caught: list[Any] = []
+
     def catch(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         caught.append(arguments[0])
         return (arguments[0][:, :0], *arguments[1:])
 
     # the gate may be the matrix itself: hooks run in the order they were added
-    hooks = [gate.register_forward_pre_hook(choose), matrix.register_forward_pre_hook(catch)]
-    try:
-        yield caught
-    finally:
-        for hook in hooks:
+    with narrowed(gate, at):
+        hook = matrix.register_forward_pre_hook(catch)
+        try:
+            yield caught
+        finally:
             hook.remove()
+
+
+def states_at(network: Any, gate: Any, inputs: Mapping[str, Any], at: Places) -> Any:
+    """The last states of a network without a head at these positions, cut at its gate where it has one."""
+    if gate is None:
+        return network(**inputs).last_hidden_state[at]
+    with narrowed(gate, at):
+        return network(**inputs).last_hidden_state[0]
+
+
+def find_without_head(network: Any, sample: Mapping[str, Any]) -> Any:
+    """The part of a network without a head from which on only wanted positions need to go on, or None."""
+    own = network(**sample).last_hidden_state.float()
+    calls = _calls(network, sample)
+    shape = tuple(sample["input_ids"].shape)
+    for part, arguments in calls[-LATEST:]:
+        if not _begins(part, arguments, shape) or not _passed_once(part, calls, shape):
+            continue
+        ours = own[:0]
+        with suppress(RuntimeError, ValueError, IndexError):
+            ours = states_at(network, part, sample, SOME)
+        if _equal(ours, own, network.dtype):
+            return part
+    return None
 
 
 def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool) -> Any:
@@ -53,12 +92,8 @@ def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool) ->
     own = logits_of(module, sample).float()
     for at in range(max(0, last - LATEST), last + 1):
         part, arguments = calls[at]
-        states = [one for one in arguments if _shape(one) == shape]
-        head = part in around
-        # a part of one argument is tried if it is a norm: what a sum went into carries both its sides
-        worth = head or (early and (len(states) > 1 or "norm" in type(part).__name__.lower()))
-        once = sum(other is part for other, _ in calls) == 1
-        if arguments and worth and once and _shape(arguments[0]) == shape and _same(module, matrix, part, sample, own):
+        worth = part in around or (early and _begins(part, arguments, shape))
+        if worth and _passed_once(part, calls, shape) and _same(module, matrix, part, sample, own):
             return part
     return None
 
@@ -72,6 +107,21 @@ def logits_of(module: Any, inputs: Mapping[str, Any]) -> Any:
 def _shape(value: Any) -> Any:
     """Rows and positions of a tensor of states."""
     return tuple(value.shape[:2]) if hasattr(value, "shape") and len(value.shape) == 3 else None
+
+
+def _begins(part: Any, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether all that comes after may go through this part: of one argument it is a norm, of more it holds a sum.
+
+    What a sum went into carries both its sides.
+    """
+    states = [one for one in arguments if _shape(one) == shape]
+    return len(states) > 1 or "norm" in type(part).__name__.lower()
+
+
+def _passed_once(part: Any, calls: Sequence[tuple[Any, tuple[Any, ...]]], shape: tuple[int, ...]) -> bool:
+    """Whether a part is called once, with the states of all positions first."""
+    given = [arguments for other, arguments in calls if other is part]
+    return len(given) == 1 and bool(given[0]) and _shape(given[0][0]) == shape
 
 
 def _around(module: Any, matrix: Any) -> Sequence[Any]:
@@ -100,12 +150,16 @@ def _same(module: Any, matrix: Any, gate: Any, sample: Mapping[str, Any], own: A
     """Whether some positions let through a gate, times the matrix, are the logits that the model gives there."""
     import torch
 
-    at = torch.tensor([0, 1, 1]), torch.tensor([1, 0, 4])
-    with tapped(gate, matrix, at) as caught, suppress(RuntimeError, ValueError, IndexError):
+    with tapped(gate, matrix, SOME) as caught, suppress(RuntimeError, ValueError, IndexError):
         module(**sample)
     if len(caught) != 1 or tuple(caught[0].shape[:2]) != (1, 3):
         return False
     states = caught[0][0].to(matrix.weight.device)
-    ours = torch.nn.functional.linear(states, matrix.weight, getattr(matrix, "bias", None)).float()
-    close = CLOSE.get(str(module.dtype).removeprefix("torch."), CLOSE_HALF)
-    return ours.shape[-1] == own.shape[-1] and bool((ours - own[at]).abs().max() <= close * own.abs().max())
+    return _equal(torch.nn.functional.linear(states, matrix.weight, getattr(matrix, "bias", None)), own, module.dtype)
+
+
+def _equal(ours: Any, own: Any, dtype: Any) -> bool:
+    """Whether what came through at some positions is what the model gives there, to rounding."""
+    close = CLOSE.get(str(dtype).removeprefix("torch."), CLOSE_HALF)
+    wanted = own[SOME]
+    return ours.shape == wanted.shape and bool((ours.float() - wanted).abs().max() <= close * own.abs().max())

@@ -1,11 +1,13 @@
 """A model's states, pooled to one vector a text."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.scoring import gates
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.models import Model
 from catsofa.scoring.protocols import Pooling
@@ -62,6 +64,10 @@ class PooledStates:
     def _pooled(self, batch: Sequence[Tokens]) -> Matrix:
         """The vectors of texts that are forwarded together."""
         inputs = self._backend.padded([text.ids for text in batch], [text.types for text in batch])
+        if self._layer == -1 and self._pooling in ("cls", "last"):
+            at = list(range(len(batch))), [self._place(text) for text in batch]
+            found: Matrix = gates.states_at(self._network, self._gate, inputs, at).float().cpu().numpy()
+            return found
         if self._layer == -1:
             states = self._network(**inputs).last_hidden_state
         else:
@@ -76,12 +82,18 @@ class PooledStates:
                 return states.mean(0)
             case "max":
                 return states.amax(0)
-            case "last":
-                return states[-1]
-            case "cls":
-                return states[self._first(text)]
+            case _:
+                return states[self._place(text)]
 
-    def _first(self, text: Tokens) -> int:
-        """Where [CLS] stands; the first token where none was added."""
+    @cached_property
+    def _gate(self) -> Any:
+        """Where the network is cut so that of its last layer only the states that are kept are computed."""
+        sample = self._backend.sample(6)
+        return gates.find_without_head(self._network, self._backend.padded([sample, sample[::-1]]))
+
+    def _place(self, text: Tokens) -> int:
+        """The last token's place, or where [CLS] stands; the first one where none was added."""
+        if self._pooling == "last":
+            return len(text.ids) - 1
         cls = self._backend.model.tokenizer.cls_token_id
         return text.ids.index(cls) if self._special and cls in text.ids else 0

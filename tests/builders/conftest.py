@@ -1,6 +1,8 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faulty_server import Server
 from tests_support import word_vectors
 
 WORDS = (
@@ -12,3 +14,11 @@ WORDS = (
 def static_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sentence-transformers model that knows a few words."""
     return word_vectors(tmp_path_factory.mktemp("model") / "static", WORDS.split())
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server with the share of faults that the test asks for."""
+    running = Server(tmp_path, **getattr(request, "param", {"share": 0.0}))
+    yield running
+    running.stop()

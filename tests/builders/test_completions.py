@@ -1,4 +1,3 @@
-import asyncio
 import json
 import os
 import signal
@@ -6,63 +5,23 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from faulty_server import Server
 
 from catsofa.builders.completions import Completed, complete
 from catsofa.builders.journal import Journal
-from catsofa.builders.prices import FREE, Budget, Price, price_of
+from catsofa.builders.prices import FREE, Budget, Price
 from catsofa.builders.prompts import Request
 from catsofa.data import jsonl
-from catsofa.data.endpoints import Endpoint, Pace, ServerRefuses, retry_after
+from catsofa.data.endpoints import Endpoint, ServerRefuses
 from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
 
-HERE = Path(__file__).parent
 KEY = "sk-secret-0123456789-do-not-tell"
-
-
-class Server:
-    """A fault server under way."""
-
-    def __init__(self, folder: Path, share: float, lasting: float = 0.0) -> None:
-        self.log = folder / "server.log"
-        arguments = [str(self.log), str(share), str(lasting), "7"]
-        self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "fault_server.py"), *arguments], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/v1"
-
-    def became(self) -> list[dict[str, str]]:
-        """What became of each request so far."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
-
-    def settled(self) -> list[dict[str, str]]:
-        """What became of each request, once the server has noted the last."""
-        before = -1
-        while (now := self.log.stat().st_size) != before:
-            before = now
-            time.sleep(1)
-        return self.became()
-
-    def stop(self) -> None:
-        """End the server."""
-        self.process.kill()
-        self.process.communicate()
-
-
-@pytest.fixture
-def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server with the share of faults that the test asks for."""
-    running = Server(tmp_path, **getattr(request, "param", {"share": 0.0}))
-    yield running
-    running.stop()
 
 
 def cats(count: int) -> list[Cat]:
@@ -166,16 +125,6 @@ def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path)
         assert Budget(1, Price(10, 30), journal, "m", 50).spent == pytest.approx(0.0016 * len(answered))
 
 
-def test_a_request_in_doubt_counts_as_spent_at_its_dearest(tmp_path: Path) -> None:
-    """Asked and neither answered nor failed, as after a kill: 42 characters are 18 tokens, 50 more may be written."""
-    request = Request(item="a", model="m", prompt="x" * 42, settings={})
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.asked(request, 1)
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        assert Budget(1, Price(10, 30), journal, "m", 50).spent == pytest.approx((18 * 10 + 50 * 30) / 1e6)
-        assert Budget(1, Price(10, 30), journal, "another", 50).spent == 0
-
-
 def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
     """The half line goes, what stands before it is kept, and the journal can be written on."""
     path = tmp_path / "journal.jsonl"
@@ -206,92 +155,6 @@ def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
         pytest.raises(BadInput, match="that another run is writing"),
     ):
         Journal(tmp_path / "journal.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "2"}, 2),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, 30),
-        ({"retry-after": "Wed, 21 Oct 2015 07:27:00 GMT"}, 0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "nan"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    """Seconds, milliseconds or a date, against a clock at 07:28:00; what cannot be read asks for nothing."""
-    assert retry_after(headers, datetime(2015, 10, 21, 7, 28, tzinfo=UTC)) == seconds
-
-
-def test_while_the_server_asks_for_quiet_nobody_starts() -> None:
-    """A hold of 0.2 s keeps every waiting request; 600 a minute then start 0.1 s apart."""
-
-    async def starts() -> list[float]:
-        pace, loop = Pace(600), asyncio.get_running_loop()
-        begin = loop.time()
-        pace.hold(0.2)
-        times = []
-
-        async def one() -> None:
-            await pace.turn()
-            times.append(loop.time() - begin)
-
-        await asyncio.gather(*[one() for _ in range(4)])
-        return times
-
-    assert sorted(asyncio.run(starts())) == pytest.approx([0.2, 0.3, 0.4, 0.5], abs=0.05)
-
-
-@pytest.mark.parametrize(
-    "url", ["http://user:sk-secret@127.0.0.1/v1", "https://x.org/v1?key=sk-secret", "127.0.0.1:8000/v1", "ftp://x/v1"]
-)
-def test_an_address_must_be_one_and_carry_no_secret(url: str) -> None:
-    """A key in the address would stand in every log."""
-    with pytest.raises(ValueError, match=r"address") as error:
-        Endpoint(base_url=url)
-    assert "sk-secret" not in str(error.value)
-
-
-def test_only_a_server_here_does_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elsewhere the missing key is named."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert Endpoint(base_url="http://localhost:1/v1").key() == "no-key"
-    with pytest.raises(ValueError, match="no key in the environment variable OPENAI_API_KEY"):
-        Endpoint().key()
-
-
-def test_prices_come_from_a_table_that_users_edit(tmp_path: Path) -> None:
-    """The longest fitting name wins; a server on this machine is free; elsewhere an unknown price stays unknown."""
-    assert price_of("gpt-4-turbo-preview", None) == Price(10, 30, 0.5)
-    assert price_of("tiny", "http://127.0.0.1:8/v1") == FREE
-    assert price_of("tiny", "https://x.org/v1") is None
-    table = tmp_path / "mine.toml"
-    table.write_text(
-        'batch = 0.4\n[models]\n"ti*" = { prompt = 1, completion = 2 }\n"tin*" = { prompt = 3, completion = 4 }\n'
-    )
-    assert price_of("tiny", None, table) == Price(3, 4, 0.4)
-    table.write_text('[models]\n"tiny" = { prompt = 1 }\n')
-    with pytest.raises(BadInput, match="an entry without a number"):
-        price_of("tiny", None, table)
-
-
-@pytest.mark.parametrize("price", ["nan", "inf", "-1", "9" * 400])
-def test_a_price_that_no_budget_can_be_kept_with_is_refused(price: str, tmp_path: Path) -> None:
-    """What costs NaN would never go over --max-cost."""
-    table = tmp_path / "mine.toml"
-    table.write_text(f'[models]\n"tiny" = {{ prompt = 1, completion = {price} }}\n')
-    with pytest.raises(BadInput):
-        price_of("tiny", None, table)
-
-
-def test_the_study_cost_what_the_estimate_says() -> None:
-    """Measured over its 2,092 items: 216,450 tokens in, 59,285 out; at $10 and $30 a million that is $3.94."""
-    assert Price(10, 30).cost(216_450, 59_285) == pytest.approx(3.943, abs=0.001)
-    assert Price(10, 30).cost(216_450, 59_285, batch=True) == pytest.approx(1.972, abs=0.001)
 
 
 def start(dev: Path, url: str, out: Path) -> "subprocess.Popen[str]":

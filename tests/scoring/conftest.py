@@ -372,3 +372,41 @@ def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return tuple(capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with one file of each kind of record."""
+    from few_records import one_file_of_each
+
+    return one_file_of_each(tmp_path)
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key in the environment, which no file, message or error may show."""
+    from served_models import KEY
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """A file of 600 pairs, 100 of them held out."""
+    from next_heads import write_pairs
+
+    return write_pairs(tmp_path / "pairs.jsonl", 600, 100)
+
+
+@pytest.fixture(scope="session")
+def learner(tiny: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Name of an architecture to a tiny model that learns quickly: small random weights, no dropout."""
+    from next_heads import quick_learner
+
+    root = tmp_path_factory.mktemp("learners")
+
+    def folder(name: str, dropout: float = 0.0) -> Path:
+        made = root / f"{name}-{dropout}"
+        return made if made.is_dir() else quick_learner(tiny(name), made, dropout)
+
+    return folder

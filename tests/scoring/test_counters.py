@@ -72,3 +72,31 @@ def test_out_of_memory_changes_the_batches_and_no_score(tiny: Tiny, name: str) -
     np.testing.assert_allclose(np.array(found, dtype=float), np.array(expected, dtype=float), atol=1e-5)
     assert backend.tally.halvings > 0
     assert backend.budget <= CPU_TOKENS // 2
+
+
+@pytest.mark.parametrize("pooling", ["cls", "last"])
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_only_the_state_that_is_kept_goes_through_the_end_of_the_last_layer(
+    tiny: Tiny, name: str, pooling: Any
+) -> None:
+    """Of three sentences three states, not those of every token, reach the last feed-forward network."""
+    states = PooledStates(load(str(tiny(name))), pooling, -1, True)
+    texts = ["the baker sang", "the gardener", "my friend is kind"]
+    states(texts)
+    seen: list[int] = []
+    last = states._network.encoder.layer[-1]
+    last.intermediate.register_forward_pre_hook(lambda _, given: seen.append(given[0][..., 0].numel()))
+    states(texts)
+    assert sum(seen) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "name", ["bert", "bert-encoder", "roberta", "albert", "xlnet", "gpt2", "llama", "bloom", "t5", "bart"]
+)
+def test_the_state_that_is_kept_is_the_networks_own(tiny: Tiny, name: str) -> None:
+    """Wherever a network is cut, and if it cannot be."""
+    states = PooledStates(load(str(tiny(name))), "last", -1, True)
+    texts = ["the baker sang", "the gardener", "my friend is kind"]
+    found = states(texts)
+    states.__dict__["_gate"] = None
+    np.testing.assert_allclose(found, states(texts), atol=2e-6)

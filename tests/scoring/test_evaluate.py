@@ -1,98 +1,23 @@
 import json
-import os
-import re
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
-from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from few_records import PAIRS, PROBES, TEST, cats
 from tests_support import run_catsofa
 
 from catsofa.cli import main
 from catsofa.data import formats
 from catsofa.data.files import BadInput
-from catsofa.data.records import LABELS, AssociationTest, Candidate, Cat, Pair, Probe, Score, WordSet
-from catsofa.scoring import chunks, precision
-from catsofa.scoring.backend import Backend
+from catsofa.data.records import Score
 from catsofa.scoring.evaluate import evaluate, evaluate_all
 from catsofa.scoring.models import load
-from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.runs import Run, read_manifest, read_scores
-from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.runs import read_manifest, read_scores
 from catsofa.scoring.signature import differences
 
 Tiny = Callable[[str], Path]
-
-TARGETS = ("zorb", "florin", "glimmer")
-FILLS = (("kind", "stubborn", "bread"), ("friendly", "asleep", "roses"), ("clever", "quiet", "tomatoes"))
-
-
-def cats() -> list[Cat]:
-    """Nine intrasentence and three intersentence CATs about invented groups."""
-    inside = [
-        Cat(
-            kind="intrasentence",
-            bias_type="invented",
-            target=target,
-            context=f"The {target}s are BLANK.",
-            candidates=tuple(
-                Candidate(text=f"The {target}s are {fill}.", fill=fill, label=label)
-                for fill, label in zip(fills, LABELS, strict=True)
-            ),  # type: ignore[arg-type]  # three labels make three candidates
-        )
-        for target in TARGETS
-        for fills in FILLS
-    ]
-    after = [
-        Cat(
-            kind="intersentence",
-            bias_type="invented",
-            target=target,
-            context=f"My neighbour is a {target}.",
-            candidates=tuple(
-                Candidate(text=text, label=label)
-                for text, label in zip(("She is friendly.", "She is asleep.", "Bread sang."), LABELS, strict=True)
-            ),  # type: ignore[arg-type]  # three labels make three candidates
-        )
-        for target in TARGETS
-    ]
-    return [*inside, *after]
-
-
-PAIRS = [
-    Pair(more=f"The {a}s are {fill}.", less=f"The {b}s are {fill}.", direction="stereo", bias_type="invented")
-    for a, b in pairwise(TARGETS)
-    for fill in FILLS[0]
-]
-PROBES = [
-    Probe(category="invented", identity=f"{target}s", stereotype=f"are {fill}")
-    for target in TARGETS
-    for fills in FILLS
-    for fill in fills
-]
-TEST = AssociationTest(
-    id="invented",
-    x=WordSet(name="florins", items=("A florin sang.", "The florin baked.")),
-    y=WordSet(name="zorbs", items=("A zorb sang.", "The zorb baked.")),
-    a=WordSet(name="kind", items=("She is kind.", "He is friendly.")),
-    b=WordSet(name="asleep", items=("She is asleep.", "He is quiet.")),
-)
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with one file of each kind of record."""
-    for name, records in {"cats": cats(), "pairs": PAIRS, "probes": PROBES}.items():
-        formats.named("jsonl").write(records, tmp_path / f"{name}.jsonl")
-    formats.named("stereoset").write(cats(), tmp_path / "cats.json")
-    formats.named("seat").write([TEST], tmp_path / "tests")
-    return tmp_path
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "gemma2", "mamba", "bert", "roberta", "bart", "xlnet"])
@@ -119,16 +44,6 @@ def test_an_encoder_is_measured_on_association_tests(tiny: Tiny) -> None:
     assert "pooling=cls" in found["signature"]["model"]
 
 
-def test_a_run_that_is_done_is_not_forwarded_again(tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second call finds every score, and reports the same."""
-    first = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    monkeypatch.setitem(chunks.WAYS, Cat, lambda *_: pytest.fail("scored again"))
-    again = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    # NaN, the limits of an interval that is none, equals nothing
-    assert str(first.to_dict()) == str(again.to_dict())
-    assert json.loads((files / "run/report.json").read_text())["protocol"] == "catsofa"
-
-
 def test_a_limit_stands_in_the_signature(tiny: Tiny, files: Path) -> None:
     """Numbers of the first two CATs must not pass for numbers of all."""
     some = evaluate(str(tiny("gpt2")), files / "cats.jsonl", limit=2, resamples=0)
@@ -144,180 +59,6 @@ def test_a_signature_names_no_folder_of_a_machine(tiny: Tiny) -> None:
         found = evaluate(str(folder), on, resamples=0, protocol="sent-bias" if on == [TEST] else "catsofa")
         assert folder.name in str(found.signature)
         assert str(folder.parent) not in str(found.signature)
-
-
-def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny) -> None:
-    """The error is measured against the same model in float32; what flips between the two lies within it."""
-    folder = str(tiny("gpt2"))
-    assert "precision" not in evaluate(folder, cats(), resamples=10).to_dict()
-    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
-    half, full = (
-        {score.item: score.score or 0 for score in score_cats(Backend(load(folder, dtype=dtype)), cats(), DEFAULT)}
-        for dtype in ("bf16", "fp32")
-    )
-    gaps = [
-        (half[one.id] - half[other.id], full[one.id] - full[other.id])
-        for cat in cats()
-        for one, other in combinations(cat.candidates, 2)
-    ]
-    assert found["preferences"] == found["checked"] == len(gaps) == 36
-    assert found["error"] == pytest.approx(max(abs(one - other) for one, other in gaps), abs=1e-6)
-    assert found["within"] == sum(abs(one) <= found["error"] for one, _ in gaps)
-    assert sum(one * other < 0 for one, other in gaps) <= found["within"]
-    pairs = evaluate(folder, PAIRS, dtype="bf16", resamples=10).to_dict()["precision"]
-    assert pairs["preferences"] == len(PAIRS)
-
-
-def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No memory for a second model: a reason, and no number."""
-    folder = str(tiny("gpt2"))
-    padded = evaluate(str(tiny("bloom")), PROBES, protocol="sofa-hf", dtype="bf16", resamples=10).to_dict()["precision"]
-    assert padded == {
-        "dtype": "bfloat16",
-        "checked": 0,
-        "reason": "scores depend on the whole call under this protocol",
-    }
-    monkeypatch.setattr(precision, "_free_memory", lambda _: 1000)
-    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
-    assert found["checked"] == 0
-    assert "in float32 needs" in found["reason"]
-    assert "preferences" not in found
-
-
-def test_a_sample_comes_from_all_over_the_data() -> None:
-    """Every record of few; of many 64 at equal distances, the first among them."""
-    assert precision.spread(lambda: range(10)) == list(range(10))
-    assert precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
-
-
-def test_the_command_says_what_half_precision_may_have_decided(
-    tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
-) -> None:
-    """A sentence beside the tables; for probes, which have no preferences, the error of a score."""
-    said = catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--dtype", "bf16")[1]
-    assert re.search(
-        r"bfloat16: differences are off by up to 0\.\d{4} \(36 checked in float32\); \d+ of 36 preferences", said
-    )
-    assert "scores are off by" in catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--dtype", "bf16")[1]
-    assert "off by" not in catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl")[1]
-
-
-def test_a_limit_may_be_lifted_later(tiny: Tiny, files: Path) -> None:
-    """A first look at a few records is part of the whole run, not in its way."""
-    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", limit=2, resamples=100)
-    assert len(read_scores(files / "run")) == 6
-    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    assert len(read_scores(files / "run")) == 36
-
-
-def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) -> None:
-    """How ties count is decided after scoring; how pieces are averaged is not."""
-    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    with pytest.raises(ValueError, match=r"protocol\.length: mean → sum"):
-        evaluate(str(tiny("gpt2")), files / "cats.jsonl", protocol="stereoset-acl", out=files / "run")
-    with pytest.raises(ValueError, match=r"data: .* → "):
-        evaluate(str(tiny("gpt2")), files / "pairs.jsonl", out=files / "run")
-    with pytest.raises(ValueError, match=r"model\.architecture: GPT2LMHeadModel → LlamaForCausalLM"):
-        evaluate(str(tiny("llama")), files / "cats.jsonl", out=files / "run")
-
-
-def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk that was begun is done whole, so that its batches, and its last digits, do not depend on a kill."""
-    monkeypatch.setattr(chunks, "LEAST", 4)
-    monkeypatch.setattr(chunks, "MOST", 4)
-    backend = Backend(load(str(tiny("gpt2"))))
-    whole, stopped = Run.begin(None, {}, {}), Run.begin(None, {}, {})
-    assert len(list(chunks.score_all(backend, cats(), DEFAULT, whole))) == 12
-    stopped.add(score_cats(backend, cats()[:4], DEFAULT))
-    stopped.add(score_cats(backend, cats()[4:8], DEFAULT)[:5])
-    list(chunks.score_all(backend, cats(), DEFAULT, stopped))
-    assert list(stopped.scores()) == list(whole.scores())
-
-
-@pytest.mark.parametrize("given", [PROBES, PAIRS])
-def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
-    given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
-    monkeypatch.setattr(chunks, "LEAST", 1)
-    monkeypatch.setattr(chunks, "MOST", 1)
-    backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
-    after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
-    list(chunks.score_all(backend, given, DEFAULT, after))
-    plan, kind = chunks.AHEAD[type(given[0])], type(given[0])
-    monkeypatch.setattr(chunks, "AHEAD", {kind: lambda *of: (told.append("planned"), plan(*of))[1]})
-    monkeypatch.setattr(chunks, "meanwhile", lambda _: True)
-    add = ahead.add
-    monkeypatch.setattr(ahead, "add", lambda scores: (told.append("kept"), add(scores)))
-    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
-    assert list(ahead.scores()) == list(after.scores())
-    assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)
-    told.clear()
-    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
-    assert told == []
-
-
-SCORE = """
-import sys
-from catsofa.scoring import chunks, precision
-chunks.LEAST = chunks.MOST = 1
-way = chunks.WAYS
-from catsofa.data.records import Cat
-import time
-def slow(*given):
-    time.sleep(0.05)
-    return score(*given)
-score = way[Cat]
-way[Cat] = slow
-from catsofa.scoring.evaluate import evaluate
-print("ready", flush=True)
-evaluate(sys.argv[1], sys.argv[2], out=sys.argv[3], resamples=10)
-"""
-
-
-def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
-    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SIGKILL at three instants: the scores at the end are those of an undisturbed run, each once, to the last bit."""
-    arguments = [str(tiny("gpt2")), str(files / "cats.jsonl")]
-    for instant in (0.05, 0.2, 0.4):
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCORE, *arguments, str(files / "killed")], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(instant)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    monkeypatch.setattr(chunks, "LEAST", 1)
-    monkeypatch.setattr(chunks, "MOST", 1)
-    for name in ("killed", "whole"):
-        evaluate(arguments[0], arguments[1], out=files / name, resamples=10)
-    assert read_scores(files / "killed") == read_scores(files / "whole")
-    assert len(read_scores(files / "whole")) == 36
-
-
-def test_running_out_of_memory_halves_the_batches_and_is_noted(
-    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A device with little room: the same scores, smaller batches, a line in the journal."""
-    import torch
-
-    model = load(str(tiny("gpt2")))
-    expected = evaluate(model, files / "cats.jsonl", resamples=10).to_dict()["results"]
-    forward = model.module.transformer.forward
-
-    def small(input_ids: Any, **more: Any) -> Any:
-        if input_ids.numel() > 40:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return forward(input_ids, **more)
-
-    monkeypatch.setattr(model.module.transformer, "forward", small)
-    found = evaluate(model, files / "cats.jsonl", out=files / "run", resamples=10).to_dict()["results"]
-    assert str(found) == str(expected)
-    events = [json.loads(line) for line in (files / "run/journal.jsonl").read_text().splitlines()]
-    assert [event["event"] for event in events] == ["begun", "out of memory", "finished"]
-    assert events[1]["batch_tokens"] <= 40
 
 
 def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> None:
@@ -456,33 +197,3 @@ def test_the_protocols_say_what_they_do() -> None:
     shown = json.loads(run_catsofa("protocols", "show", "crows-pairs", "--json").stdout)
     assert set(shown["differs"]) == {"pseudo", "rounding", "ties"}
     assert "rounded to three decimals" in run_catsofa("protocols", "show", "crows-pairs").stdout
-
-
-def test_ctrl_c_keeps_what_was_scored(tiny: Tiny, files: Path) -> None:
-    """Exit code 130; the run can be opened by the next process at once."""
-    many = [
-        Probe(category="invented", identity=f"{target}s", stereotype=f"are {fill} {number}")
-        for target in TARGETS
-        for fill in FILLS[0]
-        for number in range(3000)
-    ]
-    formats.named("jsonl").write(many, files / "many.jsonl")
-    # the smallest batches of a model that cannot be packed: a minute of work
-    model = [str(tiny("bloom")), "--batch-tokens", "8"]
-    command = [str(Path(sys.executable).with_name("catsofa")), "score", *model, "--on", "many.jsonl"]
-    process = subprocess.Popen(
-        [*command, "--out", "run"],
-        cwd=files,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    while not (files / "run/manifest.json").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "run the same command again" in said
-    assert len(read_scores(files / "run")) < len(many)

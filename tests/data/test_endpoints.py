@@ -1,0 +1,64 @@
+"""Where a server is and how fast it may be asked: addresses, keys, pauses."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from catsofa.data.endpoints import Endpoint, Pace, retry_after
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT"}, 30),
+        ({"retry-after": "Wed, 21 Oct 2015 07:27:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds or a date, against a clock at 07:28:00; what cannot be read asks for nothing."""
+    assert retry_after(headers, datetime(2015, 10, 21, 7, 28, tzinfo=UTC)) == seconds
+
+
+def test_while_the_server_asks_for_quiet_nobody_starts() -> None:
+    """A hold of 0.2 s keeps every waiting request; 600 a minute then start 0.1 s apart."""
+
+    async def starts() -> list[float]:
+        pace, loop = Pace(600), asyncio.get_running_loop()
+        begin = loop.time()
+        pace.hold(0.2)
+        times = []
+
+        async def one() -> None:
+            await pace.turn()
+            times.append(loop.time() - begin)
+
+        await asyncio.gather(*[one() for _ in range(4)])
+        return times
+
+    assert sorted(asyncio.run(starts())) == pytest.approx([0.2, 0.3, 0.4, 0.5], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:sk-secret@127.0.0.1/v1", "https://x.org/v1?key=sk-secret", "127.0.0.1:8000/v1", "ftp://x/v1"]
+)
+def test_an_address_must_be_one_and_carry_no_secret(url: str) -> None:
+    """A key in the address would stand in every log."""
+    with pytest.raises(ValueError, match=r"address") as error:
+        Endpoint(base_url=url)
+    assert "sk-secret" not in str(error.value)
+
+
+def test_only_a_server_here_does_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere the missing key is named."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert Endpoint(base_url="http://localhost:1/v1").key() == "no-key"
+    with pytest.raises(ValueError, match="no key in the environment variable OPENAI_API_KEY"):
+        Endpoint().key()

@@ -1,0 +1,37 @@
+"""The server with faults that stands in `builders/fault_server.py`, started by a test."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROGRAM = Path(__file__).parent / "builders" / "fault_server.py"
+
+
+class Server:
+    """A fault server under way."""
+
+    def __init__(self, folder: Path, share: float, lasting: float = 0.0) -> None:
+        self.log = folder / "server.log"
+        arguments = [str(self.log), str(share), str(lasting), "7"]
+        self.process = subprocess.Popen([sys.executable, str(PROGRAM), *arguments], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/v1"
+
+    def became(self) -> list[dict[str, str]]:
+        """What became of each request so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    def settled(self) -> list[dict[str, str]]:
+        """What became of each request, once the server has noted the last."""
+        before = -1
+        while (now := self.log.stat().st_size) != before:
+            before = now
+            time.sleep(1)
+        return self.became()
+
+    def stop(self) -> None:
+        """End the server."""
+        self.process.kill()
+        self.process.communicate()

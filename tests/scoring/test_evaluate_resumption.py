@@ -1,0 +1,184 @@
+"""Scoring that is stopped, killed, called again or short of memory: the same scores in the end, each once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from few_records import FILLS, PAIRS, PROBES, TARGETS, cats
+
+from catsofa.data import formats
+from catsofa.data.records import Cat, Probe
+from catsofa.scoring import chunks
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.runs import Run, read_scores
+from catsofa.scoring.score_cats import score_cats
+
+Tiny = Callable[[str], Path]
+
+
+def test_a_run_that_is_done_is_not_forwarded_again(tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second call finds every score, and reports the same."""
+    first = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
+    monkeypatch.setitem(chunks.WAYS, Cat, lambda *_: pytest.fail("scored again"))
+    again = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
+    # NaN, the limits of an interval that is none, equals nothing
+    assert str(first.to_dict()) == str(again.to_dict())
+    assert json.loads((files / "run/report.json").read_text())["protocol"] == "catsofa"
+
+
+def test_a_limit_may_be_lifted_later(tiny: Tiny, files: Path) -> None:
+    """A first look at a few records is part of the whole run, not in its way."""
+    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", limit=2, resamples=100)
+    assert len(read_scores(files / "run")) == 6
+    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
+    assert len(read_scores(files / "run")) == 36
+
+
+def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) -> None:
+    """How ties count is decided after scoring; how pieces are averaged is not."""
+    evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
+    with pytest.raises(ValueError, match=r"protocol\.length: mean → sum"):
+        evaluate(str(tiny("gpt2")), files / "cats.jsonl", protocol="stereoset-acl", out=files / "run")
+    with pytest.raises(ValueError, match=r"data: .* → "):
+        evaluate(str(tiny("gpt2")), files / "pairs.jsonl", out=files / "run")
+    with pytest.raises(ValueError, match=r"model\.architecture: GPT2LMHeadModel → LlamaForCausalLM"):
+        evaluate(str(tiny("llama")), files / "cats.jsonl", out=files / "run")
+
+
+def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk that was begun is done whole, so that its batches, and its last digits, do not depend on a kill."""
+    monkeypatch.setattr(chunks, "LEAST", 4)
+    monkeypatch.setattr(chunks, "MOST", 4)
+    backend = Backend(load(str(tiny("gpt2"))))
+    whole, stopped = Run.begin(None, {}, {}), Run.begin(None, {}, {})
+    assert len(list(chunks.score_all(backend, cats(), DEFAULT, whole))) == 12
+    stopped.add(score_cats(backend, cats()[:4], DEFAULT))
+    stopped.add(score_cats(backend, cats()[4:8], DEFAULT)[:5])
+    list(chunks.score_all(backend, cats(), DEFAULT, stopped))
+    assert list(stopped.scores()) == list(whole.scores())
+
+
+@pytest.mark.parametrize("given", [PROBES, PAIRS])
+def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
+    given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
+    monkeypatch.setattr(chunks, "LEAST", 1)
+    monkeypatch.setattr(chunks, "MOST", 1)
+    backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
+    after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
+    list(chunks.score_all(backend, given, DEFAULT, after))
+    plan, kind = chunks.AHEAD[type(given[0])], type(given[0])
+    monkeypatch.setattr(chunks, "AHEAD", {kind: lambda *of: (told.append("planned"), plan(*of))[1]})
+    monkeypatch.setattr(chunks, "meanwhile", lambda _: True)
+    add = ahead.add
+    monkeypatch.setattr(ahead, "add", lambda scores: (told.append("kept"), add(scores)))
+    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert list(ahead.scores()) == list(after.scores())
+    assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)
+    told.clear()
+    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert told == []
+
+
+SCORE = """
+import sys
+from catsofa.scoring import chunks, precision
+chunks.LEAST = chunks.MOST = 1
+way = chunks.WAYS
+from catsofa.data.records import Cat
+import time
+def slow(*given):
+    time.sleep(0.05)
+    return score(*given)
+score = way[Cat]
+way[Cat] = slow
+from catsofa.scoring.evaluate import evaluate
+print("ready", flush=True)
+evaluate(sys.argv[1], sys.argv[2], out=sys.argv[3], resamples=10)
+"""
+
+
+def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
+    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGKILL at three instants: the scores at the end are those of an undisturbed run, each once, to the last bit."""
+    arguments = [str(tiny("gpt2")), str(files / "cats.jsonl")]
+    for instant in (0.05, 0.2, 0.4):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCORE, *arguments, str(files / "killed")], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(instant)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    monkeypatch.setattr(chunks, "LEAST", 1)
+    monkeypatch.setattr(chunks, "MOST", 1)
+    for name in ("killed", "whole"):
+        evaluate(arguments[0], arguments[1], out=files / name, resamples=10)
+    assert read_scores(files / "killed") == read_scores(files / "whole")
+    assert len(read_scores(files / "whole")) == 36
+
+
+def test_running_out_of_memory_halves_the_batches_and_is_noted(
+    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device with little room: the same scores, smaller batches, a line in the journal."""
+    import torch
+
+    model = load(str(tiny("gpt2")))
+    expected = evaluate(model, files / "cats.jsonl", resamples=10).to_dict()["results"]
+    forward = model.module.transformer.forward
+
+    def small(input_ids: Any, **more: Any) -> Any:
+        if input_ids.numel() > 40:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(input_ids, **more)
+
+    monkeypatch.setattr(model.module.transformer, "forward", small)
+    found = evaluate(model, files / "cats.jsonl", out=files / "run", resamples=10).to_dict()["results"]
+    assert str(found) == str(expected)
+    events = [json.loads(line) for line in (files / "run/journal.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["begun", "out of memory", "finished"]
+    assert events[1]["batch_tokens"] <= 40
+
+
+def test_ctrl_c_keeps_what_was_scored(tiny: Tiny, files: Path) -> None:
+    """Exit code 130; the run can be opened by the next process at once."""
+    many = [
+        Probe(category="invented", identity=f"{target}s", stereotype=f"are {fill} {number}")
+        for target in TARGETS
+        for fill in FILLS[0]
+        for number in range(3000)
+    ]
+    formats.named("jsonl").write(many, files / "many.jsonl")
+    # the smallest batches of a model that cannot be packed: a minute of work
+    model = [str(tiny("bloom")), "--batch-tokens", "8"]
+    command = [str(Path(sys.executable).with_name("catsofa")), "score", *model, "--on", "many.jsonl"]
+    process = subprocess.Popen(
+        [*command, "--out", "run"],
+        cwd=files,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    while not (files / "run/manifest.json").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command again" in said
+    assert len(read_scores(files / "run")) < len(many)

@@ -1,0 +1,74 @@
+"""What is said about scores in half precision: their error, and the preferences it may have decided."""
+
+import re
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from few_records import PAIRS, PROBES, cats
+
+from catsofa.scoring import precision
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.score_cats import score_cats
+
+Tiny = Callable[[str], Path]
+
+
+def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny) -> None:
+    """The error is measured against the same model in float32; what flips between the two lies within it."""
+    folder = str(tiny("gpt2"))
+    assert "precision" not in evaluate(folder, cats(), resamples=10).to_dict()
+    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
+    half, full = (
+        {score.item: score.score or 0 for score in score_cats(Backend(load(folder, dtype=dtype)), cats(), DEFAULT)}
+        for dtype in ("bf16", "fp32")
+    )
+    gaps = [
+        (half[one.id] - half[other.id], full[one.id] - full[other.id])
+        for cat in cats()
+        for one, other in combinations(cat.candidates, 2)
+    ]
+    assert found["preferences"] == found["checked"] == len(gaps) == 36
+    assert found["error"] == pytest.approx(max(abs(one - other) for one, other in gaps), abs=1e-6)
+    assert found["within"] == sum(abs(one) <= found["error"] for one, _ in gaps)
+    assert sum(one * other < 0 for one, other in gaps) <= found["within"]
+    pairs = evaluate(folder, PAIRS, dtype="bf16", resamples=10).to_dict()["precision"]
+    assert pairs["preferences"] == len(PAIRS)
+
+
+def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory for a second model: a reason, and no number."""
+    folder = str(tiny("gpt2"))
+    padded = evaluate(str(tiny("bloom")), PROBES, protocol="sofa-hf", dtype="bf16", resamples=10).to_dict()["precision"]
+    assert padded == {
+        "dtype": "bfloat16",
+        "checked": 0,
+        "reason": "scores depend on the whole call under this protocol",
+    }
+    monkeypatch.setattr(precision, "_free_memory", lambda _: 1000)
+    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
+    assert found["checked"] == 0
+    assert "in float32 needs" in found["reason"]
+    assert "preferences" not in found
+
+
+def test_a_sample_comes_from_all_over_the_data() -> None:
+    """Every record of few; of many 64 at equal distances, the first among them."""
+    assert precision.spread(lambda: range(10)) == list(range(10))
+    assert precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
+
+
+def test_the_command_says_what_half_precision_may_have_decided(
+    tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
+) -> None:
+    """A sentence beside the tables; for probes, which have no preferences, the error of a score."""
+    said = catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--dtype", "bf16")[1]
+    assert re.search(
+        r"bfloat16: differences are off by up to 0\.\d{4} \(36 checked in float32\); \d+ of 36 preferences", said
+    )
+    assert "scores are off by" in catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--dtype", "bf16")[1]
+    assert "off by" not in catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl")[1]

@@ -1,0 +1,62 @@
+"""A model behind a server, few records to score by it, and their scores by the same model run here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from completions_server import Behaviour, Served, serving
+
+from catsofa.data.endpoints import Endpoint
+from catsofa.data.records import Candidate, Cat, Label, Pair, Probe, Score
+from catsofa.scoring import models, protocols
+from catsofa.scoring.backend import Backend
+
+KEY = "sk-a-secret-of-the-test-0123456789"
+
+
+@contextmanager
+def server(folder: Path, **behaviour: Any) -> Iterator[tuple[Endpoint, Served]]:
+    """A server over a model, and how to reach it."""
+    with serving(folder, Behaviour(**behaviour)) as (url, behind):
+        yield Endpoint(base_url=url, concurrency=4, timeout=20, backoff=0.01), behind
+
+
+def _cat(kind: Any, context: str, texts: tuple[str, str, str]) -> Cat:
+    labels: tuple[Label, Label, Label] = ("stereotype", "anti-stereotype", "unrelated")
+    one, two, three = (Candidate(text=text, label=label) for text, label in zip(texts, labels, strict=True))
+    return Cat(kind=kind, bias_type="profession", target="baker", context=context, candidates=(one, two, three))
+
+
+CATS = [
+    _cat(
+        "intrasentence",
+        "The baker was BLANK.",
+        ("The baker was friendly.", "The baker was stubborn.", "The baker was salted."),
+    ),
+    _cat(
+        "intersentence",
+        "A florin walked into the kitchen.",
+        ("She sang to the roses.", "She never waters the roses, aren't they?", "Glimmers are long meetings."),
+    ),
+]
+PAIRS = [Pair(more="The zorbs are kind.", less="The florins are kind.", direction="stereo", bias_type="zorb")]
+PROBES = [
+    Probe(category="c", identity=identity, stereotype=stereotype)
+    for identity in ("zorbs", "florins", "the quiet bakers")
+    for stereotype in ("love long meetings", "are stubborn", "sing")
+]
+
+
+def directly(folder: Path, records: Any, way: Any) -> dict[tuple[str, str], Score]:
+    """The same records by a model that runs here."""
+    scores = way(Backend(models.load(str(folder), device="cpu")), records, protocols.named("catsofa"))
+    return {(found.item, found.task): found for found in scores}
+
+
+def written(records: Any, path: Path) -> Path:
+    """The path of a file that holds these records."""
+    from catsofa.data import jsonl
+
+    jsonl.write(records, path)
+    return path

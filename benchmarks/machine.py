@@ -1,6 +1,7 @@
 """What a figure was measured on: the machine's facts, its packed matmul peak, CPU seconds, and where results go."""
 
 import json
+import os
 import platform
 import statistics
 import time
@@ -8,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(os.environ.get("CATSOFA_RESULTS", Path(__file__).parent / "results"))
+"""Those of another machine go into a folder of its own."""
 KINDS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 """Instructions that decide how fast a product is."""
 SIDE = 2048
@@ -73,7 +75,7 @@ def peak(dtype: str, repeats: int = 5, clock: Clock = time.process_time) -> dict
 
 def save(name: str, part: str, found: dict[str, Any]) -> None:
     """Put one part of a result into its file, beside the parts that other runs put there."""
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{name}.json"
     whole = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     whole[part] = found

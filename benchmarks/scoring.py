@@ -304,10 +304,11 @@ def main() -> None:
     for work in works(shapes.SHARED, asked.scale):
         if asked.work not in work.name:
             continue
-        peaks = {part: machine.peak(PARTS[part], clock=CLOCK) for part in ("fp32", "bf16")}
+        parts = asked.parts.split(",")
+        peaks = {part: machine.peak(PARTS[part], clock=CLOCK) for part in ("fp32", "bf16") if part in parts}
         with tempfile.TemporaryDirectory() as name:
             folder = work.shape(work.size, Path(name))
-            found = measure(work, folder, asked.repeats, peer, asked.parts.split(","))
+            found = measure(work, folder, asked.repeats, peer, parts)
         top = {part: max(of.values()) for part, of in peaks.items()}
         shares = {part: 100 * speed / top.get(part, top["fp32"]) for part, speed in found["gflops"].items()}
         found |= {"peak_gflops": peaks, "percent_of_peak": shares, "machine": machine.facts(), "repeats": asked.repeats}

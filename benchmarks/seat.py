@@ -161,6 +161,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, help="sentences the batch-1 loop is timed on")
     parser.add_argument("--share", type=int, default=1, help="time ours on one distinct sentence in so many")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--dtypes", default="float32,bfloat16", help="of the encodings")
     parser.add_argument("--only", choices=("p-values", "encoding"), help="one of the two")
     options = parser.parse_args()
     found = {}
@@ -170,7 +171,7 @@ def main() -> None:
         tests = made_up()
         if options.tests.is_dir():
             tests = [test for test in formats.read(options.tests) if test.id.startswith("sent-weat")]
-        for dtype in ("float32", "bfloat16"):
+        for dtype in options.dtypes.split(","):
             name = f"encoding, {options.size}, {dtype}"
             found[name] = encoding(tests, options.size, options.sample, dtype, options.share)
     for name, part in found.items():

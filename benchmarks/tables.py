@@ -28,9 +28,9 @@ MISSING = "not measured"
 PRECISIONS = ("float32", "bfloat16")
 
 
-def kept(name: str) -> dict[str, Any]:
-    """A result, or nothing."""
-    file = RESULTS / f"{name}.json"
+def kept(name: str, machine: str = "") -> dict[str, Any]:
+    """A result, of another machine if one is named, or nothing."""
+    file = RESULTS / machine / f"{name}.json"
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
 
 
@@ -64,6 +64,25 @@ def ratios() -> list[str]:
         most = [allowed(works.get(work, {}), other, part) for part in ("fp32", "bf16")]
         lines.append(f"| {title} | {AGAINST[other]} | {full} | {apart} | {most[0]} | {bf16} | {most[1]} |")
     return lines + others()
+
+
+def elsewhere(machine: str) -> list[str]:
+    """Goals in float32 on another machine."""
+    works = kept("scoring", machine)
+    lines = ["| work | against | float32 | of the peak | this machine allows |", "|---" * 5 + "|"]
+    for title, work, other, goal, _ in GOALS:
+        found = works.get(work, {})
+        ratio, share = found.get("times", {}).get(other, {}).get("fp32"), found.get("percent_of_peak", {}).get("fp32")
+        lines.append(_row(title, AGAINST[other], ratio, goal, share))
+    seat = kept("seat", machine).get("encoding, base, float32", {})
+    title = "SEAT encoding, 15 sentence tests, BERT-base size"
+    return [*lines, _row(title, AGAINST["loop"], seat.get("ratio"), 12, seat.get("percent_of_peak"))]
+
+
+def _row(title: str, against: str, ratio: float | None, goal: float, share: float | None) -> str:
+    """A ratio beside its goal, the share of the peak, and the ratio at the peak."""
+    reached = MISSING if share is None else f"{share:.0f} %"
+    return f"| {title} | {against} | {verdict(ratio, goal)} | {reached} | {at_peak(ratio, share)} |"
 
 
 def allowed(found: dict[str, Any], other: str, part: str) -> str:
@@ -128,7 +147,7 @@ def growth() -> list[str]:
 
 
 def main() -> None:
-    for lines in (ratios(), shares(), growth()):
+    for lines in (ratios(), shares(), growth(), elsewhere("intel")):
         print("\n".join(lines), end="\n\n")
 
 

@@ -105,15 +105,15 @@ def main() -> None:
     try:
         with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
             app()
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
+        _leave(_stopped_by(error))
+        if isinstance(error, ImportError):
+            raise
         fail(str(error))
     except KeyboardInterrupt:  # before typer listens
-        fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
+        _leave(INTERRUPTED)
     except SystemExit as leave:
-        if leave.code == INTERRUPTED:  # typer turns Ctrl-C into this, without a word
-            fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
-        if leave.code == TERMINATED:
-            fail(f"asked to end; {_what_stays(sys.argv[1:])}", TERMINATED)
+        _leave(leave.code)  # typer turns Ctrl-C into this, without a word
         raise
     except BrokenPipeError:
         # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
@@ -127,6 +127,25 @@ def main() -> None:
         if not out_of_memory(error):
             raise
         fail(f"not enough memory; use another device, a smaller model or a smaller dtype; {_what_stays(sys.argv[1:])}")
+
+
+def _leave(code: object) -> None:
+    """End with a sentence if the code is that of somebody who stopped the command."""
+    if code == INTERRUPTED:
+        fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
+    if code == TERMINATED:
+        fail(f"asked to end; {_what_stays(sys.argv[1:])}", TERMINATED)
+
+
+def _stopped_by(error: BaseException | None) -> object:
+    """The code of whoever stopped the command, where a library that was being imported made another error of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return INTERRUPTED
+        if isinstance(error, SystemExit):
+            return error.code
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _what_stays(words: list[str]) -> str:

@@ -89,6 +89,27 @@ main()
     assert (done.returncode, done.stderr) == (130, "catsofa: stopped by you; nothing was begun\n")
 
 
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_who_stops_a_command_while_a_library_is_imported_is_not_told_that_it_is_missing(
+    stop: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Compiled libraries turn whatever ends their import into an ImportError, of which others make a sentence."""
+
+    def imports() -> None:
+        try:
+            raise ImportError("initialization failed") from stop
+        except ImportError:
+            raise ValueError("figures need matplotlib") from None
+
+    monkeypatch.setattr(sys, "argv", ["catsofa", "report", "run", "--out", "report.html"])
+    monkeypatch.setattr(cli, "app", imports)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == code
+    assert "matplotlib" not in (stderr := capsys.readouterr().err)
+    assert "run the same command again" in stderr
+
+
 def test_python_m_catsofa_is_catsofa() -> None:
     """Where the script is not on the path, the module is."""
     done = subprocess.run([sys.executable, "-m", "catsofa", "--version"], capture_output=True, text=True)

@@ -16,6 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import RESULTS
 from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import KEY, Server
 from catsofa.annotation.pull import pull
@@ -24,7 +25,7 @@ from catsofa.annotation.questions import interface, result_of
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.data.records import Candidate, Cat
 
-RESULTS = Path(__file__).parent / "results" / "annotation.json"
+FILE = RESULTS / "annotation.json"
 MADE = Path(__file__).parents[1] / ".venv-labelstudio" / "bin" / "label-studio"
 PEOPLE, LATER, PORT = 5, 100, 28_471
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
@@ -155,7 +156,7 @@ def main() -> None:
             server_peak = _peak(running.process.pid)
     print(f"push {push_seconds:.1f} s; the server's peak {server_peak:.0f} MiB")
     found = {"items": count, "people": PEOPLE, "push_seconds": push_seconds, "server_peak_mib": server_peak}
-    RESULTS.write_text(json.dumps({**found, "pulls": rows}, indent=1) + "\n")
+    FILE.write_text(json.dumps({**found, "pulls": rows}, indent=1) + "\n")
 
 
 def timed(action: Callable[[], object]) -> float:

@@ -9,18 +9,18 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import RESULTS
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.intervals import RESAMPLES, intervals
 from catsofa.scoring.significance import paired_randomisation
 from catsofa.scoring.stereoset import ICAT, MEASURES, icat, results
 
-RESULTS = Path(__file__).parent / "results" / "bootstrap.json"
+FILE = RESULTS / "bootstrap.json"
 TERMS, ITEMS = 79, 4229
 
 
@@ -85,8 +85,8 @@ def main() -> None:
         "all_sets_s": seconds(lambda: results(of), options.repeats),
         "randomisation_test_s": seconds(lambda: paired_randomisation(columns, others, ICAT), options.repeats),
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    FILE.parent.mkdir(parents=True, exist_ok=True)
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(found, indent=1))
 
 

@@ -18,12 +18,13 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.machine import RESULTS
 from catsofa.builders import outcomes, probes, stereotypes
 from catsofa.builders.parsing import Parser, spacy_parser
 from catsofa.data import formats
 from catsofa.data.records import Identity, Refused, Statement, Stereotype, Term
 
-RESULTS = Path(__file__).parent / "results" / "builders.json"
+FILE = RESULTS / "builders.json"
 SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
 BIASASKER = SHARED / "data" / "sbic" / "biasasker"
 SOFA = {"religion": (14, 2500), "gender": (115, 3400), "nationality": (224, 4600), "disability": (55, 849)}
@@ -98,8 +99,8 @@ def main() -> None:
         "round_trip_percent": round_trip(pipeline, kept, options.seed),
         "sofa": probes_of_sofa,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    FILE.parent.mkdir(parents=True, exist_ok=True)
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(found, indent=1))
 
 

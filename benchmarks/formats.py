@@ -11,10 +11,11 @@ from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.machine import RESULTS
 from catsofa.data import formats, jsonl, sofa_format
 from catsofa.data.records import Probe
 
-RESULTS = Path(__file__).parent / "results" / "formats.json"
+FILE = RESULTS / "formats.json"
 IDENTITIES = 408  # as many as SoFa has
 
 
@@ -103,7 +104,7 @@ def main() -> None:
         same = first.read_bytes() == back.read_bytes()
         sizes = {file.name: file.stat().st_size for file in (first, folder / "probes.csv")}
     print(f"JSONL, SoFa CSV and JSONL again: {'equal' if same else 'NOT EQUAL'}; {sizes}")
-    RESULTS.write_text(json.dumps({"probes": count, "equal": same, "bytes": sizes, "stages": rows}, indent=1) + "\n")
+    FILE.write_text(json.dumps({"probes": count, "equal": same, "bytes": sizes, "stages": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

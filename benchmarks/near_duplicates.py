@@ -10,13 +10,13 @@ import random
 import resource
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.machine import RESULTS
 from catsofa.builders.near_duplicates import band_keys, near_duplicates
 
-RESULTS = Path(__file__).parent / "results" / "near_duplicates.json"
+FILE = RESULTS / "near_duplicates.json"
 PAIRS_OF, SKETCHED = 2_000, 20_000
 """Texts that the two others are timed on: all pairs grow with the square of the count, datasketch in proportion."""
 COPIES = 50
@@ -97,8 +97,8 @@ def main() -> None:
         found["datasketch_hashes_ratio"] = round(seconds(hashes_of_datasketch, texts[:SKETCHED]) / hashed, 1)
     print(json.dumps(found, indent=1))
     if count == 1_000_000:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        FILE.parent.mkdir(parents=True, exist_ok=True)
+        FILE.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import RESULTS
 from catsofa.data import jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Pair, Score
 from catsofa.scoring.protocols import DEFAULT
@@ -26,7 +27,6 @@ from catsofa.scoring.results import report
 from catsofa.scoring.runs import Run
 from catsofa.scoring.signature import Signature, name_of
 
-RESULTS = Path(__file__).parent / "results"
 DOMAINS = {"gender": 0.12, "profession": 0.39, "race": 0.45, "religion": 0.04}
 TERMS, MODELS, RESAMPLES = 79, 10, 10_000
 SOFA = {"gender": 150, "religion": 60, "nationality": 170, "disability": 28}

@@ -24,6 +24,7 @@ AGAINST = {
     "evaluate": "evaluate perplexity",
     "minicons": "minicons, best batch",
 }
+SEAT = "SEAT encoding, 15 sentence tests, BERT-base size"
 MISSING = "not measured"
 PRECISIONS = ("float32", "bfloat16")
 
@@ -75,8 +76,7 @@ def elsewhere(machine: str) -> list[str]:
         ratio, share = found.get("times", {}).get(other, {}).get("fp32"), found.get("percent_of_peak", {}).get("fp32")
         lines.append(_row(title, AGAINST[other], ratio, goal, share))
     seat = kept("seat", machine).get("encoding, base, float32", {})
-    title = "SEAT encoding, 15 sentence tests, BERT-base size"
-    return [*lines, _row(title, AGAINST["loop"], seat.get("ratio"), 12, seat.get("percent_of_peak"))]
+    return [*lines, _row(SEAT, AGAINST["loop"], seat.get("ratio"), 12, seat.get("percent_of_peak"))]
 
 
 def _row(title: str, against: str, ratio: float | None, goal: float, share: float | None) -> str:
@@ -98,8 +98,7 @@ def others() -> list[str]:
     vectors = kept("sentences").get("all-MiniLM-L6-v2", {})
     pairs = [[vectors.get(key, {}).get(dtype) for key in ("times", "percent_of_peak")] for dtype in PRECISIONS]
     return [
-        f"| SEAT encoding, 15 sentence tests, BERT-base size | batch-1 loop "
-        f"{beside([(of.get('ratio'), of.get('percent_of_peak')) for of in encoded], (12, 20))}",
+        f"| {SEAT} | batch-1 loop {beside([(of.get('ratio'), of.get('percent_of_peak')) for of in encoded], (12, 20))}",
         f"| SEAT p-values, sampled | loop over 10⁵ splits | {verdict(p.get('sampled'), 10)} | | | | |",
         f"| SEAT p-values, without sampling | loop over 10⁵ splits | {verdict(p.get('without sampling'), 200)} |"
         " | | | |",

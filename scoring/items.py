@@ -45,7 +45,7 @@ def of_candidates(cats: Sequence[Cat], make: Callable[[Cat, Candidate], Item]) -
 
 
 def possible(cats: Sequence[Cat], text: Callable[[Cat, Candidate], Text]) -> list[Text]:
-    """What each candidate that can be scored has to be read for, so that all of it is tokenised in one call."""
+    """What each candidate that can be scored has to be read for, so that all of it is tokenised together."""
     found: list[Text] = []
     for cat in cats:
         for candidate in cat.candidates:

@@ -22,9 +22,8 @@ class Vocabulary:
     """A vocabulary matrix in blocks, whose logits are summed or listed; `fast` multiplies by packed copies."""
 
     def __init__(self, matrix: Any, *, fast: bool = False) -> None:
-        on_cpu = matrix.weight.device.type == "cpu"
-        self._rows, self._width = CPU_BLOCK if on_cpu else GPU_BLOCK
-        self.blocks = self._blocks(matrix, kernels.packed if fast else _plain)
+        self._rows, width = CPU_BLOCK if matrix.weight.device.type == "cpu" else GPU_BLOCK
+        self.blocks = _blocks(matrix, width, kernels.packed if fast else _plain)
 
     def logits(self, states: Any) -> Any:
         """All logits of each state."""
@@ -58,18 +57,19 @@ class Vocabulary:
         widest = exact(states.device)
         return top[:, 0].to(widest) + torch.stack(sums).to(widest).sum(0).log()
 
-    def _blocks(self, matrix: Any, product: Callable[[Any, Any], Product]) -> list[Product]:
-        """States to their logits over a stretch of the vocabulary, for each stretch."""
-        weight, bias = matrix.weight, getattr(matrix, "bias", None)
-        stretches = [slice(low, low + self._width) for low in range(0, len(weight), self._width)]
-        return [product(weight[stretch], None if bias is None else bias[stretch]) for stretch in stretches]
-
 
 def exact(device: Any) -> Any:
     """The widest floating type of a device."""
     import torch
 
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+def _blocks(matrix: Any, width: int, product: Callable[[Any, Any], Product]) -> list[Product]:
+    """States to their logits over a stretch of the vocabulary, for each stretch."""
+    weight, bias = matrix.weight, getattr(matrix, "bias", None)
+    stretches = [slice(low, low + width) for low in range(0, len(weight), width)]
+    return [product(weight[stretch], None if bias is None else bias[stretch]) for stretch in stretches]
 
 
 def _plain(weight: Any, bias: Any) -> Product:

@@ -49,7 +49,7 @@ def _hidden(reader: Reader, tokens: Tokens, at: int, pseudo: Pseudo) -> Ids:
 
 
 def read(backend: Backend, texts: Iterable[str]) -> dict[str, Tokens]:
-    """The tokens of whole texts as this kind of model reads them, tokenised in one call."""
+    """The tokens of whole texts as this kind of model reads them, each distinct one tokenised once."""
     if backend.model.kind in ("causal", "permutation"):
         return backend.reader.bare(texts)
     return {tokens.text: tokens for tokens in backend.reader.framed(texts).values()}

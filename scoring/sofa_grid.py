@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isfinite, log, nan, prod
 
 import numpy as np
@@ -111,13 +112,15 @@ def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
     for score in scores:
         if (at := numbers.get(score.item)) is not None:
             means[cells[at]] = _means(score)
-    return [_grid(name, names[name], means[begins[names[name].number] :]) for name in sorted(names)]
+    parts = zip(names.items(), pairwise(begins), strict=True)
+    found = [_grid(name, of, means[low:high]) for (name, of), (low, high) in parts]
+    return sorted(found, key=lambda grid: grid.category)
 
 
 def _grid(category: str, names: _Names, means: Array) -> Grid:
-    """The grid of a category, whose cells come first among these."""
-    own = means[: prod(names.shape)].reshape(*names.shape, 3)
-    return Grid(category, tuple(names.stereotypes), tuple(names.identities), own, names.probes)
+    """The grid of a category, whose cells these are."""
+    shaped = means.reshape(*names.shape, 3)
+    return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes)
 
 
 def _means(score: Score) -> Means:

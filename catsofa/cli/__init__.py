@@ -105,16 +105,11 @@ def main() -> None:
     try:
         with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
             app()
-    except (ValueError, ImportError) as error:
-        _leave(_stopped_by(error))
-        if isinstance(error, ImportError):
+    except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
+        _end_if_stopped(error)
+        if not isinstance(error, ValueError):
             raise
         fail(str(error))
-    except KeyboardInterrupt:  # before typer listens
-        _leave(INTERRUPTED)
-    except SystemExit as leave:
-        _leave(leave.code)  # typer turns Ctrl-C into this, without a word
-        raise
     except BrokenPipeError:
         # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -129,8 +124,12 @@ def main() -> None:
         fail(f"not enough memory; use another device, a smaller model or a smaller dtype; {_what_stays(sys.argv[1:])}")
 
 
-def _leave(code: object) -> None:
-    """End with a sentence if the code is that of somebody who stopped the command."""
+def _end_if_stopped(error: BaseException) -> None:
+    """End with a sentence if somebody stopped the command.
+
+    typer turns Ctrl-C into an exit without a word; a library that is being imported, into an error of its own.
+    """
+    code = _stopped_by(error)
     if code == INTERRUPTED:
         fail(f"stopped by you; {_what_stays(sys.argv[1:])}", INTERRUPTED)
     if code == TERMINATED:
@@ -138,7 +137,7 @@ def _leave(code: object) -> None:
 
 
 def _stopped_by(error: BaseException | None) -> object:
-    """The code of whoever stopped the command, where a library that was being imported made another error of it."""
+    """The code of whoever stopped the command, which may stand behind the error that came of it."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return INTERRUPTED

@@ -122,7 +122,7 @@ def test_python_m_catsofa_is_catsofa() -> None:
 def test_too_little_memory_is_one_sentence(
     said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where no smaller batch helps, as while a model is loaded, the sentence says what would; nothing else is it."""
+    """Where no smaller batch is tried the sentence says what would help; no other fault becomes it."""
 
     def fails(error: Exception) -> None:
         raise error

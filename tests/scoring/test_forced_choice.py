@@ -15,6 +15,7 @@ from catsofa.data.records import Candidate, Cat, Direction, Label, Pair, Probe
 from catsofa.scoring import forced_choice
 from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, parse
 
+pytestmark = pytest.mark.usefixtures("key")
 Tiny = Callable[[str], Path]
 Reply = Callable[[str], Any]
 
@@ -59,12 +60,6 @@ def preferring(*words: str) -> Reply:
         return "A" if ranks[0] < ranks[1] else "B"
 
     return reply
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key in the environment."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-test-0123456789")
 
 
 @pytest.mark.parametrize(

@@ -1,40 +1,18 @@
 import json
-from collections.abc import Mapping, Sequence
 from math import isnan, log, nan
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from few_grids import HAND, Cells, scored
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import protocols, sofa, sofa_grid, sofa_rankings
+from catsofa.scoring import sofa, sofa_grid
 from catsofa.scoring.intervals import Interval
-
-Cells = Mapping[tuple[str, str, str], tuple[float, float]]
-"""(category, stereotype, identity) to PPL(i + s) and PPL(i)."""
-
-HAND: Cells = {
-    ("craft", "are late", "zorbs"): (100, 10),
-    ("craft", "are late", "florins"): (100, 1),
-    ("craft", "sing well", "zorbs"): (10, 10),
-    ("craft", "sing well", "florins"): (1000, 1),
-}
-"""log10 PPL* of zorbs and florins: 1 and 2 for being late, 0 and 3 for singing well."""
-
-
-def _scored(cells: Cells) -> tuple[list[Probe], list[Score]]:
-    probes = [Probe(category=c, stereotype=s, identity=i) for c, s, i in cells]
-    scores = [
-        Score(item=probe.id, score=-log(whole), task="probe", extra={"identity": -log(alone)})
-        for probe, (whole, alone) in zip(probes, cells.values(), strict=True)
-    ]
-    return probes, scores
 
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
     """Variances 0.5 and 4.5 (ddof 1), DDS 1 and 3, category and SoFa score 2.5; each identity is lowest once in two."""
-    results = sofa.evaluate(*_scored(HAND))
+    results = sofa.evaluate(*scored(HAND))
     assert results.score.value == pytest.approx(2.5)
     assert results.categories["craft"].score.value == pytest.approx(2.5)
     assert {row.stereotype: (row.variance, row.dds) for row in results.stereotypes} == {
@@ -50,14 +28,14 @@ def test_a_grid_of_two_by_two_by_hand() -> None:
 
 def test_the_logarithm_and_ddof_are_options() -> None:
     """ddof 0 halves a variance over two; natural logarithms make it ln(10)^2 = 5.30 times as large."""
-    scored = _scored(HAND)
-    assert sofa.evaluate(*scored, ddof=0).score.value == pytest.approx(1.25)
-    assert sofa.evaluate(*scored, log_base=np.e).score.value == pytest.approx(2.5 * log(10) ** 2)
+    given = scored(HAND)
+    assert sofa.evaluate(*given, ddof=0).score.value == pytest.approx(1.25)
+    assert sofa.evaluate(*given, log_base=np.e).score.value == pytest.approx(2.5 * log(10) ** 2)
 
 
 def test_three_normalisations_stand_side_by_side() -> None:
     """Without division log PPL is 2, 2 and 1, 3: variances 0 and 2, mean 1; p(s | i) has numbers of its own."""
-    probes, scores = _scored(HAND)
+    probes, scores = scored(HAND)
     with_conditional = [
         Score(item=s.item, score=s.score, extra={**s.extra, "conditional": -log(10.0**k)}) for k, s in enumerate(scores)
     ]
@@ -72,7 +50,7 @@ def test_three_normalisations_stand_side_by_side() -> None:
 def test_rounding_of_a_probes_perplexity_is_the_released_analysis() -> None:
     """PPL 1.2346 becomes 1.235 before its logarithm."""
     cells: Cells = {("c", "s", "a"): (1.2346, 1), ("c", "s", "b"): (1, 1)}
-    plain, rounded = (sofa.evaluate(*_scored(cells), ppl_digits=digits).stereotypes[0].dds for digits in (None, 3))
+    plain, rounded = (sofa.evaluate(*scored(cells), ppl_digits=digits).stereotypes[0].dds for digits in (None, 3))
     assert plain == pytest.approx(log(1.2346) / log(10))
     assert rounded == pytest.approx(log(1.235) / log(10))
 
@@ -80,13 +58,13 @@ def test_rounding_of_a_probes_perplexity_is_the_released_analysis() -> None:
 def test_a_category_score_is_the_mean_over_all_its_stereotypes() -> None:
     """A public re-implementation starts its list anew for each stereotype and keeps the last: 4.5 instead of 2.5."""
     in_another_order = dict(reversed(HAND.items()))
-    assert sofa.evaluate(*_scored(HAND)).score.value == sofa.evaluate(*_scored(in_another_order)).score.value
+    assert sofa.evaluate(*scored(HAND)).score.value == sofa.evaluate(*scored(in_another_order)).score.value
 
 
 def test_the_sofa_score_is_the_plain_mean_over_categories() -> None:
     """(2.5 + 0.5) / 2, however many stereotypes each category has."""
     cells = dict(HAND) | {("age", "are late", "elders"): (100, 10), ("age", "are late", "children"): (100, 1)}
-    results = sofa.evaluate(*_scored(cells))
+    results = sofa.evaluate(*scored(cells))
     assert {name: found.score.value for name, found in results.categories.items()} == {
         "craft": pytest.approx(2.5),
         "age": pytest.approx(0.5),
@@ -99,7 +77,7 @@ def test_an_identity_of_two_categories_is_two_identities() -> None:
     cells = {
         (category, s, i): (w * (1 + (category == "b")), a) for category in "ab" for (_, s, i), (w, a) in HAND.items()
     }
-    results = sofa.evaluate(*_scored(cells))
+    results = sofa.evaluate(*scored(cells))
     assert [(row.category, row.identity) for row in results.identities] == [
         ("a", "zorbs"),
         ("a", "florins"),
@@ -110,7 +88,7 @@ def test_an_identity_of_two_categories_is_two_identities() -> None:
 
 def test_scores_are_joined_by_id_whatever_their_order() -> None:
     """Scores come back from many workers in any order."""
-    probes, scores = _scored(HAND)
+    probes, scores = scored(HAND)
     turned, straight = (sofa.evaluate(probes, order).to_dict() for order in (scores[::-1], scores))
     assert json.dumps(turned) == json.dumps(straight)
 
@@ -118,7 +96,7 @@ def test_scores_are_joined_by_id_whatever_their_order() -> None:
 def test_what_is_unscored_lowers_the_coverage_and_nothing_else() -> None:
     """Of 2 × 3 probes one has no score and one no PPL(i): 4/6 covered, and variances over the identities left."""
     cells = dict(HAND) | {("craft", "are late", "mimps"): (50, 5), ("craft", "sing well", "mimps"): (50, 5)}
-    probes, scores = _scored(cells)
+    probes, scores = scored(cells)
     scores[4] = Score(item=probes[4].id, score=None, reason="too long")
     scores[5] = Score(item=probes[5].id, score=-log(50), extra={"identity": None})
     results = sofa.evaluate(probes, scores)
@@ -130,7 +108,7 @@ def test_what_is_unscored_lowers_the_coverage_and_nothing_else() -> None:
 
 def test_a_stereotype_with_one_scored_identity_has_no_variance() -> None:
     """It is listed last with NaN, and the mean is over the others."""
-    probes, scores = _scored(HAND)
+    probes, scores = scored(HAND)
     results = sofa.evaluate(probes, scores[1:])
     assert [(row.stereotype, isnan(row.dds), isnan(row.variance)) for row in results.stereotypes] == [
         ("sing well", False, False),
@@ -142,7 +120,7 @@ def test_a_stereotype_with_one_scored_identity_has_no_variance() -> None:
 
 def test_without_scores_there_is_no_score() -> None:
     """A category that was not scored leaves the SoFa score undefined rather than a mean of the others."""
-    probes, scores = _scored(dict(HAND) | {("age", "are late", "elders"): (9, 3), ("age", "are late", "tots"): (9, 3)})
+    probes, scores = scored(dict(HAND) | {("age", "are late", "elders"): (9, 3), ("age", "are late", "tots"): (9, 3)})
     results = sofa.evaluate(probes, scores[:4])
     assert results.categories["craft"].score.value == pytest.approx(2.5)
     assert isnan(results.categories["age"].score.value)
@@ -153,7 +131,7 @@ def test_without_scores_there_is_no_score() -> None:
 def test_identities_that_tie_share_a_stereotype() -> None:
     """Two that are lowest together count half each, and a fair model makes every identity equally often the lowest."""
     cells = {("c", "s", name): (10.0, 10.0) for name in ("a", "b", "c", "d")}
-    results = sofa.evaluate(*_scored(cells))
+    results = sofa.evaluate(*scored(cells))
     assert [row.lowest for row in results.identities] == [0.25] * 4
     assert results.score.value == 0
 
@@ -195,8 +173,8 @@ def test_intervals_are_over_stereotypes() -> None:
     """A hundred stereotypes drawn from one world: the limits hold that world's mean variance, and follow the seed."""
     rng = np.random.default_rng(1)
     cells = {("c", f"s{s}", f"i{i}"): (10 ** rng.normal(), 1.0) for s in range(100) for i in range(20)}
-    scored = _scored(cells)
-    first, again, other = (sofa.evaluate(*scored, seed=seed, resamples=2000).score for seed in (1, 1, 2))
+    given = scored(cells)
+    first, again, other = (sofa.evaluate(*given, seed=seed, resamples=2000).score for seed in (1, 1, 2))
     assert 1.0 in first
     assert 0.05 < first.high - first.low < 0.3
     assert first == again != other
@@ -204,7 +182,7 @@ def test_intervals_are_over_stereotypes() -> None:
 
 def test_the_outcome_is_plain_data() -> None:
     """As it stands in our JSON, with the rows that issue and scripts rely on."""
-    found = json.loads(json.dumps(sofa.evaluate(*_scored(HAND)).to_dict()))
+    found = json.loads(json.dumps(sofa.evaluate(*scored(HAND)).to_dict()))
     assert found["score"] == pytest.approx(2.5)
     assert set(found["categories"]["craft"]) >= {"score", "stereotypes", "identities", "coverage", "intervals"}
     assert found["stereotypes"][0]["stereotype"] == "are late"
@@ -217,135 +195,7 @@ def test_the_outcome_is_plain_data() -> None:
     }
 
 
-def test_both_ends_are_named() -> None:
-    """The stereotype with the lowest DDS is the one all identities share; the text of the paper calls it strongest."""
-    assert sofa_rankings.ends(sofa.evaluate(*_scored(HAND)), "craft", top=1) == {
-        "identities most often lowest": ["zorbs"],
-        "identities most often highest": ["florins"],
-        "stereotypes with lowest DDS": ["are late"],
-        "stereotypes with highest DDS": ["sing well"],
-    }
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"), [("abc", "cab", 1.0), ("abcd", "cdef", 0.5), ("ab", "cd", 0.0), ("abc", "a", 1 / 3)]
-)
-def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str], expected: float) -> None:
-    """Two of four in common are one half."""
-    assert sofa_rankings.overlap(one, other) == pytest.approx(expected)
-
-
-TABLE_1 = {
-    "SoFa": [1, 9, 7, 8, 4, 2, 10, 3, 6, 5],
-    "StereoSet": [6, 4, 5, 3, 8, 7, 10, 9, 2, 1],
-    "CrowS-Pairs": [5, 4, 6, 3, 7, 8, 10, 9, 2, 1],
-}
-"""Ranks of ten models (BLOOM, GPT-2, XLNet, BART, Llama 2; two sizes each) in SoFa's Table 1."""
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "tau"),
-    [("StereoSet", "CrowS-Pairs", 0.911), ("SoFa", "StereoSet", -0.022), ("SoFa", "CrowS-Pairs", -0.022)],
-)
-def test_kendalls_tau_of_the_papers_ranks(one: str, other: str, tau: float) -> None:
-    """SoFa, Table 1: 0.911 between the two old benchmarks, -0.022 between SoFa and either."""
-    ranks = {name: {f"model {k}": float(rank) for k, rank in enumerate(row)} for name, row in TABLE_1.items()}
-    assert sofa_rankings.kendall(ranks[one], ranks[other]) == pytest.approx(tau, abs=5e-4)
-
-
-def test_two_models_are_compared_by_category() -> None:
-    """A model and itself agree fully; a model in which the identities change places has them in reversed order."""
-    exchanged = {(c, s, {"zorbs": "florins", "florins": "zorbs"}[i]): cell for (c, s, i), cell in HAND.items()}
-    one, other = sofa.evaluate(*_scored(HAND)), sofa.evaluate(*_scored(exchanged))
-    same, turned = sofa_rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
-    assert (same["models"], turned["models"]) == (["a", "b"], ["a", "c"])
-    assert same["kendall"] == {"identities": 1.0, "stereotypes": 1.0}
-    assert turned["kendall"] == {"identities": -1.0, "stereotypes": 1.0}
-    assert turned["overlap"]["identities most often lowest"] == 0
-    assert turned["overlap"]["stereotypes with lowest DDS"] == 1
-
-
-@pytest.fixture(scope="module")
-def oracle(shared: Path) -> dict[str, Any]:
-    """The grid of 600 mild probes as `evaluate` scored it with stories260K."""
-    found: dict[str, Any] = json.loads((shared / "oracles" / "sofa_stories260K_hf_evaluate.json").read_text())
-    return found
-
-
-def _cells(oracle: dict[str, Any], mode: str) -> dict[tuple[str, str, str], tuple[float, float]]:
-    cells = {}
-    for category, lists in oracle["inputs"].items():
-        found = oracle["modes"][mode]["categories"][category]
-        for stereotype, row in zip(lists["stereotypes"], found["ppl_probe"], strict=True):
-            for identity, whole, alone in zip(lists["identities"], row, found["ppl_identity"], strict=True):
-                cells[category, stereotype, identity] = whole, alone
-    return cells
-
-
-def _agree(results: sofa.Results, oracle: dict[str, Any], mode: str, rel: float) -> None:
-    """DDS and variance of every stereotype, every score, the top identity and the ends, as the reference has them."""
-    assert results.score.value == pytest.approx(oracle["modes"][mode]["sofa_score"], rel=rel)
-    for category, found in oracle["modes"][mode]["categories"].items():
-        stereotypes = oracle["inputs"][category]["stereotypes"]
-        rows = {row.stereotype: row for row in results.stereotypes if row.category == category}
-        assert [rows[s].dds for s in stereotypes] == pytest.approx(found["dds"], rel=rel)
-        assert [rows[s].variance for s in stereotypes] == pytest.approx(found["variance_ddof1"], rel=rel)
-        assert results.categories[category].score.value == pytest.approx(found["category_score"], rel=rel)
-        plain = found["no_normalisation_category_score"]
-        assert results.categories[category].normalisations["none"] == pytest.approx(plain, rel=rel)
-        ends = sofa_rankings.ends(results, category)
-        assert ends["stereotypes with lowest DDS"] == found["top3_stereotypes_lowest_dds"]
-        assert ends["stereotypes with highest DDS"][0] == found["highest_dds_stereotype"]
-        lowest = {row.identity: row.lowest * 25 for row in results.identities if row.category == category}
-        assert {name: count for name, count in lowest.items() if count} == found["top_identity_counts"]
-
-
-@pytest.mark.parametrize("mode", ["right_padding", "as_is_left_padding"])
-def test_the_measure_from_the_references_perplexities(oracle: dict[str, Any], mode: str) -> None:
-    """PPL*, DDS, variances and scores of 600 probes follow from the reference's perplexities to its printed digits."""
-    _agree(sofa.evaluate(*_scored(_cells(oracle, mode))), oracle, mode, rel=1e-6)
-
-
-def test_logarithm_and_ddof_variants_of_the_reference(oracle: dict[str, Any]) -> None:
-    """The reference prints the profession score with ddof 0 and with natural logarithms too."""
-    scored = _scored(_cells(oracle, "right_padding"))
-    expected = oracle["modes"]["right_padding"]["categories"]["profession"]
-    options: list[tuple[dict[str, Any], str]] = [
-        ({"ddof": 0}, "category_score_ddof0"),
-        ({"log_base": np.e}, "category_score_ln"),
-    ]
-    for option, name in options:
-        found = sofa.evaluate(*scored, **option).categories["profession"].score.value
-        assert found == pytest.approx(expected[name], rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("preset", "mode", "score"), [("catsofa", "right_padding", 0.1546), ("sofa-hf", "as_is_left_padding", 0.1432)]
-)
-def test_six_hundred_probes_from_text_to_score(
-    shared: Path, oracle: dict[str, Any], preset: str, mode: str, score: float
-) -> None:
-    """stories260K from the texts on: 0.1546, as one text a call has it.
-
-    Its tokenizer pads on the left, and there the `evaluate` metric puts BOS before the pads, so that a text's first
-    token is predicted from a pad and its distance from BOS depends on the longest text of the call: up to 55 % off in
-    a perplexity, and 0.1432. `sofa-hf` reproduces that, and no other preset does.
-    """
-    from catsofa.scoring import models
-    from catsofa.scoring.backend import Backend
-    from catsofa.scoring.score_probes import score_probes
-
-    protocol = protocols.named(preset)
-    probes = [Probe(category=c, stereotype=s, identity=i) for c, s, i in _cells(oracle, mode)]
-    scores = score_probes(Backend(models.load(str(shared / "models" / "stories260K"), device="cpu")), probes, protocol)
-    results = sofa.evaluate(probes, scores, normalisation=protocol.normalisation, ddof=protocol.ddof)
-    assert round(results.score.value, 4) == score
-    _agree(results, oracle, mode, rel=1e-4)
-    rounded = sofa.evaluate(probes, scores, ppl_digits=3)
-    assert rounded.score.value == pytest.approx(results.score.value, rel=1e-3)
-
-
 def test_limits_are_never_below_zero() -> None:
     """A variance is not negative, and with two stereotypes Student's t would say so."""
-    assert isinstance(found := sofa.evaluate(*_scored(HAND)).score, Interval)
+    assert isinstance(found := sofa.evaluate(*scored(HAND)).score, Interval)
     assert found.low == 0

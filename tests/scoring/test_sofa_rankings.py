@@ -1,0 +1,54 @@
+from collections.abc import Sequence
+
+import pytest
+from few_grids import HAND, scored
+
+from catsofa.scoring import sofa, sofa_rankings
+
+
+def test_both_ends_are_named() -> None:
+    """The stereotype with the lowest DDS is the one all identities share; the text of the paper calls it strongest."""
+    assert sofa_rankings.ends(sofa.evaluate(*scored(HAND)), "craft", top=1) == {
+        "identities most often lowest": ["zorbs"],
+        "identities most often highest": ["florins"],
+        "stereotypes with lowest DDS": ["are late"],
+        "stereotypes with highest DDS": ["sing well"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"), [("abc", "cab", 1.0), ("abcd", "cdef", 0.5), ("ab", "cd", 0.0), ("abc", "a", 1 / 3)]
+)
+def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str], expected: float) -> None:
+    """Two of four in common are one half."""
+    assert sofa_rankings.overlap(one, other) == pytest.approx(expected)
+
+
+TABLE_1 = {
+    "SoFa": [1, 9, 7, 8, 4, 2, 10, 3, 6, 5],
+    "StereoSet": [6, 4, 5, 3, 8, 7, 10, 9, 2, 1],
+    "CrowS-Pairs": [5, 4, 6, 3, 7, 8, 10, 9, 2, 1],
+}
+"""Ranks of ten models (BLOOM, GPT-2, XLNet, BART, Llama 2; two sizes each) in SoFa's Table 1."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "tau"),
+    [("StereoSet", "CrowS-Pairs", 0.911), ("SoFa", "StereoSet", -0.022), ("SoFa", "CrowS-Pairs", -0.022)],
+)
+def test_kendalls_tau_of_the_papers_ranks(one: str, other: str, tau: float) -> None:
+    """SoFa, Table 1: 0.911 between the two old benchmarks, -0.022 between SoFa and either."""
+    ranks = {name: {f"model {k}": float(rank) for k, rank in enumerate(row)} for name, row in TABLE_1.items()}
+    assert sofa_rankings.kendall(ranks[one], ranks[other]) == pytest.approx(tau, abs=5e-4)
+
+
+def test_two_models_are_compared_by_category() -> None:
+    """A model and itself agree fully; a model in which the identities change places has them in reversed order."""
+    exchanged = {(c, s, {"zorbs": "florins", "florins": "zorbs"}[i]): cell for (c, s, i), cell in HAND.items()}
+    one, other = sofa.evaluate(*scored(HAND)), sofa.evaluate(*scored(exchanged))
+    same, turned = sofa_rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
+    assert (same["models"], turned["models"]) == (["a", "b"], ["a", "c"])
+    assert same["kendall"] == {"identities": 1.0, "stereotypes": 1.0}
+    assert turned["kendall"] == {"identities": -1.0, "stereotypes": 1.0}
+    assert turned["overlap"]["identities most often lowest"] == 0
+    assert turned["overlap"]["stereotypes with lowest DDS"] == 1

@@ -97,6 +97,11 @@ def unscored(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
+def warned(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The warnings beside each model's numbers."""
+    return tuple(f"{model}: {warning}" for model, report, _ in rows for warning in report.get("warnings") or ())
+
+
 def ends(of: Sequence[Any]) -> list[Any]:
     """The first and the last few of an ordered list, none twice."""
     return list(of) if len(of) <= 2 * MOST else [*of[:MOST], *of[-MOST:]]

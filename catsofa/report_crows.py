@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, about, grouped, limited, scored, signatures, unscored
+from catsofa.report_cells import Row, Words, about, grouped, limited, scored, signatures, unscored, warned
 from catsofa.report_document import Cell, Figure, Section, Table
 
 LIMITS = (
@@ -39,6 +39,7 @@ def crows(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         columns=("model", "pairs of", "score", "ties", "pairs scored"),
         rows=tuple(body),
         signatures=signatures(rows),
+        warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "pairs of"),
     )

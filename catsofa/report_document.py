@@ -62,6 +62,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Sentences that every reader of the numbers must see; they may quote names of groups."""
     unscored: tuple[str, ...] = ()
     """Why items have no score; it may quote them."""
     offensive: bool = False

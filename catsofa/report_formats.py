@@ -97,6 +97,7 @@ def markdown(document: Document) -> str:
             lines += [_bar(table.columns), _bar("---" for _ in table.columns)]
             lines += [_bar(_plain(written(cell)) for cell in row) for row in table.rows]
             lines += ["", *(["</details>", ""] if table.offensive else [])]
+            lines += [line for warning in table.warnings for line in (f"> **Warning.** {_plain(warning)}", "")]
             lines += [f"- {_plain(note)}" for note in (*table.notes, *table.unscored)]
             lines += [f"- `{' '.join(line.replace('`', chr(39)).split())}`" for line in table.signatures] + [""]
     return "\n".join(lines)
@@ -121,7 +122,13 @@ def latex(document: Document) -> str:
     for section in document.sections:
         for table in section.tables:
             note = " ".join(
-                [section.limits, *table.notes, *table.unscored, "Signatures: " + "; ".join(table.signatures)]
+                [
+                    *(f"Warning: {warning}" for warning in table.warnings),
+                    section.limits,
+                    *table.notes,
+                    *table.unscored,
+                    "Signatures: " + "; ".join(table.signatures),
+                ]
             )
             parts += [*(["% May offend."] if table.offensive else []), *_longtable(table)]
             parts += [f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", ""]
@@ -211,14 +218,15 @@ def comma(document: Document) -> str:
     """A line for each cell of each table, numbers in full, with the signatures of its table."""
     text = StringIO()
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures"])
+    out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
     for section in document.sections:
         for table in section.tables:
             for at, column, cell in _cells(table):
                 of = cell if isinstance(cell, Number) else Number(None)
                 value = of.value if isinstance(cell, Number) else _cell_of_sheet(cell)
                 place = (_cell_of_sheet(section.title), table.name, at, column)
-                out.writerow([*place, value, of.low, of.high, of.mark, _cell_of_sheet("; ".join(table.signatures))])
+                beside = (_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings))
+                out.writerow([*place, value, of.low, of.high, of.mark, *beside])
     return text.getvalue()
 
 

@@ -79,6 +79,11 @@ def _signatures(found: Robust) -> tuple[str, ...]:
     return (without_folders(str(found.report["signature"]["line"])),)
 
 
+def _warnings(found: Robust) -> tuple[str, ...]:
+    """The warnings of all comparisons."""
+    return tuple(map(without_folders, found.report.get("warnings") or ()))
+
+
 def _of(row: Mapping[str, Any]) -> str:
     """How many items are compared, and the share of the originals that they are."""
     return f"{row['items']:,} ({row['coverage']:.0%} of originals)"
@@ -99,6 +104,7 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         rows=tuple(body),
         by=("model", "paraphrases"),
         signatures=_signatures(found),
+        warnings=_warnings(found),
         notes=("Both sides are over the items that are scored in both, so they may differ from numbers over all.",),
     )
 

@@ -5,7 +5,7 @@ from math import nan
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, chance, grouped, limited, scored, signatures, stars, unscored
+from catsofa.report_cells import Row, Words, chance, grouped, limited, scored, signatures, stars, unscored, warned
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
@@ -39,6 +39,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
         columns=("model", "test", "d", "p", "p (Holm)", "p is", "texts with a vector"),
         rows=tuple(body),
         signatures=signatures(rows),
+        warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "test"),
         notes=(

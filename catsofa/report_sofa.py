@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import MOST, Row, Words, about, ends, grouped, limited, scored, signatures, unscored
+from catsofa.report_cells import MOST, Row, Words, about, ends, grouped, limited, scored, signatures, unscored, warned
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import wilson
 
@@ -31,6 +31,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
         rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others)),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
+        warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "category"),
     )

@@ -18,6 +18,7 @@ from catsofa.report_cells import (
     scored,
     signatures,
     unscored,
+    warned,
 )
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.rank_correlation import LEAST, spearman
@@ -49,6 +50,7 @@ def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         rows=tuple(row for model, report, _ in rows for row in _measures(model, report["results"])),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
+        warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "task", "domain"),
     )

@@ -41,7 +41,8 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         """The rows as a table, for notebooks; every text in it is escaped."""
-        table = _table(self.rows(), self.heading())
+        beside = "".join(f"<p><b>Warning.</b> {escape(each)}</p>" for each in getattr(self, "warnings", ()))
+        table = beside + _table(self.rows(), self.heading())
         return f"<details><summary>May offend: open to read</summary>{table}</details>" if self.offensive else table
 
 

@@ -47,6 +47,8 @@ class ModelComparison(Tabular):
     """Items that every model scored, as a share of all."""
     signature: Signature | None = None
     """What the numbers are numbers of, where they come from files."""
+    warnings: tuple[str, ...] = ()
+    """Sentences that every reader of the numbers must see."""
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as it stands in our JSON."""
@@ -56,6 +58,7 @@ class ModelComparison(Tabular):
             "disagreement": {model: found.to_dict() for model, found in self.disagreement.items()},
             "items": self.items,
             "coverage": self.coverage,
+            "warnings": list(self.warnings),
             **({"signature": self.signature.to_dict()} if self.signature else {}),
         }
 

@@ -41,6 +41,8 @@ class Report(Tabular):
     """Scores of texts that are not in the data."""
     precision: Mapping[str, Any] = field(default_factory=dict)
     """Of a model in half precision: its measured error, and how many preferences lie within it."""
+    warnings: tuple[str, ...] = ()
+    """Sentences that every reader of the numbers must see, whatever shows them."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as it stands in our JSON."""
@@ -48,7 +50,14 @@ class Report(Tabular):
         counts = {"unscored": dict(self.unscored), "strangers": self.strangers}
         results = {"protocol": self.protocol, "results": self.results.to_dict()}
         precision = {"precision": dict(self.precision)} if self.precision else {}
-        return {**results, **terms, **counts, **precision, "signature": self.signature.to_dict()}
+        return {
+            **results,
+            **terms,
+            **counts,
+            **precision,
+            "warnings": list(self.warnings),
+            "signature": self.signature.to_dict(),
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each set of items."""

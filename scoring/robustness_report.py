@@ -37,6 +37,8 @@ class RobustnessReport(Tabular):
     """For each comparison, measure to adjusted p."""
     ranks: Sequence[RankStability]
     signature: Signature
+    warnings: tuple[str, ...] = ()
+    """Sentences that every reader of the numbers must see."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as it stands in our JSON."""
@@ -48,7 +50,7 @@ class RobustnessReport(Tabular):
             comparisons.append(row)
         ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
         found = {"protocol": self.signature.protocol, "comparisons": comparisons}
-        return {**found, **ranks, "signature": self.signature.to_dict()}
+        return {**found, **ranks, "warnings": list(self.warnings), "signature": self.signature.to_dict()}
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each comparison and measure."""

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, lines_in, note, print_json, progress, say, table
+from catsofa.cli.terminal import (
+    DATA,
+    Json,
+    Quiet,
+    doing,
+    examples,
+    lines_in,
+    note,
+    print_json,
+    progress,
+    say,
+    table,
+    warn,
+)
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
@@ -92,6 +105,7 @@ def compare(
         ]
         table(model, columns, rows)
         say(f"preferences that differ: {disagreement:.1f} %")
+    warn(found.warnings)
     say(str(found.signature))
 
 

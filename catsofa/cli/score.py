@@ -12,7 +12,7 @@ import typer
 from catsofa.cli import controls, export, protocols
 from catsofa.cli.data import local
 from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
-from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, progress, say, table, warn
 
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
@@ -178,6 +178,7 @@ def show(found: "Report") -> None:
         _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
     if found.terms:
         _rows("target terms: value, Wilson's interval", found.terms)
+    warn(found.warnings)
     for reason, count in found.unscored.items():
         note(f"unscored: {count:,} texts: {reason}")
     if found.strangers:
@@ -273,6 +274,7 @@ def robustness(
     for ranks in found.ranks:
         say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on paraphrases {' > '.join(ranks.paraphrase)}")
         say(f"Kendall's tau {ranks.kendall:.2f}")
+    warn(found.warnings)
     say(str(found.signature))
 
 

@@ -72,6 +72,12 @@ def note(text: str, *, quiet: bool = False) -> None:
         typer.echo(text, err=True)
 
 
+def warn(sentences: Iterable[str]) -> None:
+    """Print what belongs beside the numbers, on stdout as the numbers are."""
+    for sentence in sentences:
+        say(f"warning: {sentence}")
+
+
 def confirm(question: str) -> bool:
     """Ask a person for a yes."""
     PATIENCE.end()

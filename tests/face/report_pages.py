@@ -30,7 +30,7 @@ def models(folder: Path, text: str) -> Document:
     term = {"term": text, "domain": text, "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
     for at in range(3):
         name = f"{text} {at}"
-        run(folder / f"a{at}", cats(text), name, text, text, terms=[term], unscored={text: 3})
+        run(folder / f"a{at}", cats(text), name, text, text, terms=[term], unscored={text: 3}, warnings=[text])
         run(folder / f"b{at}", probes(text), name, text, text)
         run(folder / f"c{at}", association(text, 0.01), name, text, text)
         run(folder / f"d{at}", pairs(text), name, text, text)

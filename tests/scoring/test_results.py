@@ -37,7 +37,7 @@ def test_the_json_of_a_report() -> None:
     found = report(
         CATS, [Score(item=item, score=score) for item, score in GIVEN.items()], named("catsofa"), data="d", model="m"
     ).to_dict()
-    assert list(found) == ["protocol", "results", "unscored", "strangers", "signature"]
+    assert list(found) == ["protocol", "results", "unscored", "strangers", "warnings", "signature"]
     assert list(found["results"]) == ["intrasentence", "overall"]
     gender = found["results"]["intrasentence"]["pastime"]
     assert {key: gender[key] for key in ("lms", "ss", "icat", "items", "terms", "coverage")} == {

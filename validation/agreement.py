@@ -12,6 +12,7 @@ import numpy as np
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
+from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
 
@@ -32,6 +33,8 @@ class Agreement(Tabular):
     unanimous: float
     items: int
     """Items that two people or more judged; the others can show no agreement."""
+    judged: int
+    """Items that anybody judged."""
     annotations: int
     prevalence: float
     """The share of the most frequent label."""
@@ -45,7 +48,7 @@ class Agreement(Tabular):
         row: dict[str, Any] = {}
         for name in STATISTICS:
             row |= {name: getattr(self, name), f"{name}_low": self.low.get(name), f"{name}_high": self.high.get(name)}
-        return [{**row, "items": self.items, "annotations": self.annotations}]
+        return [{**row, "items": self.items, "judged": self.judged, "annotations": self.annotations}]
 
     def heading(self) -> str:
         """What a reader must know before reading kappa."""
@@ -82,18 +85,18 @@ def agreement(
 
 def agreement_by(
     annotations: Iterable[Annotation],
-    facet: Mapping[str, str],
+    column: Column,
     *,
     unit: Mapping[str, str] | None = None,
     resamples: int = 1000,
     seed: int = 0,
     watch: Watch = iter,
 ) -> dict[str, Agreement]:
-    """The same for each value of a facet of the items: a domain, a target term, a split."""
+    """Agreement within each value of a column; one that describes annotators groups judgements, not items."""
     groups: dict[str, list[Annotation]] = {}
     for annotation in answers(annotations):
-        if annotation.item in facet:
-            groups.setdefault(facet[annotation.item], []).append(annotation)
+        if (value := column.value(annotation)) is not None:
+            groups.setdefault(value, []).append(annotation)
     parts = watch(sorted(groups))
     return {value: agreement(groups[value], unit=unit, resamples=resamples, seed=seed) for value in parts}
 
@@ -144,7 +147,7 @@ def item_sums(ratings: Ratings) -> Floats:
     safe = np.maximum(n, 2)
     columns = [np.ones_like(n), pairs / (safe * (safe - 1)), counts.max(axis=1, initial=0) == n]
     rows = np.column_stack([*columns, counts / safe[:, None], counts, pairs / (safe - 1)])
-    return np.where((n >= 2)[:, None], rows, 0.0)
+    return np.where((ratings.people() >= 2)[:, None], rows, 0.0)
 
 
 def statistics_of(sums: Floats) -> Floats:
@@ -194,6 +197,7 @@ def _agreement(ratings: Ratings, sums: Floats, units: Indices, resamples: int, s
     return Agreement(
         **values,
         items=int(judged.sum()),
+        judged=len(judged),
         annotations=int(counts.sum()),
         prevalence=float(counts.max() / counts.sum()) if counts.any() else float("nan"),
         chance=float(((shares / shares.sum()) ** 2).sum()) if counts.any() else float("nan"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catsofa.data.records import Annotation, Cat, Pair
+from catsofa.validation.columns import Column, item_values
 from catsofa.validation.judgements import Grouping
 
 FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}
@@ -31,14 +32,14 @@ class Collected:
         """What each annotation was judged together with."""
         return (lambda annotation: str(annotation.extra[self.group])) if self.group else None
 
-    def facets(self) -> dict[str, dict[str, str]]:
+    def facets(self) -> dict[str, Column]:
         """Each item's domain and target term, where the annotations carry them."""
-        found = {name: facet(self.annotations, keys) for name, keys in FACETS.items()}
-        return {name: values for name, values in found.items() if values}
+        values = {name: item_values(self.annotations, keys) for name, keys in FACETS.items()}
+        return {name: Column(name=name, describes="items", values=held) for name, held in values.items() if held}
 
     def units(self) -> dict[str, str]:
         """The CAT each item was judged with, where the annotations carry it."""
-        return facet(self.annotations, UNIT)
+        return item_values(self.annotations, UNIT)
 
     def agreed_on(self) -> Sequence[Annotation]:
         """What agreement is measured on; for pairs, whether each person chose the pair's own bias type."""
@@ -138,14 +139,3 @@ def type_chosen(pairs: Iterable[Pair]) -> Iterator[Annotation]:
             chosen = pair.bias_type in vote.label.split("|")
             label = CHOSEN if chosen else NOT_CHOSEN
             yield replace(about(vote, pair.id, {"bias_type": pair.bias_type}), label=label)
-
-
-def facet(annotations: Iterable[Annotation], names: Sequence[str]) -> dict[str, str]:
-    """What each item's annotations carry under the first of these names that they have; items without are left out."""
-    found: dict[str, str] = {}
-    for annotation in annotations:
-        for name in names:
-            if value := annotation.extra.get(name):
-                found.setdefault(annotation.item, str(value))
-                break
-    return found

@@ -43,6 +43,11 @@ class Ratings:
         flat = np.bincount(self.item * len(self.labels) + self.label, minlength=len(self.items) * len(self.labels))
         return flat.reshape(len(self.items), len(self.labels)).astype(np.float64)
 
+    def people(self) -> Indices:
+        """How many different people judged each item."""
+        pairs = np.unique(self.item * len(self.annotators) + self.annotator)
+        return np.bincount(pairs // max(len(self.annotators), 1), minlength=len(self.items))
+
 
 def numbered(values: Iterable[str]) -> tuple[tuple[str, ...], Indices]:
     """The different values in the order they appear, and for each value its place among them."""

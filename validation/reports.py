@@ -9,7 +9,8 @@ from typing import Any
 
 from catsofa.validation.agreement import STATISTICS, Agreement, Watch, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.annotators import Annotator, Exclusion
-from catsofa.validation.collected import Collected, facet
+from catsofa.validation.collected import Collected
+from catsofa.validation.columns import column
 from catsofa.validation.confirmed import Confirmed
 from catsofa.validation.judgements import answers
 from catsofa.validation.votes import compare
@@ -44,29 +45,37 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
 def agreement_report(
     collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0, watch: Watch = iter
 ) -> dict[str, Any]:
-    """Agreement over everything, then by domain, target term and annotator, and by each further column asked for."""
+    """Agreement over everything, then by domain, target term and annotator, and by each further column asked for.
+
+    `columns` says of each column whether it describes items or annotators, and how many judgements have no value.
+    """
     annotations, unit = collected.agreed_on(), collected.units()
-    facets = collected.facets() | {column: _column(annotations, column) for column in by}
+    given = answers(annotations)
+    columns = collected.facets() | {name: column(given, name) for name in by}
     found = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
     parts: dict[str, dict[str, Any]] = {}
-    for name, values in facets.items():
-        within = agreement_by(annotations, values, unit=unit, resamples=resamples, seed=seed, watch=watch)
+    for name, described in columns.items():
+        within = agreement_by(given, described, unit=unit, resamples=resamples, seed=seed, watch=watch)
         parts[name] = {value: agreement_values(part) for value, part in within.items()}
     people = agreement_of_annotators(annotations, resamples=resamples, seed=seed)
     parts["annotator"] = {
         name: {"percent": a.percent, "intervals": {"percent": {"low": a.low, "high": a.high}}, "items": a.items}
         for name, a in people.items()
     }
-    given = answers(annotations)
+    kinds = {
+        name: {"describes": described.describes, "left_out": sum(described.value(a) is None for a in given)}
+        for name, described in columns.items()
+    }
     repeats = len(given) - len({(a.item, a.annotator) for a in given})
     asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
-    return {**found, "resampled": "CATs" if unit else "items", "repeats": repeats, **asked, "by": parts}
+    resampled = "CATs" if unit else "items"
+    return {**found, "resampled": resampled, "repeats": repeats, **asked, "columns": kinds, "by": parts}
 
 
 def agreement_values(found: Agreement) -> dict[str, Any]:
     """One set's statistics by name, with what they rest on and what to know before reading them."""
     values = {name: getattr(found, name) for name in STATISTICS}
-    rests_on = {name: getattr(found, name) for name in ("items", "annotations", "prevalence", "chance")}
+    rests_on = {name: getattr(found, name) for name in ("items", "judged", "annotations", "prevalence", "chance")}
     note = {"note": found.note} if found.note else {}
     intervals = {name: {"low": found.low[name], "high": found.high[name]} for name in STATISTICS}
     return {**values, "intervals": intervals, **rests_on, **note}
@@ -83,13 +92,3 @@ def annotators_report(people: Iterable[Annotator], exclusion: Exclusion) -> dict
 def _without_name(person: Annotator) -> Mapping[str, Any]:
     """A person's report, whose name is its key."""
     return {key: value for key, value in asdict(person).items() if key != "name"}
-
-
-def _column(annotations: Sequence[Any], column: str) -> dict[str, str]:
-    """What the items carry in a column, or a ValueError if none carries anything."""
-    if values := facet(annotations, (column,)):
-        return values
-    carried = sorted({name for annotation in annotations for name in annotation.extra})
-    raise ValueError(
-        f"no annotation has anything in a column {column!r}; they carry {', '.join(carried) or 'no other'}"
-    )

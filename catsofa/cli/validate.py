@@ -35,6 +35,11 @@ Out = Annotated[Path | None, typer.Option(help="Write what was confirmed: the CA
 Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason, as JSONL.")]
 SetAside = Annotated[Path | None, typer.Option(help="Write the annotations that did not count, with the reason.")]
 
+GROUPED = {
+    "items": "describes items; all judgements of its items",
+    "annotators": "describes annotators; its people's judgements only",
+}
+
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
@@ -165,7 +170,10 @@ def _say_votes(report: dict[str, Any]) -> None:
 )
 def agreement(
     source: Source,
-    by: Annotated[list[str] | None, typer.Option(help="A further column to break agreement down by.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that describes items (groups items) or annotators (groups their judgements)."),
+    ] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     json: Json = False,
@@ -185,13 +193,25 @@ def agreement(
         )
     if json:
         print_json(report)
-        return
+    else:
+        _say_agreement(report)
+
+
+def _say_agreement(report: dict[str, Any]) -> None:
+    """Agreement for people: all items, then the groups of each column, those that agree most first."""
     columns = ["", "kappa, 95 %", "alpha", "percent, 95 %", "unanimous", "items"]
     table("Agreement", columns, [_agreement_row("all", report)])
-    for name, parts in report["by"].items():
-        if name != "annotator":
-            most_agreed = sorted(parts.items(), key=lambda part: -(part[1]["percent"] or 0))
-            table(f"By {name}", columns, [_agreement_row(value, part) for value, part in most_agreed])
+    partly = report["items"] < report["judged"]
+    for name, kind in report["columns"].items():
+        parts = report["by"][name]
+        most_agreed = sorted(parts.items(), key=lambda part: -part[1]["percent"] if part[1]["items"] else 1)
+        rows = [_agreement_row(value, part) for value, part in most_agreed]
+        table(f"By {name} ({GROUPED[kind['describes']]})", columns, rows)
+        partly |= any(part["items"] < part["judged"] for part in parts.values())
+        if kind["left_out"]:
+            note(f"{kind['left_out']:,} judgements have no {name} and are in none of its groups")
+    if partly:
+        say("items: those that two people or more of the group judged, of all that anybody of it judged")
     if "question" in report:
         say(f"what people agree on: {report['question']}")
     say(f"{len(report['by']['annotator']):,} annotators: catsofa validate annotators shows each of them")
@@ -206,15 +226,18 @@ def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
 
     def within(key: str) -> str:
         ends = part["intervals"][key]
+        if part[key] != part[key]:
+            return "–"
         return f"{_number(part[key])} {_number(ends['low'])}–{_number(ends['high'])}"
 
+    items, judged = part["items"], part["judged"]
     return [
         name,
         within("fleiss_kappa"),
         _number(part["krippendorff_alpha"]),
         within("percent"),
         _number(part["unanimous"]),
-        part["items"],
+        f"{items:,}" if items == judged else f"{items:,} of {judged:,}",
     ]
 
 

@@ -13,7 +13,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from catsofa.data import formats
 from catsofa.data.records import Annotation
 from catsofa.validation.agreement import agreement, agreement_by, agreement_of_annotators
-from catsofa.validation.collected import Collected, collect, facet
+from catsofa.validation.collected import Collected, collect
+from catsofa.validation.columns import column
 from catsofa.validation.reports import agreement_report
 
 
@@ -150,7 +151,7 @@ def test_stereoset_agreement(shared: Path) -> None:
     assert [whole.percent, whole.unanimous] == pytest.approx([0.7552, 0.4834], abs=5e-5)
     assert (whole.items, whole.annotations) == (9054, 45270)
     dev = [a for a in collected.annotations if a.extra["split"] == "dev"]
-    parts = agreement_by(dev, facet(dev, ("bias_type",)), resamples=0)
+    parts = agreement_by(dev, column(dev, "bias_type"), resamples=0)
     assert {name: (p.items, round(p.percent, 4), round(p.fleiss_kappa, 4)) for name, p in parts.items()} == {
         "gender": (765, 0.7603, 0.6563),
         "race": (2886, 0.7556, 0.6484),
@@ -164,7 +165,7 @@ def test_stereoset_agreement(shared: Path) -> None:
 def test_kappa_inside_one_gold_class_is_about_zero(shared: Path) -> None:
     """Among items of one gold label chance explains all: kappa from -0.04 to 0, percent up to 86 %, no crash."""
     collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
-    parts = agreement_by(collected.annotations, facet(collected.annotations, ("gold_label",)), resamples=0)
+    parts = agreement_by(collected.annotations, column(collected.annotations, "gold_label"), resamples=0)
     assert all(-0.04 < part.fleiss_kappa < 0 for part in parts.values())
     assert all("prevalence paradox" in part.note for part in parts.values())
     assert parts["unrelated"].percent == pytest.approx(0.8588, abs=5e-5)

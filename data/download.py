@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from hashlib import file_digest
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from socket import gaierror
@@ -14,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
 
 Progress = Callable[[int, int | None], None]
@@ -74,12 +74,6 @@ class _Wanted:
         """Remove what an attempt left."""
         self.partial.unlink(missing_ok=True)
         self.version.unlink(missing_ok=True)
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def download(

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from catsofa.data.download import Unreachable, download, sha256_of
+from catsofa.data.checksums import sha256_of
+from catsofa.data.download import Unreachable, download
 from catsofa.data.files import BadInput, atomic_write, existing_file
+from catsofa.data.source_checks import check_file, expected_of, note_of, wrong
 from catsofa.data.sources import Source, SourceFile, home, how_to_bring, named
 
 Progress = Callable[[str, int, int | None], None]
@@ -73,9 +75,9 @@ def _alone(root: Path, source: Source) -> Iterator[None]:
 def _file(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
     """Bring one file, unless it is there, and hold it against its checksum."""
     target = root / source.folder / file.name
-    expected = file.sha256 or _seen_before(target)
     if target.exists():
-        return FetchedFile(path=target, sha256=_checked(target, expected), how="there", published=bool(file.sha256))
+        return _already_here(source, file, target)
+    expected = expected_of(target, file)
     if given:
         found, how = _copy(given / file.name if given.is_dir() else given, target, expected, file), "copied"
     else:
@@ -85,15 +87,12 @@ def _file(source: Source, file: SourceFile, root: Path, given: Path | None, prog
     return FetchedFile(path=target, sha256=found, how=how, published=bool(file.sha256))
 
 
-def _checked(target: Path, expected: str) -> str:
-    """The checksum of a file that is there; one that is not the released file is not replaced in silence."""
-    found = sha256_of(target)
-    if expected and found != expected:
-        raise ValueError(
-            f"{target} has SHA-256 {found} and not {expected}: it is not the released file; "
-            "it is used as it is, move it away to fetch the released one"
-        )
-    return found
+def _already_here(source: Source, file: SourceFile, target: Path) -> FetchedFile:
+    """A file that is already here, checked; a file with a wrong checksum is refused, not replaced."""
+    check = check_file(target, file)
+    if check.state == "wrong checksum":
+        raise ValueError(wrong(source.name, check))
+    return FetchedFile(path=target, sha256=check.found or sha256_of(target), how="there", published=check.published)
 
 
 def _from_net(source: Source, file: SourceFile, target: Path, expected: str, progress: Progress | None) -> str:
@@ -153,18 +152,7 @@ def _unpack(archive: Path, file: SourceFile, target: Path) -> None:
     raise BadInput(archive, "an archive without it", f"an archive with {file.name}")
 
 
-def _note(target: Path) -> Path:
-    """Where the checksum of a file is kept for which none is published, the way sha256sum writes it."""
-    return target.with_name(f"{target.name}.sha256")
-
-
-def _seen_before(target: Path) -> str:
-    """The checksum that an earlier download of the file had, if there was one."""
-    note = _note(target)
-    return note.read_text("utf-8").split()[0] if note.is_file() and note.stat().st_size else ""
-
-
 def _remember(target: Path, sha256: str) -> None:
     """Keep the checksum beside the file, so that the next download is held against it."""
-    with atomic_write(_note(target)) as file:
+    with atomic_write(note_of(target)) as file:
         file.write(f"{sha256}  {target.name}\n".encode())

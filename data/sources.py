@@ -1,5 +1,7 @@
 """Every released set by name, and where it lies on this machine; a local path always wins.
 
+A set used by name is checked against its published SHA-256 at every use; a local path is the user's own file.
+
 Data is looked for in the folder that CATSOFA_DATA names and then in the user's cache folder. What is fetched goes
 into CATSOFA_DATA where that is set, else into the cache.
 """
@@ -142,14 +144,30 @@ def folders() -> list[Path]:
 
 
 def find(source: Source) -> Path | None:
-    """Where a source lies on this machine, if all of it does."""
-    return next((source.below(root) for root in folders() if source.is_whole_in(root)), None)
+    """Where a source lies on this machine, if all of it does; its bytes are not looked at."""
+    root = root_of(source)
+    return source.below(root) if root else None
+
+
+def root_of(source: Source) -> Path | None:
+    """The first data folder that holds every file of a source."""
+    return next((root for root in folders() if source.is_whole_in(root)), None)
+
+
+def find_checked(source: Source) -> Path | None:
+    """Where a source lies on this machine; a file without the released SHA-256 is refused."""
+    from catsofa.data.source_checks import refuse_wrong
+
+    if root := root_of(source):
+        refuse_wrong(source, root)
+        return source.below(root)
+    return None
 
 
 def path(name: str) -> Path:
-    """Where a source lies on this machine; if it does not, an error says what to put where."""
+    """Where a source lies on this machine, checked; if it is not here, an error says what to put where."""
     source = named(name)
-    if found := find(source):
+    if found := find_checked(source):
         return found
     raise ValueError(f"{name} is not on this machine: run 'catsofa data fetch {name}', or {how_to_bring(source)}")
 
@@ -167,13 +185,13 @@ def how_to_bring(source: Source) -> str:
 
 
 def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Path:
-    """The path to read: what stands there, else the source of this name, which is fetched if need be."""
+    """The path to read: an existing file or folder, else the checked source of this name, fetched if need be."""
     if Path(name_or_path).exists() or isinstance(name_or_path, Path):
         return Path(name_or_path)
     if name_or_path in table():
         from catsofa.data.fetch import fetch
 
-        return find(table()[name_or_path]) or fetch(name_or_path, progress=progress).path
+        return find_checked(table()[name_or_path]) or fetch(name_or_path, progress=progress).path
     close = get_close_matches(name_or_path, table(), n=1)
     expected = "a file or folder, or the name of a source" + (f" ({close[0]}?)" if close else "")
     raise BadInput(name_or_path, "no such file", expected)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from catsofa.data.fetch import Fetched, Progress
     from catsofa.data.sources import Source
 
+SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksum": "wrong checksum"}
+"""What `data list` says of a set on this machine, by the state of its checksums."""
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that [bold]catsofa data list[/bold] shows.")]
 
 
@@ -95,14 +98,14 @@ def convert(
 
 
 def list_sources(json: Json = False) -> None:
-    """List the released sets: what they hold, how large they are, whether they are here."""
+    """List the released sets: what they hold, how large they are, whether they are here with the right checksum."""
     from catsofa.data import sources
 
     if json:
         print_json([_facts(source) for source in sources.table().values()])
         return
     rows = [
-        (source.name, source.holds, _size(_bytes(source)), source.licence, "yes" if sources.find(source) else "")
+        (source.name, source.holds, _size(_bytes(source)), source.licence, SHORT.get(_facts(source)["checksum"], ""))
         for source in sources.table().values()
     ]
     table("Released sets", ("name", "holds", "download", "licence", "here"), rows)
@@ -117,8 +120,10 @@ def show(name: Name, json: Json = False) -> None:
         print_json(facts)
         return
     for key, value in facts.items():
-        if key != "files":
+        if key not in ("files", "wrong") and (key, value) != ("checksum", None):
             say(f"{key:9} {'not on this machine' if value is None else value}")
+    for file in facts["wrong"]:
+        say(f"  {file['file']} has SHA-256 {file['sha256']}, not {file['expected']}: it cannot be used by name")
     say("files")
     for file in facts["files"]:
         say(f"  {file['name']}  {_size(file['bytes'])}")
@@ -165,8 +170,10 @@ def path(name: Name) -> None:
 def _facts(source: "Source") -> dict[str, Any]:
     """What is known of a source, for people and machines."""
     from catsofa.data import sources
+    from catsofa.data.source_checks import check_source, state_of
 
-    here = sources.find(source)
+    root = sources.root_of(source)
+    checks = check_source(source, root) if root else []
     return {
         "name": source.name,
         "holds": source.holds,
@@ -175,7 +182,13 @@ def _facts(source: "Source") -> dict[str, Any]:
         "cite": source.citation,
         "paper": source.paper,
         "origin": source.origin,
-        "here": str(here) if here else None,
+        "here": str(source.below(root)) if root else None,
+        "checksum": state_of(checks) if checks else None,
+        "wrong": [
+            {"file": str(check.path), "sha256": check.found, "expected": check.expected}
+            for check in checks
+            if check.state == "wrong checksum"
+        ],
         "files": [
             {"name": file.name, "url": file.url, "bytes": file.size, "sha256": file.sha256 or None}
             for file in source.downloads

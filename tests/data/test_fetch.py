@@ -1,5 +1,6 @@
 import io
 import json
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -205,15 +206,55 @@ def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path
     assert not first.path.exists()
 
 
-def test_another_file_in_its_place_is_not_overwritten(server: Files, tmp_path: Path) -> None:
-    """A corrected copy of one's own is used as it is; fetch says that it is not the released one."""
-    mine = tmp_path / "data/cats/cats.json"
-    mine.parent.mkdir(parents=True)
-    mine.write_bytes(CATS + b" ")
-    assert sources.resolve("cats") == mine
-    with pytest.raises(ValueError, match="it is used as it is, move it away to fetch the released one"):
-        fetch("cats")
+def wrong(tmp_path: Path, file: str = "cats/cats.json", content: bytes = CATS + b" ") -> Path:
+    """A file at the place of a released one, with other bytes."""
+    place = tmp_path / "data" / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+    return place
+
+
+def test_a_wrong_file_at_a_released_place_is_refused_by_name(server: Files, tmp_path: Path) -> None:
+    """Every use by name names the file and both checksums; the file stays, and its path can still be read."""
+    mine = wrong(tmp_path)
+    for use in (sources.resolve, sources.path, lambda name: list(sources.read(name)), fetch):
+        with pytest.raises(ValueError, match="'catsofa data fetch cats'") as refused:
+            use("cats")
+        assert {str(mine), digest(CATS), digest(CATS + b" ")} <= set(re.split(r"[ ,;]+", str(refused.value)))
     assert mine.read_bytes() == CATS + b" "
+    assert len(list(sources.read(str(mine)))) == len(list(sources.read(mine))) == 2
+
+
+def test_one_wrong_file_of_several_is_enough(server: Files, tmp_path: Path) -> None:
+    """A folder of files is a released set only if every file has its checksum."""
+    fetch("lexicons")
+    assert sources.resolve("lexicons")
+    wrong(tmp_path, "lexicons/crafts.csv", LEXICONS["crafts.csv"].replace(b"potter", b"zorber"))
+    with pytest.raises(ValueError, match=r"crafts\.csv has SHA-256"):
+        sources.resolve("lexicons")
+
+
+def test_a_first_download_is_held_to_its_checksum(server: Files, tmp_path: Path) -> None:
+    """Without a published checksum, a file is held to that of its first download; one put there is unchecked."""
+    fetch("unknown")
+    wrong(tmp_path, "unknown/cats.json")
+    with pytest.raises(ValueError, match="the file that was fetched first has"):
+        sources.resolve("unknown")
+    (tmp_path / "data/unknown/cats.json.sha256").unlink()
+    assert sources.resolve("unknown").exists()
+    assert {s["name"]: s["checksum"] for s in json.loads(run("list", "--json")[1])}["unknown"] == (
+        "no published checksum"
+    )
+
+
+def test_list_and_show_report_a_wrong_checksum(server: Files, tmp_path: Path) -> None:
+    """`data list` and `data show` say it, with the checksum that the file has."""
+    fetch("lexicons")
+    mine = wrong(tmp_path)
+    states = {s["name"]: s["checksum"] for s in json.loads(run("list", "--json")[1])}
+    assert states == {"cats": "wrong checksum", "unknown": None, "lexicons": "verified", "judged": None}
+    assert re.search(r"^cats .* wrong checksum *$", run("list")[1], re.M)
+    assert digest(mine.read_bytes()) in run("show", "cats")[1]
 
 
 def test_two_at_a_time_download_once(server: Files) -> None:

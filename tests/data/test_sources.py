@@ -6,7 +6,7 @@ import pytest
 from samples import write_sample
 
 from catsofa.data import formats, sources
-from catsofa.data.download import sha256_of
+from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
 
 BY_HAND = {

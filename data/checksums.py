@@ -1,0 +1,55 @@
+"""SHA-256 of files, computed once for each version of a large file."""
+
+import json
+import os
+import time
+from contextlib import suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+from catsofa.data.files import BadInput, atomic_write
+
+LARGE = 1 << 20
+"""Bytes from which a checksum is kept: a smaller file is hashed faster than its kept checksum is found."""
+SETTLED = 2.0
+"""Seconds after its last change from which a file's time stamp identifies its content."""
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def checked_sha256_of(path: Path, expected: str) -> str:
+    """The SHA-256 of a file's bytes; a large file is read again only after its size or time of change changed.
+
+    A kept checksum counts only if it is the `expected` one: a difference is always confirmed by reading the file.
+    """
+    status = path.stat()
+    if status.st_size < LARGE:
+        return sha256_of(path)
+    version = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    place = _kept_in(path)
+    if _kept(place) == [*version, expected]:
+        return expected
+    found = sha256_of(path)
+    if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
+        with suppress(OSError, BadInput), atomic_write(place) as file:
+            file.write(json.dumps([*version, found]).encode())
+    return found
+
+
+def _kept(place: Path) -> object:
+    """What was kept of a file: path, size, times of change and checksum; None if nothing readable was."""
+    with suppress(OSError, ValueError):
+        return json.loads(place.read_bytes())
+    return None
+
+
+def _kept_in(path: Path) -> Path:
+    """Where the checksum of a file is kept: in the user's cache, since data folders may be read-only."""
+    from platformdirs import user_cache_path
+
+    name = sha256(os.fsencode(path.resolve())).hexdigest()
+    return user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"

@@ -1,0 +1,76 @@
+"""Whether the files of a released set on this machine have the released SHA-256."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from catsofa.data.checksums import checked_sha256_of
+from catsofa.data.sources import Source, SourceFile
+
+State = Literal["verified", "no published checksum", "wrong checksum"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCheck:
+    """A file of a released set, with the SHA-256 it has and the one it must have; both empty if none is known."""
+
+    path: Path
+    found: str
+    expected: str
+    published: bool
+    """Whether the expected checksum is a published one; if not, it is that of the first download."""
+
+    @property
+    def state(self) -> State:
+        """The result in words."""
+        if not self.expected:
+            return "no published checksum"
+        return "verified" if self.found == self.expected else "wrong checksum"
+
+
+def note_of(target: Path) -> Path:
+    """Where the checksum of a first download is kept if none is published, in the format of sha256sum."""
+    return target.with_name(f"{target.name}.sha256")
+
+
+def expected_of(target: Path, file: SourceFile) -> str:
+    """The SHA-256 a file must have: the published one, else that of its first download, else empty."""
+    note = note_of(target)
+    if file.sha256 or not note.is_file():
+        return file.sha256
+    return (note.read_text("utf-8", "replace").split() or [""])[0]
+
+
+def check_file(target: Path, file: SourceFile) -> FileCheck:
+    """One file held against the checksum it must have; a file for which none is known is not read."""
+    expected = expected_of(target, file)
+    found = checked_sha256_of(target, expected) if expected else ""
+    return FileCheck(path=target, found=found, expected=expected, published=bool(file.sha256))
+
+
+def check_source(source: Source, root: Path) -> list[FileCheck]:
+    """Every file of a source in a data folder held against its checksum."""
+    return [check_file(root / source.folder / file.name, file) for file in source.files]
+
+
+def state_of(checks: list[FileCheck]) -> State:
+    """The worst result of a source's files."""
+    found = {check.state for check in checks}
+    order: tuple[State, ...] = ("wrong checksum", "no published checksum", "verified")
+    return next(state for state in order if state in found)
+
+
+def refuse_wrong(source: Source, root: Path) -> None:
+    """A ValueError that names the first file of a source without the SHA-256 it must have."""
+    for check in check_source(source, root):
+        if check.state == "wrong checksum":
+            raise ValueError(wrong(source.name, check))
+
+
+def wrong(name: str, check: FileCheck) -> str:
+    """One sentence on a file with a wrong checksum: the file, both checksums, what to do."""
+    whose = "the released file" if check.published else "the file that was fetched first"
+    return (
+        f"{name}: {check.path} has SHA-256 {check.found}, and {whose} has {check.expected}; move the file away "
+        f"and run 'catsofa data fetch {name}', or give the file by its path to use it as your own set"
+    )

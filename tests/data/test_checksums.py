@@ -1,0 +1,62 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from catsofa.data import checksums
+from catsofa.data.checksums import LARGE, checked_sha256_of, sha256_of
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file whose checksum is worth keeping, changed long ago."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(checksums, "SETTLED", -1.0)
+    path = tmp_path / "set.json"
+    path.write_bytes(b"x" * LARGE)
+    return path
+
+
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that are read to be hashed from now on."""
+    read: list[Path] = []
+
+    def noted(path: Path) -> str:
+        read.append(path)
+        return sha256_of(path)
+
+    monkeypatch.setattr(checksums, "sha256_of", noted)
+    return read
+
+
+def test_a_large_file_is_hashed_once_for_each_version(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second use reads nothing; a change of one byte that keeps size and mtime is still seen."""
+    expected, read = sha256_of(large), reads(monkeypatch)
+    assert [checked_sha256_of(large, expected) for _ in range(3)] == [expected] * 3
+    assert read == [large]
+    times = large.stat()
+    with large.open("r+b") as file:
+        file.write(b"y")
+    os.utime(large, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert checked_sha256_of(large, expected) != expected
+    assert read == [large, large]
+
+
+def test_a_difference_is_confirmed_by_reading(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged or unwritable cache never makes a right file wrong, nor a wrong one right."""
+    expected = sha256_of(large)
+    checked_sha256_of(large, expected)
+    kept = next((large.parent / "cache").rglob("*.json"))
+    for damage in (b"", b"\xff", b"[]", kept.read_bytes().replace(expected[:8].encode(), b"00000000")):
+        kept.write_bytes(damage)
+        assert checked_sha256_of(large, expected) == expected
+    assert checked_sha256_of(large, "0" * 64) == expected
+    monkeypatch.setenv("XDG_CACHE_HOME", str(large))
+    assert checked_sha256_of(large, expected) == expected
+
+
+def test_a_file_that_has_just_changed_is_not_kept(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two changes within one tick of the clock have one time stamp, so a fresh checksum is not kept."""
+    monkeypatch.setattr(checksums, "SETTLED", 3600.0)
+    checked_sha256_of(large, sha256_of(large))
+    assert not (large.parent / "cache").exists()

@@ -26,6 +26,7 @@ from catsofa.cli import (
     share,
     similarity,
     validate,
+    verify,
 )
 from catsofa.cli.patience import patience
 from catsofa.cli.terminal import fail
@@ -77,6 +78,7 @@ for room in (
     leaderboard,
     share,
     run,
+    verify,
 ):
     room.register(app)
 

@@ -1,0 +1,1 @@
+../../catsofa/verify.py

@@ -1,0 +1,70 @@
+"""The stores that `catsofa verify` can check, by kind, and the check of a path or of all stores below it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from catsofa.data.files import BadInput
+from catsofa.data.verdicts import Check, Fault, NotChecked, Verdict
+
+CHECKS: Mapping[str, str] = {
+    "run": "catsofa.scoring.run_checks:check_run",
+}
+"""Kind of store to the function that checks it, in the order in which a path is tried."""
+
+
+def verify(paths: Iterable[Path | str]) -> Iterator[Verdict]:
+    """The verdict on each store at these paths, or on each one below a folder that is no store itself."""
+    for path in _existing(paths):
+        seen = False
+        for verdict in _verdicts(path):
+            seen = True
+            yield verdict
+        if not seen:
+            kinds = ", ".join(CHECKS)
+            raise BadInput(path, "nothing that can be checked", f"one of {kinds}, or a folder that holds some")
+
+
+def _existing(paths: Iterable[Path | str]) -> list[Path]:
+    """The paths; one that does not exist is refused before any work."""
+    found = [Path(path) for path in paths]
+    for path in found:
+        if not os.path.lexists(path):
+            raise BadInput(path, "no such file or folder", f"one of {', '.join(CHECKS)}")
+    return found
+
+
+def _verdicts(path: Path) -> Iterator[Verdict]:
+    """The verdict on this path, or those on the stores below it; a store is not searched for others."""
+    if verdict := _verdict(path):
+        yield verdict
+    elif path.is_dir():
+        for below in sorted(path.iterdir()):
+            yield from _verdicts(below)
+
+
+def _verdict(path: Path) -> Verdict | None:
+    """The verdict of the first check that knows this kind of store."""
+    for kind, place in CHECKS.items():
+        try:
+            verdict = _check(place)(path)
+        except NotChecked:
+            raise
+        except BadInput as error:
+            return Verdict(path=path, kind=kind, faults=(Fault(error.path, _without_path(error)),))
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _check(place: str) -> Check:
+    """The check of this name, whose module is imported now."""
+    module, _, name = place.partition(":")
+    found: Check = getattr(import_module(module), name)
+    return found
+
+
+def _without_path(error: BadInput) -> str:
+    """What an error says, without the path that it begins with."""
+    return f"found {error.found}; expected {error.expected}"

@@ -1,0 +1,64 @@
+"""`catsofa verify`: 0 where every store is as it was written, 1 where one is not, 2 where there is nothing to check."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data.seals import check_seal, digest_of, sealed
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+from catsofa.scoring.runs import Run
+
+IDENTITY = {"model": {"digest": "sha256:aa"}, "data": "records:11", "protocol": {}}
+
+
+def a_run(folder: Path) -> Path:
+    """A run with two scores."""
+    with Run.begin(folder, IDENTITY, {"model": "m"}) as run:
+        run.add([Score(item=item, task="intrasentence", score=-1.0) for item in "ab"])
+    return folder
+
+
+def test_a_run_is_all_right_and_so_are_runs_below_a_folder(tmp_path: Path) -> None:
+    """Two runs below one folder: two verdicts, exit code 0."""
+    a_run(tmp_path / "runs" / "one")
+    a_run(tmp_path / "runs" / "two")
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "runs"), "--json"])
+    verdicts = json.loads(done.stdout)
+    assert (done.exit_code, [verdict["right"] for verdict in verdicts]) == (0, [True, True])
+    assert "2 scores" in verdicts[0]["checked"]
+
+
+def test_a_damaged_store_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None:
+    """The file that is wrong, and the others are checked nevertheless."""
+    a_run(tmp_path / "one")
+    a_run(tmp_path / "two")
+    (tmp_path / "one" / "scores.sqlite").write_bytes(b"no database" * 1000)
+    done = CliRunner().invoke(app, ["verify", str(tmp_path)])
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'one' / 'scores.sqlite'}: run, wrong: " in done.stdout
+    assert f"{tmp_path / 'two'}: run, all right" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["nowhere", "notes.txt", "empty"])
+def test_what_cannot_be_checked_is_exit_code_2(name: str, tmp_path: Path) -> None:
+    """No such path, and a path that holds no store."""
+    (tmp_path / "notes.txt").write_text("notes")
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / name)])
+    assert isinstance(done.exception, BadInput)
+    assert done.exception.path == tmp_path / name
+
+
+def test_a_sealed_document_is_as_it_was_whatever_its_keys_order() -> None:
+    """A changed field, an added one and a lost one are refused."""
+    document = sealed({"b": [1, 2.5, None], "a": {"c": "zorb"}})
+    check_seal(dict(reversed(document.items())), "file", "a copy")
+    assert document["checksum"] == digest_of({"a": {"c": "zorb"}, "b": [1, 2.5, None]})
+    without = {name: value for name, value in document.items() if name != "b"}
+    for changed in ({**document, "a": {"c": "quib"}}, {**document, "d": 1}, without):
+        with pytest.raises(BadInput, match="checksum"):
+            check_seal(changed, "file", "a copy")

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.data.seals import check_seal, digest_of, sealed
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
+from catsofa.data.seals import check_seal, digest_of, sealed
 from catsofa.scoring.runs import Run
 
 IDENTITY = {"model": {"digest": "sha256:aa"}, "data": "records:11", "protocol": {}}

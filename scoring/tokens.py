@@ -37,25 +37,37 @@ class Tokens:
         return [at for at, found in enumerate(self.segments) if found == segment]
 
     def span(self, begin: int, end: int) -> range:
-        """The positions that cover exactly these characters of the first text; a space belongs to what follows it."""
+        """The positions of the tokens that spell these characters of the first text.
+
+        A token of spaces alone belongs to the context, unless the tokenizer begins the word with it: Llama reads
+        "zorb" as "▁" and "zorb", and "▁" is then the first piece of the word.
+        """
         inside: list[int] = []
-        spaces: list[int] = []
-        for at in self.of():
-            if self.offsets[at][0] >= end:
-                break  # tokens stand in the order of their characters
-            low, high = self._without_space(at)
+        before: int | None = None
+        for position in self.of():
+            if self.offsets[position][0] >= end:
+                break  # tokens are in the order of their characters
+            low, high = self._without_space(position)
             if low == high:
-                spaces.append(at)
+                before = position
                 continue
             if low < end and high > begin:
                 if low < begin or high > end:
                     piece = self.text[low:high]
                     raise Unscorable(f"the token {piece!r} joins {self.text[begin:end]!r} with the letters beside it")
-                inside += [*spaces, at]
-            spaces = []
+                if not inside and before is not None and self._begins_word(before, position):
+                    inside.append(before)
+                inside.append(position)
+            before = None
         if not inside:
             raise Unscorable(f"no token covers {self.text[begin:end]!r}")
         return range(inside[0], inside[-1] + 1)
+
+    def _begins_word(self, space: int, first: int) -> bool:
+        """Whether a token of spaces is the word's own beginning: one plain space in its word, right before it."""
+        low, high = self.offsets[space]
+        joined = high == self._without_space(first)[0] and self.offsets[first][0] >= high
+        return joined and self.text[low:high] in ("", " ") and self.words[space] == self.words[first]
 
     def after(self, end: int) -> int:
         """How many tokens of the first text follow those that cover its beginning, as `span(0, end)` does."""

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from catsofa.scoring.models import load
-from catsofa.scoring.tokens import Reader, Unscorable
+from catsofa.scoring.tokens import Reader, Tokens, Unscorable
 
 Tiny = Callable[[str], Path]
 EVERY = ("gpt2", "llama", "bloom", "bert", "roberta", "bart", "xlnet")
@@ -56,6 +56,37 @@ def test_after_counts_what_a_span_from_the_beginning_leaves(tiny: Tiny, name: st
             except Unscorable as reason:
                 found = str(reason)
             assert found == expected
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("gap", ["  ", "   ", "\t "])
+@pytest.mark.parametrize("words", ["kind", "xylophone", "unbelievably kind"])
+def test_more_spaces_before_a_filler_add_no_piece_to_it(tiny: Tiny, name: str, gap: str, words: str) -> None:
+    """The pieces of a filler spell its words, and no token of a further space is among them."""
+    known = reader(tiny, name)
+    text, wide = f"Zorbs can be {words} people.", f"Zorbs can be{gap}{words} people."
+    read = known.framed([text, wide])
+    pieces = [known._tokenizer.convert_ids_to_tokens([read[t].ids[at] for at in _places(read[t], words)]) for t in read]
+    spelt = ["".join(piece).lstrip("Ġ▁") for piece in pieces]
+    assert spelt[0] == spelt[1]
+    assert sum(set(piece) <= set("Ġ▁ĉ") for piece in pieces[1]) <= 1
+    assert len(pieces[1]) <= len(pieces[0])
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2", "t5", "xlnet"])
+def test_the_mark_that_begins_a_word_stays_a_piece_of_it(tiny: Tiny, name: str) -> None:
+    """SentencePiece spells an unknown word "▁", "x" and so on: without "▁" the model is told that the word is rare."""
+    known = reader(tiny, name)
+    text = "Zorbs can be vivid people."
+    tokens = known.bare([text])[text]
+    pieces = known._tokenizer.convert_ids_to_tokens([tokens.ids[at] for at in _places(tokens, "vivid")])
+    assert pieces[:2] == ["▁", "v"]
+
+
+def _places(tokens: Tokens, words: str) -> range:
+    """The positions of words that occur once in a text."""
+    begin = tokens.text.index(words)
+    return tokens.span(begin, begin + len(words))
 
 
 def test_a_token_that_joins_the_filler_with_its_neighbour_is_refused(tiny: Tiny) -> None:

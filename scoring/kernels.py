@@ -65,13 +65,18 @@ def packed(weight: Any, bias: Any, gelu: str = "") -> Product:
 
 
 def _weight(part: Any) -> Any:
-    """A part's weight as (outputs, inputs), if it is nothing but a product and a sum."""
+    """A part's weight as (outputs, inputs) if it can be packed: a product and a sum, and not empty.
+
+    An inference tensor does not count its changes, so that a packed copy of it could not be trusted.
+    """
     import torch
     from transformers.pytorch_utils import Conv1D
 
-    if type(part) is torch.nn.Linear and part.weight.dtype in (torch.float32, torch.bfloat16):
-        return part.weight
-    return part.weight.t() if type(part) is Conv1D and part.weight.dtype in (torch.float32, torch.bfloat16) else None
+    if type(part) not in (torch.nn.Linear, Conv1D) or part.weight.dtype not in (torch.float32, torch.bfloat16):
+        return None
+    if part.weight.is_inference() or not part.weight.numel():
+        return None
+    return part.weight if type(part) is torch.nn.Linear else part.weight.t()
 
 
 def _fuse(parent: Any) -> Any:
@@ -109,8 +114,8 @@ def _replace(part: Any, product: Product, holder: Any = None) -> None:
 
 
 def _state(weight: Any) -> tuple[int, int]:
-    """What changes when a weight is written to or replaced."""
-    return weight.data_ptr(), weight._version
+    """What changes when a weight is written to or replaced; an inference tensor, which was never packed, has -1."""
+    return weight.data_ptr(), -1 if weight.is_inference() else weight._version
 
 
 def _works(part: Any) -> bool:

@@ -109,7 +109,8 @@ def load(
         "device_map": device_map,
         "quantization_config": _bits_and_bytes(quantisation),
     }
-    with quiet(), source.errors("the weights"):
+    # weights that are made in inference mode could be neither packed nor trained
+    with quiet(), source.errors("the weights"), torch.inference_mode(False):
         module, report = _loader(kind, config).from_pretrained(
             source.place, output_loading_info=True, **arguments, **{k: v for k, v in how.items() if v is not None}
         )
@@ -223,8 +224,11 @@ def _answers(source: Source, kind: Kind, module: Any, missing: set[str]) -> froz
 
 def _move(module: Any, device: str) -> Any:
     """The network on its device, or a sentence that says why it cannot be there."""
+    import torch
+
     try:
-        return module.to(device)
+        with torch.inference_mode(False):
+            return module.to(device)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
         raise ValueError(f"the model cannot be put on device {device!r} ({first}); cpu is always there") from None

@@ -10,7 +10,7 @@ from catsofa.scoring import kernels
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import ask
 from catsofa.scoring.models import Model, load
-from catsofa.scoring.questions import Continuation
+from catsofa.scoring.questions import Continuation, Fill, Infill, Question
 
 torch = pytest.importorskip("torch")
 
@@ -79,6 +79,47 @@ def test_training_goes_through_the_models_own_weights(model: Model) -> None:
     linear = next(part for part in model.module.modules() if kernels._weight(part) is not None)
     assert linear.weight.grad is not None
     assert linear.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert-without-next-sentence", "t5"])
+def test_inference_mode_around_a_call_changes_no_number(tiny: Tiny, pays: bool, name: str) -> None:
+    """A model loaded or asked inside inference mode answers as outside of it, and its weights stay ordinary ones."""
+    ids = (0, 30, 40, 50)
+    fill: Question = Fill(ids, (2,), (40,))
+    question = {"gpt2": Continuation(ids), "t5": Infill((3, 30, 40, 2), (0, 3, 30, 40), 2)}.get(name, fill)
+    (outside,) = ask(Backend(load(str(tiny(name)))), [question])
+    with torch.inference_mode():
+        model = load(str(tiny(name)))
+        assert not any(weight.is_inference() for weight in model.module.parameters())
+        np.testing.assert_allclose(ask(Backend(model), [question])[0], outside, atol=1e-5)
+    np.testing.assert_allclose(ask(Backend(model), [question])[0], outside, atol=1e-5)
+
+
+def test_weights_made_in_inference_mode_are_not_packed(tiny: Tiny, pays: bool) -> None:
+    """They do not count their changes, neither before packing nor when they replace packed ones."""
+    question = Continuation((0, 30, 40, 50))
+    for packed_first in (False, True):
+        model = load(str(tiny("gpt2")))
+        if packed_first:
+            (before,) = ask(Backend(model), [question])
+        with torch.inference_mode():
+            halves = {name: weight * 0.5 for name, weight in model.module.state_dict().items()}
+            model.module.load_state_dict(halves, assign=True)
+            (inside,) = ask(Backend(model), [question])
+        np.testing.assert_allclose(ask(Backend(model), [question])[0], inside, atol=1e-5)
+    assert np.abs(before - inside).max() > 1e-2
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, 8), (8, 0)])
+def test_a_product_of_no_width_is_left_as_it_is(pays: bool, inputs: int, outputs: int) -> None:
+    """An empty layer, as a pruned model has: nothing to pack, and the other layers are packed all the same."""
+    empty = torch.nn.Linear(inputs, outputs)
+    module = torch.nn.ModuleDict({"empty": empty, "full": torch.nn.Linear(8, 8)})
+    module.get_output_embeddings = lambda: None
+    kernels.speed_up(module)
+    assert hasattr(module["full"], "_plain_forward") == pays
+    assert empty(torch.zeros(2, inputs)).shape == (2, outputs)
 
 
 def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,7 @@
 """catsofa: build stereotype benchmarks, have people validate them, measure language models on them."""
 
-from importlib import import_module
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""True for type checkers alone; `typing` itself would take longer to import than all of this."""
 
 if TYPE_CHECKING:
     from catsofa.data.formats import convert
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from catsofa.data.sources import read
     from catsofa.scoring.evaluate import evaluate
 
-__version__ = version("catsofa")
+    __version__: str
 
 __all__ = [
     "Annotation",
@@ -57,8 +56,14 @@ _HOMES = {
 """Where a public name lives that is no record."""
 
 
-def __getattr__(name: str) -> Any:
-    """Public names arrive when they are asked for (PEP 562), so that `import catsofa` costs nothing."""
+def __getattr__(name: str) -> object:
+    """Imports a public name when somebody asks for it (PEP 562): Ctrl-C can hit an import only after `main` began."""
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("catsofa")
     if name in __all__:
         return getattr(import_module(f"catsofa.{_HOMES.get(name, 'data.records')}"), name)
     raise AttributeError(f"module 'catsofa' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`catsofa` and `python -m catsofa`, from their first instant: Ctrl-C while the program is being read is a sentence."""
+"""Entry point of `catsofa` and `python -m catsofa`: handles Ctrl-C and `kill` before it imports anything."""
 
 import sys
 
@@ -6,11 +6,47 @@ import sys
 def main() -> None:
     """Run a command."""
     try:
+        _end_at_once()
         from catsofa.cli import main as run
     except KeyboardInterrupt:
-        sys.stderr.write("catsofa: stopped by you; nothing was begun\n")
-        sys.exit(130)
-    run()
+        _say("stopped by you", 130)
+    try:
+        run()
+    finally:
+        _end_in_silence()
+
+
+def _end_at_once() -> None:
+    """Until a command begins, a signal ends the process without an exception, which an import could swallow.
+
+    A signal that the parent process ignores stays ignored. Other threads cannot set handlers, and need none.
+    """
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        return
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    says = {signal.SIGINT: ("stopped by you", 130), signal.SIGTERM: ("asked to end", 143)}
+    for sent, handler in usual.items():
+        if signal.getsignal(sent) == handler:
+            signal.signal(sent, lambda number, _: _say(*says[signal.Signals(number)]))
+
+
+def _end_in_silence() -> None:
+    """After the last word Ctrl-C ends what Python still tidies up, without a traceback."""
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _say(what: str, code: int) -> None:
+    """Say why the process ends, and end it."""
+    import os
+
+    os.write(2, f"catsofa: {what}; nothing was begun\n".encode())
+    os._exit(code)
 
 
 if __name__ == "__main__":

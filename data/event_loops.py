@@ -1,8 +1,11 @@
 """Asynchronous work for callers that are not: its event loop runs while the next result is waited for."""
 
 import asyncio
+import signal
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
+from types import FrameType
 from typing import Any, TypeVar
 
 S = TypeVar("S")
@@ -17,13 +20,48 @@ def pump(items: AsyncIterator[T]) -> Iterator[T]:
 
     runner = asyncio.Runner()
     try:
-        while (item := runner.run(following())) is not None:
+        while (item := _run(runner, following())) is not None:
             yield item
     finally:
         # a signal can leave the order to stop the loop behind, which would then stop the tidying up
         with suppress(RuntimeError):
             runner.get_loop().run_until_complete(asyncio.sleep(0))
         runner.close()
+
+
+def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T]) -> T:
+    """The result of the work. SIGTERM cancels the work before it does what it usually does, as Ctrl-C does.
+
+    An exception that a signal handler raises within a loop would leave generators half-run, which then complain.
+    """
+    usual = signal.getsignal(signal.SIGTERM)
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        return runner.run(work)
+    asked: list[int] = []
+
+    async def cancellable() -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def cancel(number: int, frame: FrameType | None) -> None:
+            if asked or task is None or task.done():
+                usual(number, frame)
+            else:
+                asked.append(number)
+                task.cancel()
+                loop.call_soon_threadsafe(lambda: None)  # wakes a loop that waits for the network
+
+        signal.signal(signal.SIGTERM, cancel)
+        return await work
+
+    try:
+        return runner.run(cancellable())
+    except asyncio.CancelledError:
+        if not asked:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+    usual(asked[0], None)
+    raise asyncio.CancelledError  # a handler that lets the program go on: the work was cancelled all the same
 
 
 async def as_they_end(items: Iterable[S], work: Callable[[S], Coroutine[Any, Any, T]], most: int) -> AsyncGenerator[T]:

@@ -103,8 +103,8 @@ def root(
 
 def main() -> None:
     """Run a command; what went wrong is one sentence on stderr and exit code 2."""
-    signal.signal(signal.SIGTERM, _end)
     try:
+        _handle_signals()
         with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
             app()
     except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
@@ -156,6 +156,13 @@ def _what_stays(words: list[str]) -> str:
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
         return "no score is kept without --out FOLDER, which a second call goes on with"
     return "what was finished is kept, run the same command again to go on"
+
+
+def _handle_signals() -> None:
+    """From here on Ctrl-C and `kill` raise, so that half-written files are removed; the entry point's handlers end."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _end)
 
 
 def _end(*_: object) -> NoReturn:

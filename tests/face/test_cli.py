@@ -73,20 +73,52 @@ def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_before_the_program_is_read_is_one_sentence() -> None:
-    """The first tenth of a second goes into imports; a traceback through them tells nobody anything."""
-    code = """
-import sys
+STARTING = """
+import os, sys
 class Impatient:
+    number, sent, seen = int(sys.argv[1]), int(sys.argv[2]), 0
     def find_spec(self, name, *_):
-        if name == "typer":
-            raise KeyboardInterrupt
+        Impatient.seen += bool(Impatient.seen or name == "catsofa.cli")
+        if Impatient.seen == Impatient.number:
+            os.kill(os.getpid(), Impatient.sent)
 sys.meta_path.insert(0, Impatient())
 from catsofa.__main__ import main
-main()
+sys.argv[1:] = ["--version"]
+try:
+    main()
+finally:
+    print(Impatient.seen)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (130, "catsofa: stopped by you; nothing was begun\n")
+"""Starts the program and sends it a signal as it looks for its Nth module after its handlers."""
+
+
+def starting(number: int, sent: signal.Signals) -> "subprocess.CompletedProcess[str]":
+    """The program that has a signal at its Nth import."""
+    return subprocess.run(
+        [sys.executable, "-c", STARTING, str(number), str(int(sent))], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("points", [4, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_at_any_import_of_the_start_is_one_sentence(sent: signal.Signals, code: int, points: int) -> None:
+    """From the first import of the entry point to the last before a command: the signal's code, never a traceback.
+
+    Before that, Python and the `.pth` files of its environment run, which no code of ours can change.
+    """
+    last = int(starting(100_000, sent).stdout.split()[-1])
+    assert last > 100
+    for number in {1 + last * step // points for step in range(points)}:
+        done = starting(number, sent)
+        assert (done.returncode, done.stderr.count("\n")) == (code, 1), f"import {number}: {done.stderr}"
+        assert done.stderr.startswith("catsofa: ")
+
+
+def test_an_ignored_ctrl_c_stays_ignored() -> None:
+    """A command that a shell starts in the background is not stopped by the Ctrl-C for another."""
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + STARTING
+    done = subprocess.run([sys.executable, "-c", code, "20", "2"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])

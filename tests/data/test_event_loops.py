@@ -1,0 +1,53 @@
+"""Asynchronous work that a signal stops."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STOPPED = """
+import asyncio, os, signal, sys
+from catsofa.data.event_loops import as_they_end, pump
+
+def end(*_):
+    sys.exit(143)
+
+async def work(number):
+    try:
+        if number == 3:
+            os.kill(os.getpid(), SENT)
+        await asyncio.sleep(0 if number < 3 else 60)
+        return number
+    finally:
+        with open("ended", "a") as file:
+            file.write(f"{number} ")
+
+async def items():
+    running = as_they_end(range(10), work, 4)
+    try:
+        async for item in running:
+            yield item
+    finally:
+        await running.aclose()
+
+signal.signal(signal.SIGTERM, end)
+try:
+    for item in pump(items()):
+        pass
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_within_the_loop_ends_all_work_without_a_word(
+    sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """The handler's own exit code, nothing on stderr, and every piece of work under way got to its end."""
+    script = STOPPED.replace("SENT", str(int(sent)))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=30)
+    assert (done.returncode, done.stderr) == (code, "")
+    ended = {int(number) for number in (tmp_path / "ended").read_text().split()}
+    assert ended == {0, 1, 2, 3}

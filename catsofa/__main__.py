@@ -1,7 +1,5 @@
 """Entry point of `catsofa` and `python -m catsofa`: handles Ctrl-C and `kill` before it imports anything."""
 
-import sys
-
 
 def main() -> None:
     """Run a command."""

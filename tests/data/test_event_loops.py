@@ -42,9 +42,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_within_the_loop_ends_all_work_without_a_word(
-    sent: signal.Signals, code: int, tmp_path: Path
-) -> None:
+def test_a_signal_within_the_loop_ends_all_work_without_a_word(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """The handler's own exit code, nothing on stderr, and every piece of work under way got to its end."""
     script = STOPPED.replace("SENT", str(int(sent)))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=30)

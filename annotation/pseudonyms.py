@@ -1,47 +1,84 @@
-"""Names in a release: the same person is the same name throughout, and nobody without the secret can go back."""
+"""Names in a release: each person has one name throughout, and nobody can compute whose name it is."""
 
 import hmac
-from collections.abc import Iterable
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from hashlib import sha256
 
 from catsofa.data.records import Annotation, Cat, Extra, Probe
 
+Names = Callable[[str], str]
+"""Gives a person's pseudonym."""
+
 
 def pseudonym(name: str, secret: str) -> str:
-    """A name made of a keyed hash: who knows all worker ids cannot try them without the secret."""
+    """A keyed hash of a name: without the secret, nobody can try all worker ids."""
     return f"a{hmac.new(secret.encode(), name.encode(), 'sha256').hexdigest()[:12]}"
 
 
-def hidden(votes: Iterable[Annotation], secret: str) -> tuple[Annotation, ...]:
-    """Votes with names replaced, and without times and whatever else they carried, in the order of the new names."""
-    bare = [Annotation(item=v.item, annotator=pseudonym(v.annotator, secret), label=v.label) for v in votes]
-    return tuple(sorted(bare, key=lambda vote: vote.annotator))
+def keyed(secret: str) -> Names:
+    """Pseudonyms by a secret: the same person has the same name in every release with this secret."""
+    return partial(pseudonym, secret=secret)
 
 
-def without_names(item: Cat | Probe, secret: str) -> Cat | Probe:
+def numbered(items: Iterable[Cat | Probe]) -> Names:
+    """Pseudonyms a1, a2, … for the people of these items alone, the same whenever the items are the same.
+
+    People are ordered by a hash of what they wrote and judged, which the release publishes in any case. Neither
+    their names nor their order in a file enters a pseudonym, so a list of worker ids is of no use against it.
+    """
+    parts: dict[str, list[object]] = defaultdict(list)
+    for item in items:
+        for name, part in _parts(item):
+            parts[name].append(part)
+    order = {name: sha256(json.dumps(sorted(map(json.dumps, part))).encode()).digest() for name, part in parts.items()}
+    width = len(str(len(order)))
+    return {name: f"a{number:0{width}}" for number, name in enumerate(sorted(order, key=order.__getitem__), 1)}.__getitem__
+
+
+def _parts(item: Cat | Probe) -> Iterator[tuple[str, object]]:
+    """Each person of an item, with what the person did."""
+    if item.source.get("writer"):
+        yield str(item.source["writer"]), (item.id, "writer")
+    for question, review in item.extra.get("review", {}).items():
+        yield from ((vote["annotator"], (item.id, question, vote["label"])) for vote in review["votes"])
+    for candidate in () if isinstance(item, Probe) else item.candidates:
+        yield from ((vote.annotator, (vote.item, vote.label)) for vote in candidate.votes)
+
+
+def without_names(item: Cat | Probe, names: Names) -> Cat | Probe:
     """An item whose writer and judges are pseudonyms."""
-    source, extra = hidden_writer(item.source, secret), hidden_review(item.extra, secret)
+    source, extra = hidden_writer(item.source, names), hidden_review(item.extra, names)
     if isinstance(item, Probe):
         return replace(item, source=source, extra=extra)
-    one, two, three = (replace(c, votes=hidden(c.votes, secret)) for c in item.candidates)
+    one, two, three = (replace(c, votes=hidden(c.votes, names)) for c in item.candidates)
     return replace(item, candidates=(one, two, three), source=source, extra=extra)
 
 
-def hidden_writer(source: Extra, secret: str) -> Extra:
+def hidden(votes: Iterable[Annotation], names: Names) -> tuple[Annotation, ...]:
+    """Votes with names replaced, and without times and whatever else they carried, in the order of the new names."""
+    bare = [Annotation(item=v.item, annotator=names(v.annotator), label=v.label) for v in votes]
+    return tuple(sorted(bare, key=lambda vote: (vote.annotator, vote.label)))
+
+
+def hidden_writer(source: Extra, names: Names) -> Extra:
     """A source whose writer is a pseudonym; when it was written is left out."""
     kept = {name: value for name, value in source.items() if name not in ("writer", "written")}
-    return kept | ({"writer": pseudonym(str(source["writer"]), secret)} if source.get("writer") else {})
+    return kept | ({"writer": names(str(source["writer"]))} if source.get("writer") else {})
 
 
-def hidden_review(extra: Extra, secret: str) -> Extra:
+def hidden_review(extra: Extra, names: Names) -> Extra:
     """What people said of a whole item, question by question, with names replaced, in the order of the new names."""
     found = {
-        question: {**said, "votes": sorted((_hidden_vote(vote, secret) for vote in said["votes"]), key=str)}
+        question: {**said, "votes": sorted((_hidden_vote(vote, names) for vote in said["votes"]), key=str)}
         for question, said in extra.get("review", {}).items()
     }
     return {**extra, "review": found} if found else extra
 
 
-def _hidden_vote(vote: Extra, secret: str) -> dict[str, str]:
+def _hidden_vote(vote: Extra, names: Names) -> dict[str, str]:
     """One vote under a pseudonym."""
-    return {"annotator": pseudonym(vote["annotator"], secret), "label": vote["label"]}
+    return {"annotator": names(vote["annotator"]), "label": vote["label"]}

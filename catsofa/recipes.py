@@ -25,6 +25,7 @@ from string import Formatter
 from typing import Any
 
 from catsofa.data import json_files, toml_files
+from catsofa.data.checksums import known_sha256_of
 from catsofa.data.files import BadInput, atomic_write
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
@@ -129,7 +130,6 @@ class Journal:
 
 
 def _state(paths: list[Path]) -> str:
-    """A hash of which files these are and how they stand: name, size and time of change."""
+    """A hash of the names and contents of files and of all files in folders."""
     files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
-    stands = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
-    return hashlib.sha256(json.dumps(stands).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([(str(f), known_sha256_of(f)) for f in files]).encode()).hexdigest()

@@ -10,7 +10,7 @@ from math import nan
 from pathlib import Path
 from statistics import fmean
 
-from catsofa.annotation.pseudonyms import without_names
+from catsofa.annotation.pseudonyms import keyed, numbered, without_names
 from catsofa.annotation.statement import Validated, Work, data_statement
 from catsofa.annotation.study import Study
 from catsofa.data import formats, stereoset_format
@@ -45,15 +45,20 @@ def release(
     folder: Path,
     facts: CardFacts,
     *,
-    secret: str,
+    secret: str = "",
     rule: Rule | None = None,
     works: Sequence[Work] = (),
 ) -> Released:
-    """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again."""
+    """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again.
+
+    The `secret` of a study gives people the same pseudonyms in all its releases; without one they are numbered. The
+    same input gives the same bytes.
+    """
     rule = rule or Rule()
     items = [item for some in splits.values() for item in some]
     found = validated_items(items, annotations, rule)
-    named = {item.id: without_names(item, secret) for item in found.kept}
+    names = keyed(secret) if secret else numbered(found.kept)
+    named = {item.id: without_names(item, names) for item in found.kept}
     written = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
     if empty := [name for name, some in written.items() if not some]:
         raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")

@@ -22,17 +22,20 @@ def sha256_of(path: Path) -> str:
 
 
 def checked_sha256_of(path: Path, expected: str) -> str:
-    """The SHA-256 of a file's bytes; a large file is read again only after its size or time of change changed.
+    """The SHA-256 of a file that should have the `expected` one: a difference is always confirmed by reading."""
+    found = known_sha256_of(path)
+    return found if found == expected else sha256_of(path)
 
-    A kept checksum counts only if it is the `expected` one: a difference is always confirmed by reading the file.
-    """
+
+def known_sha256_of(path: Path) -> str:
+    """The SHA-256 of a file; a large file is read again only after its size or time of change changed."""
     status = path.stat()
     if status.st_size < LARGE:
         return sha256_of(path)
     version = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     place = _kept_in(path)
-    if _kept(place) == [*version, expected]:
-        return expected
+    if found := _kept(place, version):
+        return found
     found = sha256_of(path)
     if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
         with suppress(OSError, BadInput), atomic_write(place) as file:
@@ -40,11 +43,13 @@ def checked_sha256_of(path: Path, expected: str) -> str:
     return found
 
 
-def _kept(place: Path) -> object:
-    """What was kept of a file: path, size, times of change and checksum; None if nothing readable was."""
+def _kept(place: Path, version: list[str | int]) -> str:
+    """The checksum that was kept of this version of a file; empty if none was, or none that can be read."""
     with suppress(OSError, ValueError):
-        return json.loads(place.read_bytes())
-    return None
+        match json.loads(place.read_bytes()):
+            case [*about, str() as found] if about == version:
+                return found
+    return ""
 
 
 def _kept_in(path: Path) -> Path:

@@ -36,7 +36,9 @@ def numbered(items: Iterable[Cat | Probe]) -> Names:
             parts[name].append(part)
     order = {name: sha256(json.dumps(sorted(map(json.dumps, part))).encode()).digest() for name, part in parts.items()}
     width = len(str(len(order)))
-    return {name: f"a{number:0{width}}" for number, name in enumerate(sorted(order, key=order.__getitem__), 1)}.__getitem__
+    return {
+        name: f"a{number:0{width}}" for number, name in enumerate(sorted(order, key=order.__getitem__), 1)
+    }.__getitem__
 
 
 def _parts(item: Cat | Probe) -> Iterator[tuple[str, object]]:

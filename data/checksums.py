@@ -32,7 +32,7 @@ def known_sha256_of(path: Path) -> str:
     status = path.stat()
     if status.st_size < LARGE:
         return sha256_of(path)
-    version = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    version: list[object] = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     place = _kept_in(path)
     if found := _kept(place, version):
         return found
@@ -43,7 +43,7 @@ def known_sha256_of(path: Path) -> str:
     return found
 
 
-def _kept(place: Path, version: list[str | int]) -> str:
+def _kept(place: Path, version: list[object]) -> str:
     """The checksum that was kept of this version of a file; empty if none was, or none that can be read."""
     with suppress(OSError, ValueError):
         match json.loads(place.read_bytes()):

@@ -35,6 +35,13 @@ class Validated:
     need: int
     of: int
     judgements: int
+    """How many times a person judged an item that is released, and it counts."""
+    labels: int
+    """The answers in them: three for each judgement of a CAT."""
+    counted: Sequence[tuple[int, int]]
+    """How many judgements count, and for how many of the released items so many do."""
+    missing: int
+    """How many further judgements were asked for."""
     judges: int
     agreement: float
     domains: Sequence[tuple[str, int]]
@@ -81,9 +88,15 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
 def _rationale(v: Validated) -> str:
     """Why and how the items were chosen."""
     confirm = f"confirm it (asked: {', '.join(v.asked).replace('_', ' ')})" if v.asked else "agree"
+    first, counts = f"at least {v.need} of the first {v.of} valid judgements {confirm}.", ""
+    if any(n != v.of for n, _ in v.counted):
+        first = f"at least {v.need} valid judgements {confirm}."
+        counts = f" Valid judgements: {', '.join(f'{n} for {items:,} items' for n, items in v.counted)}."
+    if v.missing:
+        counts += f" {v.missing:,} judgements that were asked for are missing."
     return (
         f"The set measures stereotypical associations of language models. Of {v.items:,} items {v.kept:,} are "
-        f"released: those for which at least {v.need} of the first {v.of} valid judgements {confirm}."
+        f"released: those for which {first}{counts}"
     )
 
 
@@ -100,7 +113,7 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
     agreement = f" Agreement between pairs of judges is {v.agreement:.3f}." if v.agreement == v.agreement else ""
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
-    counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count."
+    counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
     return f"{counted}{agreement}{passed} {_unknown()} {_paid(works)}"
 
 

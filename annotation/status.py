@@ -16,6 +16,8 @@ RECENT = 200
 """The answers whose pace says when the study ends."""
 Agreement = Callable[[Sequence[Annotation]], float]
 """How far these annotations agree."""
+Seats = Callable[[Sequence[Annotation], int], Mapping[str, int]]
+"""How many judgements of each task count by the vote rule, where so many people are asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +45,15 @@ class Status:
     kind: str
     items: int
     done: int
-    """Items that as many different people judged as were asked for."""
+    """Items with as many judgements that count as were asked for."""
     started: int
     judgements: int
+    """Complete judgements that were given."""
+    counted: int
+    """Those that count: by different people who pass gold, no more than were asked for."""
     wanted: int
+    missing: int
+    """How many further judgements the items need that have too few."""
     over: int
     """Items that more people judged than were asked for: two were served the last seat at once."""
     repeats: int
@@ -65,19 +72,23 @@ class Status:
     closed: str
 
 
-def status(study: Study, agreement: Agreement | None = None) -> Status:
-    """The study as it stands by the answers pulled so far."""
+def status(study: Study, agreement: Agreement | None = None, seats: Seats | None = None) -> Status:
+    """The study by the answers pulled so far; without `seats`, each person's judgement of a task counts."""
+    asked = reopened(study)
     judged: dict[str, Counter[str]] = defaultdict(Counter)
     people: dict[str, list[_Done]] = defaultdict(list)
     annotations: list[Annotation] = []
     for row in latest(study):
-        done = _done(row, study)
+        done = _done(row, study, asked.get(row.token, 0))
         people[row.annotator].append(done)
         annotations += done.annotations
         if done.valid and not study.keys[row.token].gold:
             judged[row.token][row.annotator] += 1
     wanted = wanted_of(study)
-    left = sum(max(0, overlap - len(judged[token])) for token, overlap in wanted.items())
+    counted = {token: min(len(judged[token]), overlap) for token, overlap in wanted.items()}
+    if seats and annotations:
+        counted = dict.fromkeys(wanted, 0) | dict(seats(annotations, study.settings.overlap))
+    left = sum(max(0, overlap - counted[token]) for token, overlap in wanted.items())
     made = sorted(done.row.at for each in people.values() for done in each if done.valid and not done.gold)
     pace, timed = _per_hour(made[-RECENT:]), [d.seconds for each in people.values() for d in each if d.seconds]
     usual = median(timed) if timed else study.settings.seconds
@@ -87,10 +98,12 @@ def status(study: Study, agreement: Agreement | None = None) -> Status:
         title=study.settings.title,
         kind=study.settings.kind,
         items=len(wanted),
-        done=sum(len(judged[token]) >= overlap for token, overlap in wanted.items()),
-        started=sum(0 < len(judged[token]) < overlap for token, overlap in wanted.items()),
+        done=sum(counted[token] >= overlap for token, overlap in wanted.items()),
+        started=sum(len(judged[token]) > 0 and counted[token] < overlap for token, overlap in wanted.items()),
         judgements=sum(map(len, judged.values())),
+        counted=sum(counted.values()),
         wanted=sum(wanted.values()),
+        missing=left,
         over=sum(len(judged[token]) > overlap for token, overlap in wanted.items()),
         repeats=sum(n - 1 for by in judged.values() for n in by.values()),
         people=tuple(_person(name, each) for name, each in sorted(people.items())),
@@ -121,10 +134,10 @@ class _Done:
     annotations: Sequence[Annotation] = ()
 
 
-def _done(row: Raw, study: Study) -> _Done:
+def _done(row: Raw, study: Study, people: int) -> _Done:
     """What one answer is worth."""
     found = answers(study.kind.interface, row.result)
-    made = list(of_row(row, study, found)) if study.kind.asks else []
+    made = list(of_row(row, study, found, people)) if study.kind.asks else []
     gold = study.keys[row.token].gold
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
     return _Done(

@@ -151,12 +151,21 @@ def _decisions(name: str, line: str, judged: Collected) -> Table:
     aside = "; ".join(f"{count:,} {reason}" for reason, count in votes["set_aside"].items())
     return Table(
         name=name,
-        caption=f"What {rule['need']} of the first {rule['of']} judgements decide",
+        caption=f"What {rule['need']} votes for one label decide, among the first {rule['of']} valid judgements",
         columns=("outcome", "which", "items"),
         rows=tuple(rows),
         signatures=(f"{line} | rule:{rule['need']} of {rule['of']}",),
         notes=(f"{votes['decided']:,} of {items:,} items are decided.",)
+        + ((_incomplete(votes["judgements"]),) if votes["judgements"]["missing"] else ())
         + ((f"Judgements that did not count: {aside}.",) if aside else ()),
+    )
+
+
+def _incomplete(judged: Mapping[str, Any]) -> str:
+    """How many judgements count where some are missing."""
+    return (
+        f"{judged['counted']:,} of {judged['wanted']:,} judgements count: {len(judged['incomplete']):,} {judged['of']} "
+        f"have fewer than were asked for ({judged['missing']:,} missing)."
     )
 
 

@@ -22,7 +22,7 @@ from catsofa.data.release import Release, read_release, write_release
 from catsofa.validation.agreement import agreement
 from catsofa.validation.collected import collect, onto
 from catsofa.validation.confirmed import confirm
-from catsofa.validation.judgements import Rule
+from catsofa.validation.judgements import Rule, Seats
 from catsofa.validation.reviewed import is_review, reviewed
 
 Item = Cat | Probe
@@ -98,11 +98,12 @@ def judgements_of(study: Study) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The items that the judges confirm, the others with the reason, and the votes that count for the first."""
+    """The items that the judges confirm, the others with the reason, and the votes and seats of the first."""
 
     kept: Sequence[Item]
     refused: Sequence[Refused]
     votes: Sequence[Annotation]
+    seats: Sequence[Seats]
 
 
 def validated_items(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rule) -> Judged:
@@ -115,7 +116,8 @@ def validated_items(items: Sequence[Item], annotations: Iterable[Annotation], ru
         review = reviewed(items, judged, rule)
         ids = {item.id for item in review.kept}
         votes = [v for cast in review.votes.counted.votes.values() for v in cast if v.extra["of"] in ids]
-        return Judged(kept=review.kept, refused=review.refused, votes=votes)
+        seats = [review.votes.counted.seats[name] for name in ids]
+        return Judged(kept=review.kept, refused=review.refused, votes=votes, seats=seats)
     cats = [item for item in items if isinstance(item, Cat)]
     if len(cats) < len(items):
         raise ValueError("nobody was asked about these probes: give the study in which they were judged (--study)")
@@ -126,7 +128,7 @@ def validated_items(items: Sequence[Item], annotations: Iterable[Annotation], ru
         one, two, three = (replace(candidate, votes=tuple(counted[candidate.id])) for candidate in cat.candidates)
         kept.append(replace(cat, candidates=(one, two, three)))
     votes = [vote for cat in kept for candidate in cat.candidates for vote in candidate.votes]
-    return Judged(kept=kept, refused=found.refused, votes=votes)
+    return Judged(kept=kept, refused=found.refused, votes=votes, seats=[found.seats[cat.id] for cat in kept])
 
 
 def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
@@ -137,7 +139,10 @@ def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
         kept=len(kept),
         need=rule.need,
         of=rule.of,
-        judgements=len(found.votes),
+        judgements=sum(seats.taken for seats in found.seats),
+        labels=len(found.votes),
+        counted=sorted(Counter(seats.taken for seats in found.seats).items(), reverse=True),
+        missing=sum(seats.missing for seats in found.seats),
         judges=len({vote.annotator for vote in found.votes}),
         agreement=agreement(found.votes, resamples=1).percent if found.votes else nan,
         domains=Counter(domain for domain, _, _ in kept).most_common(),

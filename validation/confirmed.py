@@ -5,11 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from catsofa.data.records import LABELS, Annotation, Cat, Refused
 from catsofa.validation.collected import Collected, facts
-from catsofa.validation.judgements import Rule
+from catsofa.validation.judgements import Rule, Seats
 from catsofa.validation.votes import Decision, Votes, decide_by_posterior, vote
-
-BY_VOTES, BY_POSTERIOR = "majority", "dawid-skene"
-"""Who a decision is by, where it stands as an annotation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +19,18 @@ class Confirmed:
     refused: Sequence[Refused] = ()
     kept: Sequence[Cat] = ()
     """The CATs not refused, relabelled as people decided, where CATs were given."""
-    by: str = BY_VOTES
+
+    @property
+    def by(self) -> str:
+        """Who a decision is by, where it stands as an annotation."""
+        return self.votes.by
+
+    @property
+    def seats(self) -> dict[str, Seats]:
+        """The judgements of each CAT, or of each item alone, that count and are asked for; those of no CAT too."""
+        wanted, counted = self.votes.rule.of, self.votes.counted.seats
+        nobody = {name: Seats(taken=0, wanted=wanted, items=len(items)) for name, items in self.cats.items()}
+        return nobody | dict(counted)
 
     def decided(self) -> Iterator[Cat | Annotation]:
         """What was confirmed: the CATs, or the label of each item as an annotation by `majority` or `dawid-skene`."""
@@ -51,11 +59,10 @@ def confirm(collected: Collected, rule: Rule | None = None, posterior: float | N
     rule = rule or Rule()
     annotations = [*written(collected), *collected.annotations] if rule.writer_counts else collected.annotations
     votes = vote(annotations, rule, collected.grouping)
-    by = BY_VOTES
     if posterior is not None:
-        votes, by = decide_by_posterior(votes, posterior), BY_POSTERIOR
+        votes = decide_by_posterior(votes, posterior)
     if not collected.grouping:
-        return Confirmed(votes=votes, by=by)
+        return Confirmed(votes=votes)
     members: dict[str, dict[str, None]] = {cat.id: {c.id: None for c in cat.candidates} for cat in collected.cats}
     for annotation in annotations:
         if annotation.item in votes.decisions:
@@ -64,7 +71,7 @@ def confirm(collected: Collected, rule: Rule | None = None, posterior: float | N
     refused = refused_cats(votes, cats)
     out = {refusal.id for refusal in refused}
     kept = [relabelled(cat, votes.decisions) for cat in collected.cats if cat.id not in out]
-    return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept, by=by)
+    return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept)
 
 
 def written(collected: Collected) -> Iterator[Annotation]:

@@ -51,6 +51,21 @@ class GoldResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seats:
+    """How many judgements of one item, or one CAT, count, and how many are asked for."""
+
+    taken: int
+    wanted: int
+    items: int
+    """The items that one judgement is about: the three associations of a CAT, else 1."""
+
+    @property
+    def missing(self) -> int:
+        """How many further judgements are needed."""
+        return max(0, self.wanted - self.taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
     """The annotations that count for each item, those set aside with the reason, and who passed gold."""
 
@@ -62,6 +77,8 @@ class Counted:
     """Second judgements of one person that were counted, since no fifth person had judged."""
     asked: Mapping[str, int] = field(default_factory=dict)
     """How many judgements count for the items about which more people than usual were asked."""
+    seats: Mapping[str, Seats] = field(default_factory=dict)
+    """The judgements of each group (a CAT, or the item itself) that count, and those asked for."""
 
 
 @dataclass(slots=True)
@@ -102,17 +119,18 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
         )
         sitting.answers.append(annotation)
     repeats: list[Annotation] = []
-    for name, sittings in groups.items():
-        seated, refused = _seats(
-            list(sittings.values()), len(members[name]), asked.get(name, rule.of), fill=rule.repeats == "fill"
-        )
+    seats: dict[str, Seats] = {}
+    for name, items in members.items():
+        wanted = asked.get(name, rule.of)
+        seated, refused = _seats(list(groups[name].values()), len(items), wanted, fill=rule.repeats == "fill")
+        seats[name] = Seats(taken=len(seated), wanted=wanted, items=len(items))
         for judgement in seated:
             for annotation in judgement.answers:
                 votes[annotation.item].append(annotation)
             repeats += judgement.answers if judgement.repeat else []
         aside += [set_aside(answer, reason) for judgement, reason in refused for answer in judgement.answers]
     more = {item: people for name, people in asked.items() for item in members[name]}
-    return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats, asked=more)
+    return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats, asked=more, seats=seats)
 
 
 def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, GoldResult]:

@@ -24,6 +24,9 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
         "decided": len(votes.decisions) - len(votes.undecided),
         "undecided": [decision.item for decision in votes.undecided],
         "labels": dict(votes.labels),
+        "decided_by": votes.shares,
+        "heading": votes.heading(),
+        "judgements": _judgements(confirmed),
         "rule": {"need": votes.rule.need, "of": votes.rule.of, "by": confirmed.by},
         "reasons": {decision.item: decision.reason for decision in votes.undecided},
         "set_aside": dict(votes.set_aside),
@@ -40,6 +43,18 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
     if compared := compare(votes):
         found["dawid_skene"] = asdict(compared)
     return found
+
+
+def _judgements(confirmed: Confirmed) -> dict[str, Any]:
+    """How many judgements count, are asked for and missing; of whole CATs where items are judged as CATs."""
+    seats = confirmed.seats
+    return {
+        "of": "CATs" if confirmed.cats else "items",
+        "counted": sum(each.taken for each in seats.values()),
+        "wanted": sum(each.wanted for each in seats.values()),
+        "missing": sum(each.missing for each in seats.values()),
+        "incomplete": {name: each.taken for name, each in seats.items() if each.missing},
+    }
 
 
 def agreement_report(

@@ -14,6 +14,9 @@ Outcome = Literal["decided", "split", "tie", "short", "unsure"]
 """`split`: nobody has `need` votes; `tie`: two labels have; `short`: too few judged yet to say; `unsure`: the
 posterior is too low, where Dawid-Skene decides."""
 
+BY_VOTES, BY_POSTERIOR = "majority", "dawid-skene"
+"""What decided: enough equal votes, or a posterior above a limit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -24,6 +27,7 @@ class Decision:
     outcome: Outcome
     votes: Mapping[str, int]
     judges: int
+    """How many judgements count for the item."""
 
     @property
     def reason(self) -> str:
@@ -39,6 +43,7 @@ class Votes(Tabular):
     rule: Rule
     decisions: Mapping[str, Decision]
     counted: Counted
+    by: str = BY_VOTES
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each item: its label, or why it has none."""
@@ -54,9 +59,22 @@ class Votes(Tabular):
         ]
 
     def heading(self) -> str:
-        """How many items are decided, by which rule."""
-        decided = len(self.decisions) - len(self.undecided)
-        return f"{decided:,} of {len(self.decisions):,} items decided by {self.rule.need} of {self.rule.of} judgements"
+        """How many items are decided, by which rule; `3 of 5` only where five judgements count for every item."""
+        decided, rule = len(self.decisions) - len(self.undecided), f"{self.rule.need} of {self.rule.of} judgements"
+        if self.by == BY_POSTERIOR:
+            rule = "Dawid-Skene"
+        elif any(decision.judges != self.rule.of for decision in self.decisions.values()):
+            rule = f"at least {self.rule.need} votes for one label among at most {self.rule.of} judgements"
+            if self.counted.asked:
+                rule += f", or all where more than {self.rule.of} people were asked"
+        return f"{decided:,} of {len(self.decisions):,} items decided by {rule}"
+
+    @property
+    def shares(self) -> dict[str, int]:
+        """How many items were decided by how many of the judgements that count: `3 of 4`."""
+        decided = [d for d in self.decisions.values() if d.label is not None]
+        shares = Counter((d.judges, d.votes.get(d.label or "", 0)) for d in decided)
+        return {f"{votes} of {judges}": n for (judges, votes), n in sorted(shares.items(), reverse=True)}
 
     @property
     def undecided(self) -> list[Decision]:
@@ -120,7 +138,7 @@ def decide_by_posterior(votes: Votes, sure: float = 0.9) -> Votes:
         else replace(decision, label=found[item], outcome="decided" if found[item] else "unsure")
         for item, decision in votes.decisions.items()
     }
-    return replace(votes, decisions=decisions)
+    return replace(votes, decisions=decisions, by=BY_POSTERIOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Commands that put items in front of people and bring their judgements home."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from catsofa.cli.terminal import (
 
 if TYPE_CHECKING:
     from catsofa.annotation.status import Status
+    from catsofa.data.records import Annotation
 
 room = typer.Typer(
     no_args_is_help=True,
@@ -160,12 +162,17 @@ def status(
     from catsofa.annotation.status import status as look
     from catsofa.annotation.study import open_study
     from catsofa.validation.agreement import agreement
+    from catsofa.validation.judgements import Rule, count
+
+    def seats(annotations: Sequence["Annotation"], people: int) -> dict[str, int]:
+        counted = count(annotations, Rule(need=1, of=people), lambda annotation: str(annotation.extra["task"]))
+        return {task: each.taken for task, each in counted.seats.items()}
 
     opened = open_study(study)
     if pull_first:
         with counting("tasks read", quiet=json) as report:
             fetch(opened, from_environment(opened.settings.url), report=report)
-    found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent)
+    found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent, seats)
     print_json(asdict(found)) if json else _say(found)
 
 
@@ -173,8 +180,9 @@ def _say(found: "Status") -> None:
     """A study's status for people."""
     say(f"{found.title}: {found.done:,} of {found.items:,} items done, {found.started:,} begun")
     say(
-        f"{found.judgements:,} of {found.wanted:,} judgements; {found.over:,} items have one too many, "
-        f"{found.repeats:,} were judged twice by one person"
+        f"{found.judgements:,} judgements were given; {found.counted:,} of {found.wanted:,} count"
+        + (f", {found.missing:,} are missing" if found.missing else "")
+        + f"; {found.over:,} items have one too many, {found.repeats:,} were judged twice by one person"
     )
     if found.agreement == found.agreement:
         say(f"agreement so far {found.agreement:.3f} (percent; catsofa validate agreement has the rest)")

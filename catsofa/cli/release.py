@@ -81,5 +81,8 @@ def release(
     say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, by {made.validated.judges:,} judges")
     if made.refused:
         note(f"{len(made.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
+    if missing := made.validated.missing:
+        counted = ", ".join(f"{n} for {items:,} items" for n, items in made.validated.counted)
+        note(f"{missing:,} judgements of them are missing; valid ones: {counted}")
     if made.without_fill:
         note(f"{made.without_fill:,} have no clear words at their BLANK; they can be scored as whole sentences only")

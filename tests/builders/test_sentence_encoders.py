@@ -1,5 +1,6 @@
 """Models that compare sentences: vectors as the library gives them, cross-encoders, ONNX."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import numpy as np
 import pytest
 from tests_support import bert
 
-from catsofa.builders.encoders import CrossEncoder, SentenceEncoder, minilm, sentence_encoder
+from catsofa.builders.encoders import CARRIER, WEIGHTS, CrossEncoder, SentenceEncoder, minilm, sentence_encoder
 from catsofa.data import json_files
+from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
 from catsofa.scoring.kernels import speed_up
 
@@ -33,6 +35,28 @@ def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
         SentenceEncoder(str(tmp_path / "nowhere")).encode(["a"])
     with pytest.raises(ValueError, match="cannot be loaded"):
         SentenceEncoder(str(tmp_path)).encode(["a"])
+
+
+def test_the_installed_package_carries_the_published_weights() -> None:
+    """The default encoder is the package's model, and its weights have the published SHA-256."""
+    assert sha256_of(Path(minilm(), "model.safetensors")) == WEIGHTS
+
+
+@pytest.mark.parametrize("weights", [b"other weights", None])
+def test_a_package_with_other_weights_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: bytes | None
+) -> None:
+    """Other weights, or none, under the package's name: the file and the published SHA-256 are named."""
+    model = tmp_path / CARRIER / "model"
+    model.mkdir(parents=True)
+    (model.parent / "__init__.py").touch()
+    if weights:
+        (model / "model.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, CARRIER, raising=False)
+    with pytest.raises(ValueError, match=WEIGHTS) as refused:
+        sentence_encoder()
+    assert str(model / "model.safetensors") in str(refused.value)
 
 
 @pytest.mark.parametrize(("dtype", "least"), [("float32", 0.999999), ("bfloat16", 0.999)])

@@ -9,7 +9,7 @@ from catsofa import dataset_report_sections as parts
 from catsofa import report
 from catsofa.dataset_report_files import Dataset, is_dataset, read
 from catsofa.dataset_report_people import people
-from catsofa.lint_given import given
+from catsofa.lint_given import classifier, given
 from catsofa.report_document import Document, Section
 from catsofa.scoring.signature import name_of
 from catsofa.validation import keywords, sentiment
@@ -77,9 +77,9 @@ def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
     if judged := of.judged():
         yield people(f"{name}-people", of.title, line, judged, of.to_judge)
     if _has_sides(of) and tools.sentiment_model:
-        classify = sentiment.load(tools.sentiment_model)
-        negative = [part.strip() for part in tools.negative.split(",") if part.strip()] or sentiment.NEGATIVE
-        shares = sentiment.sentiments(items, classify, negative)
+        negative = [part.strip() for part in tools.negative.split(",") if part.strip()]
+        classify = classifier(tools.sentiment_model, negative)
+        shares = sentiment.sentiments(items, classify, negative or sentiment.NEGATIVE)
         model = Path(tools.sentiment_model)
         called = name_of(model) if model.exists() else tools.sentiment_model
         yield parts.sentiment_section(f"{name}-sentiment", of.title, line, shares, called)

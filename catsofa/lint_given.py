@@ -9,8 +9,7 @@ from catsofa.data import formats
 from catsofa.data.files import lines
 from catsofa.validation.keywords import corpus_reference, spacy_pipeline, wordfreq_zipf
 from catsofa.validation.lint_rule import Encoder, Given
-from catsofa.validation.sentiment import NEGATIVE, is_positive
-from catsofa.validation.sentiment import load as load_classifier
+from catsofa.validation.sentiment import NEGATIVE, Classifier, is_positive
 
 
 def given(
@@ -74,9 +73,30 @@ def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
 
 def sentiment(name: str, negative: str = "") -> Callable[[Sequence[str]], list[bool]]:
     """Whether a text-classification model finds each text positive; neutral counts as positive."""
-    classify = load_classifier(name)
-    named = {part.strip() for part in negative.split(",")} if negative else NEGATIVE
-    return lambda texts: is_positive(texts, classify, named)
+    named = [part.strip() for part in negative.split(",") if part.strip()]
+    classify = classifier(name, named)
+    return lambda texts: is_positive(texts, classify, named or NEGATIVE)
+
+
+def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:
+    """The most probable class of each text by a trained text-classification model.
+
+    Refuses a model without any of the classes that are given as negative: all texts would be positive.
+    """
+    from catsofa.scoring import baselines
+
+    probabilities = baselines.classifier(name)
+    wanted = {label.lower() for label in negative}
+
+    def classify(texts: Sequence[str]) -> list[str]:
+        classes = []
+        for row in probabilities(texts):
+            if wanted and not wanted & {label.lower() for label in row}:
+                raise ValueError(f"{name} has no class {', '.join(negative)} (--negative); it has {', '.join(row)}")
+            classes.append(max(row, key=row.__getitem__))
+        return classes
+
+    return classify
 
 
 def _encoder(name: str) -> Encoder:

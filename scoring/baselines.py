@@ -73,6 +73,8 @@ def classifier(model: str, *, device: str | None = None, batch: int = 32) -> Cla
         raise ValueError(
             f"{model} is no text-classification model: its head ({missing[0]}) is not trained; name one that is"
         )
+    if module.config.num_labels < 2:
+        raise ValueError(f"{model} tells no classes apart: it has {module.config.num_labels} label; name one with two")
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     pipe = pipeline("text-classification", model=module, tokenizer=tokenizer, device=device, top_k=None)
 

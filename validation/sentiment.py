@@ -59,18 +59,3 @@ def is_positive(texts: Sequence[str], classify: Classifier, negative: Iterable[s
             f"the classifier calls its classes {', '.join(unknown)}; say which of them is negative (--negative)"
         )
     return [found not in named for found in classes]
-
-
-def load(name: str, batch: int = 32) -> Classifier:
-    """A text-classification model of transformers, by name or folder."""
-    from transformers import pipeline
-
-    try:
-        model = pipeline("text-classification", model=name)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ValueError(f"{name} cannot be loaded as a text classifier: {error}") from None
-
-    def classify(texts: Sequence[str]) -> list[str]:
-        return [str(found["label"]) for found in model(list(texts), batch_size=batch, truncation=True)]
-
-    return classify

@@ -147,15 +147,17 @@ def stats(
     json: Json = False,
 ) -> None:
     """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
-    from catsofa.validation import keywords, sentiment
+    from catsofa.lint_given import classifier
+    from catsofa.validation import keywords
     from catsofa.validation.set_reports import stats_report
 
     records = _records(files, json)
     doing(f"counting words of {len(records):,} items")
+    named = [part.strip() for part in negative.split(",") if part.strip()]
     report = stats_report(
         records,
-        classify=sentiment.load(sentiment_model) if sentiment_model else None,
-        negative=_codes(negative),
+        classify=classifier(sentiment_model, named) if sentiment_model else None,
+        negative=named,
         reference=keywords.reference(frequencies) if frequencies else None,
         lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
         top=top,

@@ -18,7 +18,7 @@ from catsofa.validation.keywords import (
     spacy_pipeline,
     wordfreq_reference,
 )
-from catsofa.validation.sentiment import is_positive, load, sentiments
+from catsofa.validation.sentiment import is_positive, sentiments
 from catsofa.validation.set_reports import stats_report
 from catsofa.validation.statistics import sizes
 
@@ -135,22 +135,6 @@ def test_table_2_of_the_paper(shared: Path) -> None:
     found = sentiments(cats, lambda texts: ["negative" if by_text[text] > 0.5 else "positive" for text in texts])
     shares = {label: (round(100 * s.positive), round(100 * s.negative)) for label, s in found.items()}
     assert shares == {"stereotype": (33, 67), "anti-stereotype": (41, 59)}
-
-
-def test_a_model_of_transformers_can_classify(tmp_path: Path) -> None:
-    """A tiny untrained classifier gives one of its classes to every text; what is no model is one sentence."""
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "zorb"]))
-    config = BertConfig(
-        vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
-        id2label={0: "negative", 1: "positive"}, label2id={"negative": 0, "positive": 1},
-    )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(tmp_path)
-    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    assert set(load(str(tmp_path))(["the zorb", "zorb the zorb"])) <= {"negative", "positive"}
-    with pytest.raises(ValueError, match="cannot be loaded as a text classifier"):
-        load(str(tmp_path / "nothing"))
 
 
 def test_simple_maths_by_hand() -> None:

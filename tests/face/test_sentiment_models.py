@@ -1,0 +1,66 @@
+"""Every command that asks a sentiment classifier loads it in one place, which refuses what is none."""
+
+from pathlib import Path
+
+import pytest
+from tiny_models import BUILDERS
+from typer.testing import CliRunner
+from zorbs import a_cat
+
+from catsofa.cli import app
+from catsofa.data import jsonl
+from catsofa.lint_given import classifier
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "baseline": ("baseline", "sentiment", "--out", "p.json", "--on", "z.jsonl", "--model"),
+    "stats": ("validate", "stats", "z.jsonl", "--negative", "LABEL_0", "--sentiment-model"),
+    "lint": ("validate", "lint", "z.jsonl", "--select", "L18", "--negative", "LABEL_0", "--sentiment-model"),
+    "report": ("report", "z.jsonl", "--out", "r.html", "--negative", "LABEL_0", "--sentiment-model"),
+}
+
+
+@pytest.fixture
+def cats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with two CATs."""
+    monkeypatch.chdir(tmp_path)
+    jsonl.write([a_cat(), a_cat("A zorb is BLANK.", id="two")], tmp_path / "z.jsonl")
+
+
+def head(folder: Path, *labels: str) -> Path:
+    """A tiny classifier with these classes, whose head was saved with it."""
+    import transformers
+
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "zorb"]))
+    names = {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}}
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=7, **sizes, **names)).save_pretrained(
+        folder
+    )
+    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.usefixtures("cats")
+def test_an_untrained_classifier_is_refused_by_every_command(command: str, tmp_path: Path) -> None:
+    """A language model has no classification head; transformers would draw one at random and all would print."""
+    (tmp_path / "bert").mkdir()
+    BUILDERS["bert"](tmp_path / "bert")
+    done = CliRunner().invoke(app, [*COMMANDS[command], "bert"])
+    assert isinstance(done.exception, ValueError)
+    assert "is not trained" in str(done.exception)
+
+
+def test_a_classifier_names_the_most_probable_class(tmp_path: Path) -> None:
+    """One of its two classes for each text; a class named negative that it lacks is refused, whatever the texts."""
+    model = str(head(tmp_path / "two", "gloomy", "sunny"))
+    assert set(classifier(model, ["gloomy"])(["the zorb", "zorb the zorb"])) <= {"gloomy", "sunny"}
+    with pytest.raises(ValueError, match=r"has no class bad \(--negative\); it has .*gloomy"):
+        classifier(model, ["bad"])(["the zorb"])
+
+
+def test_a_model_with_one_output_is_refused(tmp_path: Path) -> None:
+    """A regression head gives every text the same class."""
+    with pytest.raises(ValueError, match="tells no classes apart"):
+        classifier(str(head(tmp_path / "one", "LABEL_0")))

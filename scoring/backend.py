@@ -1,7 +1,7 @@
 """One loaded model at work: its reader, its head, its batches, and the tally of what it did."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from typing import Protocol as Interface
 
@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Score
-from catsofa.scoring import batches, kernels
+from catsofa.scoring import batches, kernels, self_check
 from catsofa.scoring.batches import Tally
 from catsofa.scoring.logits import Head
 from catsofa.scoring.models import Model
 from catsofa.scoring.questions import Ids
+from catsofa.scoring.self_check import EXIT, PADDING, PRODUCTS, TOGETHER, Attempt, Batching, Numbers
 from catsofa.scoring.tokens import Reader
 
 CPU_TOKENS = 2048
@@ -40,40 +41,114 @@ class Backend:
         self.tally = Tally()
         self.packs: bool | None = None
         """Whether the model can be asked in prefix trees; None until that was tried."""
+        self.batching = Batching()
+        """What the self-check found."""
         self.fast = kernels.speed_up(model.module)
         self.budget = batch_tokens or (CPU_TOKENS if model.device == "cpu" else GPU_TOKENS)
+        self.heads: dict[tuple[bool, bool], Head] = {}
+        """The vocabulary head by whether the model is cut, and whether packed products are used."""
+        self._alone: frozenset[str] | None = None
+        """Where rows are forwarded one at a time, the parts of the engine that are left out."""
 
-    @cached_property
+    def uses(self, part: str) -> bool:
+        """Whether a part of the engine is in use."""
+        return part not in self.batching.left_out and part not in (self._alone or ())
+
+    @property
+    def dtype(self) -> str:
+        """The name of the model's floating type."""
+        return self.model.dtype
+
+    @property
+    def largest_logit(self) -> float:
+        """The largest logit of the last text that was asked without early exit; 0 if none was."""
+        return max((head.largest for head in self.heads.values()), default=0.0)
+
+    @property
     def head(self) -> Head:
         """The vocabulary head, cut from the model where that changes nothing."""
         import torch
 
-        with torch.inference_mode():
-            inputs = self.padded([self.sample(6), self.sample(6)[::-1]])
-            if self.model.kind == "sequence-to-sequence":
-                inputs["decoder_input_ids"] = inputs["input_ids"]
-            return Head(self.model.module, inputs, fast=self.fast, early=self.model.kind == "masked")
+        cut, fast = self.uses(EXIT), self.fast and self.uses(PRODUCTS)
+        if (cut, fast) not in self.heads:
+            with torch.inference_mode():
+                inputs = self.padded([self.sample(6), self.sample(6)[::-1]]) if cut else {}
+                if cut and self.model.kind == "sequence-to-sequence":
+                    inputs["decoder_input_ids"] = inputs["input_ids"]
+                early = self.model.kind == "masked"
+                self.heads[cut, fast] = Head(self.model.module, inputs, fast=fast, early=early)
+        return self.heads[cut, fast]
 
     def sample(self, length: int) -> Ids:
         """Ordinary ids to watch a model with."""
         vocabulary = self.model.module.config.get_text_config().vocab_size
         return tuple((7 * at + 5) % vocabulary for at in range(length))
 
-    def run(self, lengths: Sequence[int], forward: Callable[[list[int]], None], waste: float = batches.WASTE) -> None:
-        """Forward rows of these lengths in batches, without gradients, and count them."""
+    def run(
+        self,
+        path: str,
+        lengths: Sequence[int],
+        forward: Callable[[list[int]], Sequence[Numbers]],
+        waste: float = batches.WASTE,
+        *,
+        vectors: bool = False,
+    ) -> list[Numbers]:
+        """The answers of rows of these lengths, forwarded in batches; the self-check knows them by the path's name."""
+
+        def attempt() -> Attempt[Numbers] | None:
+            answers, padding, company = self.batched(lengths, forward, waste)
+            strains = self_check.row_strains(lengths, padding, company)
+            return Attempt(answers, range(len(lengths)), strains)
+
+        def step() -> str:
+            return PADDING if waste and self.uses(PADDING) else TOGETHER
+
+        if self._alone is not None or not lengths:
+            self.tally.checked += len(lengths)
+            return [forward([row])[0] for row in range(len(lengths))]
+        made = self_check.checked(self, path, attempt, lambda row: forward([row])[0], step, vectors=vectors)
+        assert made is not None
+        return made.answers
+
+    def batched(
+        self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float = batches.WASTE
+    ) -> tuple[list[Numbers], list[int], list[int]]:
+        """Forward rows in batches, without gradients, and count them: answers, padding and rows beside each row."""
         import torch
 
+        answers: dict[int, Numbers] = {}
+        padding, company = [0] * len(lengths), [0] * len(lengths)
+
         def counted(batch: list[int]) -> None:
-            forward(batch)
+            answers.update(zip(batch, forward(batch), strict=True))
             longest, tokens = max(lengths[row] for row in batch), sum(lengths[row] for row in batch)
+            for row in batch:
+                padding[row], company[row] = longest - lengths[row], len(batch)
             self.tally.batches += 1
             self.tally.rows += len(batch)
             self.tally.forwarded += tokens
             self.tally.padding += longest * len(batch) - tokens
 
-        with torch.inference_mode():
-            before, self.budget = self.budget, batches.run(lengths, self.budget, counted, waste)
-        self.tally.halvings += before != self.budget
+        with torch.inference_mode(), kernels.used(self.uses(PRODUCTS)):
+            waste = waste if self.uses(PADDING) else batches.NONE
+            if self.uses(TOGETHER):
+                before, self.budget = self.budget, batches.run(lengths, self.budget, counted, waste)
+                self.tally.halvings += before != self.budget
+            else:
+                batches.run(lengths, 1, counted, batches.NONE)
+        return [answers[row] for row in range(len(lengths))], padding, company
+
+    @contextmanager
+    def alone(self, *without: str) -> Iterator[None]:
+        """While this lasts, rows are forwarded one at a time, without these parts of the engine."""
+        import torch
+
+        before, self._alone = self._alone, frozenset(without)
+        try:
+            with torch.inference_mode(), kernels.used(self.uses(PRODUCTS)):
+                yield
+        finally:
+            self._alone = before
 
     def tensor(self, rows: Sequence[Sequence[int] | NDArray[np.int64]], fill: int = 0, dtype: Any = None) -> Any:
         """Rows filled up on the right to the longest, on the model's device."""

@@ -30,6 +30,8 @@ class Tally:
     rows: int = 0
     batches: int = 0
     halvings: int = 0
+    checked: int = 0
+    """Rows that the self-check forwarded alone, which nothing else counts."""
 
 
 def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list[int]]:

@@ -10,16 +10,12 @@ from catsofa.scoring.questions import Answer, Continuation, Infill
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     """The log-probabilities of each continuation."""
-    answers: list[Answer] = [np.empty(0)] * len(questions)
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         asked = [questions[at] for at in batch]
-        inputs = backend.padded([question.ids[:-1] for question in asked])
-        for at, found in zip(batch, continuations(backend, inputs, asked), strict=True):
-            answers[at] = found
+        return continuations(backend, backend.padded([question.ids[:-1] for question in asked]), asked)
 
-    backend.run([len(question.ids) - 1 for question in questions], forward)
-    return answers
+    return backend.run("continuations", [len(question.ids) - 1 for question in questions], forward)
 
 
 def continuations(backend: Backend, inputs: dict[str, object], asked: Sequence[Continuation | Infill]) -> list[Answer]:

@@ -70,9 +70,7 @@ def _left_to_right(backend: Backend, questions: list[Continuation]) -> list[Answ
         return xlnet.answer(backend, questions)
     if backend.packs is None:
         backend.packs = packed.possible(backend)
-    if backend.packs and packed.fits(backend, questions):
-        return packed.answer(backend, questions)
-    return causal.answer(backend, questions)
+    return packed.answer(backend, questions) if backend.packs else causal.answer(backend, questions)
 
 
 def scores(backend: Backend, items: Iterable[Item | Score]) -> list[Score]:

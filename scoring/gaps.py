@@ -6,8 +6,6 @@ its beginning, so the words are also given those before them; one with sentinels
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.causal import continuations
 from catsofa.scoring.questions import Answer, Ids, Infill
@@ -48,15 +46,12 @@ def _mark(backend: Backend) -> tuple[int, bool]:
 
 def answer(backend: Backend, questions: Sequence[Infill]) -> list[Answer]:
     """The log-probabilities of each gap's tokens."""
-    answers: list[Answer] = [np.empty(0)] * len(questions)
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         asked = [questions[at] for at in batch]
         inputs = backend.padded([question.source for question in asked])
         # what fills up a decoder's row stands after every asked token, which cannot see it
         inputs["decoder_input_ids"] = backend.tensor([question.ids[:-1] for question in asked], backend.reader.pad)
-        for at, found in zip(batch, continuations(backend, inputs, asked), strict=True):
-            answers[at] = found
+        return continuations(backend, inputs, asked)
 
-    backend.run([len(q.source) + len(q.ids) - 1 for q in questions], forward)
-    return answers
+    return backend.run("infills", [len(q.source) + len(q.ids) - 1 for q in questions], forward)

@@ -5,7 +5,9 @@ model's own, used under inference mode alone and only while the weights are thos
 and changed weights never meet them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,17 @@ GELU = {"NewGELUActivation": "tanh", "GELUTanh": "tanh", "GELUActivation": "none
 FED = (("c_fc", "act"), ("dense", "intermediate_act_fn"), ("dense_h_to_4h", "act"))
 """A product and the activation that it feeds, as transformers names them."""
 Product = Callable[[Any], Any]
+_use_packed: ContextVar[bool] = ContextVar("use_packed", default=True)
+
+
+@contextmanager
+def used(packed: bool) -> Iterator[None]:
+    """While this lasts, models that were sped up use their packed weights, or their own."""
+    token = _use_packed.set(packed)
+    try:
+        yield
+    finally:
+        _use_packed.reset(token)
 
 
 def speed_up(module: Any) -> bool:
@@ -106,7 +119,7 @@ def _replace(part: Any, product: Product, holder: Any = None) -> None:
     before = _state(holder.weight)
 
     def forward(values: Any) -> Any:
-        if torch.is_inference_mode_enabled() and _state(holder.weight) == before:
+        if _use_packed.get() and torch.is_inference_mode_enabled() and _state(holder.weight) == before:
             return product(values)
         return plain(values)
 

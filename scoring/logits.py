@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.scoring import gates
-from catsofa.scoring.log_sum_exp import Vocabulary, exact
+from catsofa.scoring.log_sum_exp import AGAIN, Vocabulary, exact
 from catsofa.scoring.questions import Answer
 
 Indices = NDArray[np.int64]
@@ -21,10 +21,15 @@ class Head:
     """The vocabulary head of one model, asked for chosen positions and tokens only."""
 
     def __init__(self, module: Any, sample: Mapping[str, Any], *, fast: bool = False, early: bool = False) -> None:
-        """`fast` multiplies by packed copies of the matrix; `early` looks for the gate before the head too."""
+        """`fast` multiplies by packed copies of the matrix; `early` looks for the gate before the head too.
+
+        Without a sample the model is not cut.
+        """
         self._module = module
         self._matrix = module.get_output_embeddings()
-        whole = self._matrix is not None and self._matrix.weight.device.type != "meta"
+        self.largest = 0.0
+        """The largest logit of the last states, if the model is not cut."""
+        whole = sample and self._matrix is not None and self._matrix.weight.device.type != "meta"
         self._gate = gates.find(module, self._matrix, sample, early=early) if whole else None
         if self._gate is not None:
             self._vocabulary = Vocabulary(self._matrix, fast=fast)
@@ -52,19 +57,28 @@ class Head:
         """
         import torch
 
+        if self._gate is None:
+            self.largest = float(states.abs().max())
         chosen = torch.as_tensor(which, device=states.device)
         wanted = torch.as_tensor(tokens, device=states.device)
         if single:
             logits = states if self._gate is None else self._vocabulary.logits(states)
             found = logits.softmax(-1)[chosen, wanted].to(exact(states.device)).log()
         elif self._gate is None:
-            every = states.to(exact(states.device))
-            found = every[chosen, wanted] - torch.logsumexp(every, -1)[chosen]
+            found = states[chosen, wanted].to(exact(states.device)) - _log_sum_exp(states)[chosen]
         else:
             total = self._vocabulary.log_sum_exp(states)
             found = _products(states, self._matrix, chosen, wanted) - total[chosen]
         answer: Answer = found.cpu().numpy().astype(np.float64)
         return answer
+
+
+def _log_sum_exp(logits: Any) -> Any:
+    """log Σ exp of each row in the widest type, a few rows at a time."""
+    import torch
+
+    widest = exact(logits.device)
+    return torch.cat([logits[low : low + AGAIN].to(widest).logsumexp(-1) for low in range(0, len(logits), AGAIN)])
 
 
 def _products(states: Any, matrix: Any, chosen: Any, wanted: Any) -> Any:

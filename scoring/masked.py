@@ -20,20 +20,20 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
     rows = list(asked)
     answers: list[Answer] = [np.empty(0)] * len(questions)
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         sharing = [[questions[at] for at in asked[rows[row]]] for row in batch]
         inputs = backend.padded([rows[row][0] for row in batch], [rows[row][1] for row in batch])
-        found = iter(_fills(backend, inputs, sharing, single))
-        for row in batch:
-            for at in asked[rows[row]]:
-                answers[at] = next(found)
+        return _fills(backend, inputs, sharing, single)
 
-    backend.run([len(ids) for ids, _ in rows], forward)
+    for row, values in zip(rows, backend.run("fills", [len(ids) for ids, _ in rows], forward), strict=True):
+        cuts = np.cumsum([len(questions[at].targets) for at in asked[row]])[:-1]
+        for at, part in zip(asked[row], np.split(values, cuts), strict=True):
+            answers[at] = part
     return answers
 
 
 def _fills(backend: Backend, inputs: dict[str, object], sharing: list[list[Fill]], single: bool) -> list[Answer]:
-    """The answers to the questions about each row of one batch, in order."""
+    """The answers to the questions about each row of one batch, a row's one after another."""
     states: dict[tuple[int, int], int] = {}
     which: list[int] = []
     targets: list[int] = []
@@ -42,7 +42,7 @@ def _fills(backend: Backend, inputs: dict[str, object], sharing: list[list[Fill]
         for question in questions:
             which += [states.setdefault((row, position), len(states)) for position in question.positions]
             targets += question.targets
-            counts.append(len(question.targets))
+        counts.append(sum(len(question.targets) for question in questions))
     at = np.array(list(states), dtype=np.int64)
     caught = backend.head.states(inputs, at[:, 0], at[:, 1])
     found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
@@ -53,39 +53,33 @@ def follows(backend: Backend, questions: Sequence[Follows]) -> list[Answer]:
     """The log-probability that a row's second segment follows its first, by the model's next-sentence head."""
     import torch
 
-    answers: list[Answer] = [np.empty(0)] * len(questions)
     module, label = backend.model.module, backend.model.next_label
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         inputs = backend.padded([questions[at].ids for at in batch], [questions[at].types for at in batch])
         pooled = module.base_model(**inputs).pooler_output
         logits = module.cls.seq_relationship(pooled).float().cpu().double()
-        found = torch.log_softmax(logits, -1)[:, label].numpy()
-        for at, value in zip(batch, found, strict=True):
-            answers[at] = np.array([value])
+        return list(torch.log_softmax(logits, -1)[:, label, None].numpy())
 
-    backend.run([len(question.ids) for question in questions], forward)
-    return answers
+    return backend.run("sentences that follow", [len(question.ids) for question in questions], forward)
 
 
 def attended(backend: Backend, questions: Sequence[Attended]) -> list[Answer]:
     """AULA's terms: log-probability of a seen token × mean attention it receives (layers, heads, all queries)."""
     fills = [Fill(q.ids, q.positions, tuple(q.ids[at] for at in q.positions), q.types) for q in questions]
-    answers = answer(backend, fills)
+    seen = answer(backend, fills)
     module = backend.model.module
     before = module.config._attn_implementation
     module.set_attn_implementation("eager")  # the other kernels never form the weights
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         inputs = backend.padded([questions[at].ids for at in batch], [questions[at].types for at in batch])
         weights = module.base_model(**inputs, output_attentions=True).attentions
         received = sum(layer.double().mean((1, 2)) for layer in weights).cpu().numpy() / len(weights)
-        for row, at in enumerate(batch):
-            answers[at] = answers[at] * received[row, list(questions[at].positions)]
+        return [seen[at] * received[row, list(questions[at].positions)] for row, at in enumerate(batch)]
 
     try:
         # no padding: a padded query would count in the mean
-        backend.run([len(question.ids) for question in questions], forward, waste=batches.NONE)
+        return backend.run("attention", [len(question.ids) for question in questions], forward, waste=batches.NONE)
     finally:
         module.set_attn_implementation(before)
-    return answers

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from catsofa.scoring.known_pairs import KNOWN, Known, refuse_if_wrong
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_network import HEADS, Network
 from catsofa.scoring.next_rows import Pair, PairReader
+from catsofa.scoring.questions import Answer
 
 ABOUT = "next_sentence.json"
 EXPECTED = "a next-sentence head as `catsofa nsp train` writes it"
@@ -39,16 +41,14 @@ class NextSentence:
         import torch
 
         rows = self.reader.rows(pairs)
-        readable = [(at, row) for at, row in enumerate(rows) if row is not None]
-        found = np.full(len(pairs), np.nan)
+        readable = [row for row in rows if row is not None]
 
-        def forward(batch: list[int]) -> None:
-            logits = self.network.logits([readable[at][1] for at in batch])
-            answers = torch.log_softmax(logits.double().cpu(), -1)[:, self.network.next_label]
-            found[[readable[at][0] for at in batch]] = answers.numpy()
+        def forward(batch: list[int]) -> list[Answer]:
+            logits = self.network.logits([readable[at] for at in batch])
+            return list(torch.log_softmax(logits.double().cpu(), -1)[:, self.network.next_label, None].numpy())
 
-        self.network.backend.run([len(row.ids) for _, row in readable], forward)
-        return [float(value) for value in found]
+        found = iter(self.network.backend.run("pairs of sentences", [len(row.ids) for row in readable], forward))
+        return [nan if row is None else float(next(found)[0]) for row in rows]
 
     def asked(self, known: Sequence[Known]) -> list[float]:
         """What it says of pairs whose answer is known."""

@@ -5,41 +5,74 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.scoring import causal
+from catsofa.scoring import causal, self_check
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.batches import OneRowTooLarge
 from catsofa.scoring.questions import Answer, Continuation
+from catsofa.scoring.self_check import TREES, Attempt, Strains
 from catsofa.scoring.trie import Tree, trees
 
 CPU_WIDTH = 128
 """Nodes of a row: attention costs their square, a row's shared beginning is forwarded again in the next."""
 GPU_WIDTH = 512
-WINDOWS = ("sliding_window", "attention_chunk_size")
-"""How far a model looks back: a mask of ours would let it look further."""
-CLOSE = {"float32": 1e-4, "float64": 1e-8}
-CLOSE_HALF = 0.1
-"""Nats between a row of its own and a tree, for a model to be one that follows the mask and the positions."""
+FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError)
+"""What a model raises that cannot take a tree's mask, its positions or so wide a row."""
 
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     """The log-probabilities of each continuation, each distinct prefix forwarded once a row.
 
-    Where memory does not hold one tree, its texts are asked in plain rows, which are shorter.
+    Plain rows, which are shorter, take over where memory does not hold one tree or a tree changes a number.
     """
-    answers: list[Answer] = [np.empty(0)] * len(questions)
-    rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
 
-    def forward(batch: list[int]) -> None:
-        grown = [rows[at] for at in batch]
-        for tree, found in zip(grown, _pairs(backend, grown), strict=True):
-            for number, wanted in tree.answers:
-                answers[number] = found[wanted]
+    def attempt() -> Attempt[Answer] | None:
+        if backend.uses(TREES) and (made := _attempt(backend, questions)) is None:
+            backend.batching.left_out[TREES] = None
+        return made if backend.uses(TREES) else None
 
     try:
-        backend.run([len(tree.ids) for tree in rows], forward)
+        made = self_check.checked(
+            backend, "trees", attempt, lambda at: causal.answer(backend, [questions[at]])[0], lambda: TREES
+        )
     except OneRowTooLarge:
-        return causal.answer(backend, questions)
-    return answers
+        made = None
+    return causal.answer(backend, questions) if made is None else made.answers
+
+
+def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Answer] | None:
+    """All answers from trees, with the last question of each; None if the model fails on trees of their width."""
+    answers: list[Answer] = [np.empty(0)] * len(questions)
+    rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
+    try:
+        found, padding, company = backend.batched(
+            [len(tree.ids) for tree in rows], lambda batch: _pairs(backend, [rows[at] for at in batch])
+        )
+    except FAILURES as error:
+        if isinstance(error, OneRowTooLarge):
+            raise
+        return None
+    for tree, values in zip(rows, found, strict=True):
+        for number, wanted in tree.answers:
+            answers[number] = values[wanted]
+    return Attempt(answers, *_strained(questions, rows, padding, company))
+
+
+def _strained(
+    questions: Sequence[Continuation], rows: Sequence[Tree], padding: Sequence[int], company: Sequence[int]
+) -> tuple[list[int], Strains]:
+    """The last question of each row and the longest one of all, with how far their rows strain them.
+
+    By its length, its row's width, the nodes of others between it and its own, its row's padding, and rows beside it.
+    """
+    longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
+    places, strains = [longest], [[len(questions[longest].ids), 0, 0, 0, 0]]
+    for tree, filled, beside in zip(rows, padding, company, strict=True):
+        number, width = tree.answers[-1][0], len(tree.ids)
+        own = np.flatnonzero(tree.ends == width)
+        between = int((width - 1 - own).sum()) - len(own) * (len(own) - 1) // 2
+        places.append(number)
+        strains.append([len(questions[number].ids), width, between, filled, beside])
+    return places, np.array(strains)
 
 
 def _pairs(backend: Backend, grown: Sequence[Tree]) -> list[Answer]:
@@ -74,7 +107,7 @@ def inputs(backend: Backend, grown: Sequence[Tree]) -> dict[str, Any]:
 
 
 def possible(backend: Backend) -> bool:
-    """Whether a model follows a tree's mask and positions, found out by asking it.
+    """Whether a model follows a tree's mask and positions at all, found out by asking it.
 
     What stands on one branch must not change another by a bit; and a branch must give what it gives alone.
     """
@@ -82,19 +115,11 @@ def possible(backend: Backend) -> bool:
     one = [Continuation((*some[:3], *some[5:8])), Continuation((*some[:3], some[4], some[8], some[0]))]
     other = [one[0], Continuation((*some[:3], some[1], some[2], some[0]))]
     scratch = Backend(backend.model)
-    scratch.head = backend.head
-    try:
+    scratch.heads = backend.heads
+    with scratch.alone():
         alone = causal.answer(scratch, one)
-        packed, changed = answer(scratch, one), answer(scratch, other)
-    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
+    packed, changed = _attempt(scratch, one), _attempt(scratch, other)
+    if packed is None or changed is None:
         return False
-    close = CLOSE.get(backend.model.dtype, CLOSE_HALF)
-    same = all(np.allclose(a, b, atol=close, rtol=0) for a, b in zip(alone, packed, strict=True))
-    return same and bool(np.array_equal(packed[0], changed[0]))
-
-
-def fits(backend: Backend, questions: Sequence[Continuation]) -> bool:
-    """Whether every question is shorter than the model's window, beyond which a tree's mask would let it look."""
-    config = backend.model.module.config.get_text_config()
-    windows = [window for name in WINDOWS if (window := getattr(config, name, None))]
-    return not windows or max(len(question.ids) for question in questions) <= min(windows)
+    same = all(self_check.agree(scratch, *pair) for pair in zip(packed.answers, alone, strict=True))
+    return same and bool(np.array_equal(packed.answers[0], changed.answers[0]))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import gates
+from catsofa.scoring import batches, gates
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.models import Model
 from catsofa.scoring.protocols import Pooling
+from catsofa.scoring.self_check import EXIT
 from catsofa.scoring.tokens import Tokens, Unscorable
 
 Matrix = NDArray[np.float32]
@@ -43,13 +44,13 @@ class PooledStates:
         encoded = reader.framed(texts).items() if self._special else reader.bare(texts).items()
         tokens = {text: found for text, found in encoded if isinstance(text, str) and self._readable(found)}
         readable = list(tokens)
-        rows: dict[str, Matrix] = {}
 
-        def forward(batch: list[int]) -> None:
-            chosen = [readable[at] for at in batch]
-            rows.update(zip(chosen, self._pooled([tokens[text] for text in chosen]), strict=True))
+        def forward(batch: list[int]) -> list[Matrix]:
+            return list(self._pooled([tokens[readable[at]] for at in batch]))
 
-        self._backend.run([len(tokens[text].ids) for text in readable], forward, waste=0.0)
+        lengths = [len(tokens[text].ids) for text in readable]
+        found = self._backend.run("vectors", lengths, forward, waste=batches.NONE, vectors=True)
+        rows = dict(zip(readable, found, strict=True))
         nothing = np.full(len(next(iter(rows.values()), [])), np.nan, dtype=np.float32)
         return np.stack([rows.get(text, nothing) for text in texts])
 
@@ -66,7 +67,8 @@ class PooledStates:
         inputs = self._backend.padded([text.ids for text in batch], [text.types for text in batch])
         if self._layer == -1 and self._pooling in ("cls", "last"):
             at = list(range(len(batch))), [self._place(text) for text in batch]
-            found: Matrix = gates.states_at(self._network, self._gate, inputs, at).float().cpu().numpy()
+            gate = self._gate if self._backend.uses(EXIT) else None
+            found: Matrix = gates.states_at(self._network, gate, inputs, at).float().cpu().numpy()
             return found
         if self._layer == -1:
             states = self._network(**inputs).last_hidden_state

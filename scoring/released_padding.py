@@ -7,8 +7,6 @@ and another its identities.
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from catsofa.data.records import Probe
 from catsofa.scoring import batches
 from catsofa.scoring.backend import Backend
@@ -45,15 +43,12 @@ def asked(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens])
 
 def answer(backend: Backend, questions: Sequence[Padded]) -> list[Answer]:
     """The log-probabilities of each text's tokens; rows of a batch have one length, and no padding but their own."""
-    answers: list[Answer] = [np.empty(0)] * len(questions)
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         asked = [questions[at] for at in batch]
         inputs = backend.padded([question.ids[:-1] for question in asked])
         seen = [[1] + [0] * (q.start - 1) + [1] * (len(q.ids) - 1 - q.start) for q in asked]
         inputs["attention_mask"] = backend.tensor(seen)
-        for at, found in zip(batch, continuations(backend, inputs, asked), strict=True):
-            answers[at] = found
+        return continuations(backend, inputs, asked)
 
-    backend.run([len(question.ids) - 1 for question in questions], forward, waste=batches.NONE)
-    return answers
+    return backend.run("padded", [len(question.ids) - 1 for question in questions], forward, waste=batches.NONE)

@@ -18,10 +18,9 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     """The log-probabilities of each continuation, by the query stream."""
     import torch
 
-    answers: list[Answer] = [np.empty(0)] * len(questions)
     device = backend.model.module.device
 
-    def forward(batch: list[int]) -> None:
+    def forward(batch: list[int]) -> list[Answer]:
         asked = [questions[at] for at in batch]
         length = len(asked[0].ids)
         hidden = torch.ones(length, length, device=device).triu()
@@ -36,9 +35,7 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
         targets = np.concatenate([np.array(question.ids[question.start :]) for question in asked])
         states = backend.head.states(inputs, rows, positions)
         found = backend.head.log_probabilities(states, np.arange(len(targets)), targets)
-        for at, values in zip(batch, np.split(found, np.cumsum(counts)[:-1]), strict=True):
-            answers[at] = values
+        return np.split(found, np.cumsum(counts)[:-1])
 
     # relative positions are counted from the end, so rows are not padded
-    backend.run([len(question.ids) for question in questions], forward, waste=batches.NONE)
-    return answers
+    return backend.run("permutations", [len(question.ids) for question in questions], forward, waste=batches.NONE)

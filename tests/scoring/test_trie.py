@@ -116,15 +116,6 @@ def test_a_model_that_leaves_out_mask_or_positions_is_not_packed(
     assert not packed.possible(backend)
 
 
-def test_beyond_a_sliding_window_rows_are_plain(tiny: Tiny) -> None:
-    """A tree's mask would let a node look further back than the model does."""
-    backend = Backend(load(str(tiny("llama"))))
-    questions = [Continuation(tuple(range(1, 12)))]
-    assert packed.fits(backend, questions)
-    backend.model.module.config.sliding_window = 10
-    assert not packed.fits(backend, questions)
-
-
 def triples(shared: Path) -> list[Continuation]:
     """The filled sentences of StereoSet dev, as GPT-2's tokenizer reads them."""
     from transformers import AutoTokenizer

@@ -1,0 +1,191 @@
+"""Self-check of batching: the texts that batching strains most are scored again alone, and must get the same numbers.
+
+Alone is one text a forward, torch's own products, the whole network and the model's own logits. A part of the engine
+that changes a number is left out from then on, and the work is done again without it. The check looks at the batches
+of the run itself, so that it sees their real widths, and again whenever a later batch strains a text more.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.scoring.batches import OneRowTooLarge, out_of_memory
+
+TREES, PADDING, TOGETHER, PRODUCTS, EXIT = "prefix trees", "padding", "rows together", "packed products", "early exit"
+INSTEAD = {
+    TREES: "plain batches",
+    PADDING: "batches of one length",
+    TOGETHER: "one row at a time",
+    PRODUCTS: "torch's own products",
+    EXIT: "the whole network and the model's own logits",
+}
+"""Each part of the engine that may change a number, and what replaces it."""
+CLOSE = {"float32": 1e-4, "float64": 1e-8}
+"""Nats between a log-probability in a batch and alone; of vectors, the share of their largest entry."""
+ROUNDING = {"bfloat16": 2**-7, "float16": 2**-10}
+"""The same in half precision, as a share of the largest logit; there the mean square over a text counts."""
+LEAST_LOGIT = 5.0
+"""Where no logits were looked at, or all are small."""
+MOST_TOKENS = 10**6
+"""Longer than any row, so that shortness is a positive number."""
+IRREPRODUCIBLE = (
+    "the model gives one text different numbers in two equal calls, so none of its scores can be trusted; "
+    "look for randomness in its code"
+)
+CLASSES = 4
+"""A model that pools or convolves by steps treats a row by the remainder of its length."""
+
+Numbers = TypeVar("Numbers", bound=NDArray[np.floating[Any]])
+Strains = NDArray[np.int64]
+"""A line for each row that may be checked: how far batching strains it, by several measures; 0 is not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[Numbers]):
+    """Answers made in batches, the numbers of those that may be checked, and how far each of these was strained."""
+
+    answers: list[Numbers]
+    places: Sequence[int]
+    strains: Strains
+
+
+@dataclass(slots=True)
+class Batching:
+    """What is left out of the engine for one model, and how strained the rows were that proved the rest."""
+
+    left_out: dict[str, float | None] = field(default_factory=dict)
+    """Part of the engine to the largest difference it made; None if the model gave no number with it."""
+    reach: dict[str, list[int]] = field(default_factory=dict)
+    """Way of asking to the largest strain that was checked, by measure."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings, as a run keeps them."""
+        return asdict(self)
+
+    def add(self, other: Mapping[str, Any]) -> None:
+        """Take over the findings of another process."""
+        self.left_out |= other["left_out"]
+        for way, most in other["reach"].items():
+            self.reach[way] = [max(pair) for pair in zip(most, self.reach.get(way, most), strict=True)]
+
+    def beyond(self, way: str, strains: Strains) -> list[int]:
+        """The lines that are strained more than any checked before: for each measure, the most strained one."""
+        reach = self.reach.get(way, [0] * strains.shape[1])
+        peaks = strains.argmax(0)
+        return sorted({int(at) for at, most, before in zip(peaks, strains.max(0), reach, strict=True) if most > before})
+
+    def cover(self, way: str, strains: Strains) -> None:
+        """Note that these lines were checked."""
+        reach = self.reach.get(way, [0] * strains.shape[1])
+        self.reach[way] = [max(int(most), before) for most, before in zip(strains.max(0), reach, strict=True)]
+
+    @property
+    def signature(self) -> str:
+        """The parts left out, for a signature; empty for the ordinary engine."""
+        return ", ".join(f"no {part}" for part in INSTEAD if part in self.left_out)
+
+    def sentences(self, model: str) -> Iterator[str]:
+        """A sentence for each part left out."""
+        for part, gap in self.left_out.items():
+            effect = "stop it" if gap is None else f"change its numbers (by up to {gap:.2g})"
+            yield f"self-check of {model}: {part} {effect}; the scores were made with {INSTEAD[part]} instead"
+
+
+class Engine(Protocol):
+    """What the check needs of a backend."""
+
+    batching: Batching
+
+    @property
+    def largest_logit(self) -> float:
+        """The largest logit of the text that was asked last without early exit; 0 if none was."""
+
+    @property
+    def dtype(self) -> str:
+        """The name of the model's floating type."""
+
+    def alone(self, *without: str) -> AbstractContextManager[None]:
+        """While this lasts, rows are forwarded one at a time, without these parts of the engine."""
+
+
+def checked(
+    engine: Engine,
+    path: str,
+    attempt: Callable[[], Attempt[Numbers] | None],
+    alone: Callable[[int], Numbers],
+    step: Callable[[], str],
+    *,
+    vectors: bool = False,
+) -> Attempt[Numbers] | None:
+    """The first attempt that gives its most strained texts the numbers that they have alone.
+
+    `step` names the part of batching to leave out next, which `attempt` then obeys; None ends the attempts.
+    """
+    batching = engine.batching
+    while (made := attempt()) is not None:
+        way = f"{path}, {batching.signature}" if batching.signature else path
+        worst, gap = None, 0.0
+        for place in (made.places[line] for line in batching.beyond(way, made.strains)):
+            expected = _expected(engine, place, alone)
+            if expected is None or agree(engine, made.answers[place], expected, vectors):
+                continue
+            if worst is None or _distance(made.answers[place], expected) > gap:
+                worst, gap = (place, expected), _distance(made.answers[place], expected)
+        if worst is None:
+            batching.cover(way, made.strains)
+            break
+        parts = _causes(engine, *worst, alone, vectors) or (step(),)
+        batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
+    return made
+
+
+def row_strains(lengths: Sequence[int], padding: Sequence[int], company: Sequence[int]) -> Strains:
+    """How rows are strained: by length, shortness, rows beside them, and padding for each remainder of their length."""
+    long = np.array(lengths)
+    classes = long[:, None] % CLASSES == np.arange(CLASSES)
+    return np.column_stack([long, MOST_TOKENS - long, company, classes * np.array(padding)[:, None]])
+
+
+def _expected(engine: Engine, place: int, alone: Callable[[int], Numbers]) -> Numbers | None:
+    """A text's numbers from the plain model; None where memory does not hold all its logits."""
+    try:
+        with engine.alone(PRODUCTS, EXIT):
+            return alone(place)
+    except (RuntimeError, MemoryError, OneRowTooLarge) as error:
+        if isinstance(error, OneRowTooLarge) or out_of_memory(error):
+            return None
+        raise
+
+
+def _causes(
+    engine: Engine, place: int, expected: Numbers, alone: Callable[[int], Numbers], vectors: bool
+) -> tuple[str, ...]:
+    """The parts that change a text even where it is alone; none if batching does."""
+    for without in ((), (EXIT,), (PRODUCTS,), (PRODUCTS, EXIT)):
+        with engine.alone(*without):
+            found = alone(place)
+        if agree(engine, found, expected, vectors):
+            return without
+    raise ValueError(IRREPRODUCIBLE)
+
+
+def agree(engine: Engine, found: Numbers, expected: Numbers, vectors: bool = False) -> bool:
+    """Whether two answers of the same text differ by no more than rounding."""
+    scale = float(np.abs(expected).max(initial=0.0)) if vectors else max(engine.largest_logit, LEAST_LOGIT)
+    if engine.dtype in ROUNDING:
+        return _distance(found, expected, mean=True) <= ROUNDING[engine.dtype] * scale
+    return _distance(found, expected) <= CLOSE[engine.dtype] * (scale if vectors else 1)
+
+
+def _distance(found: Numbers, expected: Numbers, *, mean: bool = False) -> float:
+    """The largest difference, or the root of the mean square; NaN equals NaN alone."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.abs(found.astype(np.float64) - expected)
+    gaps[(found == expected) | (np.isnan(found) & np.isnan(expected))] = 0
+    gaps[np.isnan(gaps)] = np.inf
+    return float(np.sqrt((gaps**2).mean()) if mean else gaps.max(initial=0.0))

@@ -1,0 +1,91 @@
+"""Tiny models whose numbers batching changes: unmasked padding, and a window counted by places in a row."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tiny_models
+
+SIZE = {"vocab_size": 220, "max_position_embeddings": 512, "num_hidden_layers": 2, "intermediate_size": 48}
+WINDOW = 256
+"""GPT-Neo's own, in every released checkpoint."""
+
+
+def gpt_neo(folder: Path, window: int = WINDOW) -> Path:
+    """A causal model whose second layer looks back through a window."""
+    import transformers as t
+
+    end = "<|endoftext|>"
+    folder.mkdir()
+    tiny_models._byte_level(folder, [end], bos_token=end, eos_token=end, unk_token=end)
+    config = t.GPTNeoConfig(
+        vocab_size=360,
+        hidden_size=32,
+        num_layers=2,
+        num_heads=4,
+        intermediate_size=48,
+        attention_types=[[["global", "local"], 1]],
+        max_position_embeddings=1024,
+        window_size=window,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    tiny_models._save(t.GPTNeoForCausalLM(config), folder)
+    return folder
+
+
+def _fnet() -> Any:
+    """Fourier transforms over the whole row, padding included."""
+    import transformers as t
+
+    return t.FNetForMaskedLM(t.FNetConfig(**SIZE, hidden_size=32, tpu_short_seq_length=512))
+
+
+def _nystromformer() -> Any:
+    """Attention by landmarks, which are means over stretches of the row."""
+    import transformers as t
+
+    size = {"hidden_size": 32, "num_attention_heads": 4, "num_landmarks": 2, "segment_means_seq_len": 2}
+    return t.NystromformerForMaskedLM(t.NystromformerConfig(**SIZE, **size))
+
+
+def _mobilebert() -> Any:
+    """Each embedding is joined with those of its neighbours, padding included."""
+    import transformers as t
+
+    size = {"hidden_size": 32, "embedding_size": 32, "intra_bottleneck_size": 32, "num_attention_heads": 4}
+    return t.MobileBertForMaskedLM(t.MobileBertConfig(**SIZE, **size))
+
+
+def _funnel() -> Any:
+    """Pairs of tokens are pooled to one, a token with padding too."""
+    import transformers as t
+
+    size = {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48, "max_position_embeddings": 512}
+    return t.FunnelForMaskedLM(t.FunnelConfig(vocab_size=220, block_sizes=[1, 1], num_decoder_layers=1, **size))
+
+
+def _convbert() -> Any:
+    """Convolutions read the padding beside the last tokens."""
+    import transformers as t
+
+    size = {"hidden_size": 32, "embedding_size": 32, "num_attention_heads": 4, "conv_kernel_size": 5}
+    return t.ConvBertForMaskedLM(t.ConvBertConfig(**SIZE, **size))
+
+
+MIXES_PADDING: dict[str, Callable[[], Any]] = {
+    "fnet": _fnet,
+    "nystromformer": _nystromformer,
+    "mobilebert": _mobilebert,
+    "funnel": _funnel,
+    "convbert": _convbert,
+}
+"""Masked models that padding changes."""
+
+
+def mixing(name: str, folder: Path) -> Path:
+    """The folder of a masked model that padding changes."""
+    folder.mkdir()
+    tiny_models._word_piece(folder)
+    tiny_models._save(MIXES_PADDING[name](), folder)
+    return folder

@@ -11,7 +11,8 @@ from catsofa.dataset_report_files import Dataset, is_dataset, read
 from catsofa.dataset_report_people import people
 from catsofa.lint_given import classifier, given
 from catsofa.report_document import Document, Section
-from catsofa.scoring.signature import name_of
+from catsofa.scoring.model_files import digest_of
+from catsofa.scoring.signature import model_label
 from catsofa.validation import keywords, sentiment
 from catsofa.validation.lint import lint
 
@@ -69,7 +70,7 @@ def document(paths: Iterable[Path], tools: Tools | None = None, watch: Watch = i
 
 def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
     """The sections of a data set, those without anything to show left out."""
-    line, items = f"data:{of.name} | version:{version('catsofa')}", of.items
+    line, items = f"{of.line} | version:{version('catsofa')}", of.items
     if items or of.others:
         yield parts.size_section(f"{name}-size", of.title, line, items, of.others)
     if _has_splits(of):
@@ -81,7 +82,7 @@ def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
         classify = classifier(tools.sentiment_model, negative)
         shares = sentiment.sentiments(items, classify, negative or sentiment.NEGATIVE)
         model = Path(tools.sentiment_model)
-        called = name_of(model) if model.exists() else tools.sentiment_model
+        called = model_label(str(model), digest_of(model)) if model.is_dir() else tools.sentiment_model
         yield parts.sentiment_section(f"{name}-sentiment", of.title, line, shares, called)
     if items and tools.frequencies:
         ranked = keywords.keywords(items, keywords.reference(tools.frequencies))

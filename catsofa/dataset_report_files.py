@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import formats
+from catsofa.data.content import content_of
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import Annotation, Cat, Pair, Probe, Refused, Score
 from catsofa.data.release import read_release
 from catsofa.scoring.runs import MANIFEST
-from catsofa.scoring.signature import name_of
+from catsofa.scoring.signature import DIGITS, data_label
 from catsofa.validation.collected import Collected, collect, onto
 
 EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"
@@ -52,6 +53,13 @@ class Dataset:
         return sum(len(r.candidates) if isinstance(r, Cat) else isinstance(r, Pair) for r in self.items)
 
     @property
+    def line(self) -> str:
+        """The data in a signature: the hash of its records, and that of the judgements, which is none of theirs."""
+        votes = [vote for record in self.items for vote in _votes(record)]
+        judgements = content_of([*self.annotations, *votes]) if self.annotations or votes else None
+        return f"data:{self.name}" + (f" | judgements:{judgements.digest[:DIGITS]}" if judgements else "")
+
+    @property
     def is_judged(self) -> bool:
         """Whether anybody has judged anything."""
         return bool(self.annotations) or any(map(_carries_votes, self.items))
@@ -69,11 +77,16 @@ class Dataset:
         return collect(carry) if carry else None
 
 
-def _carries_votes(record: Any) -> bool:
-    """Whether people's labels stand in the record itself."""
+def _votes(record: Any) -> list[Annotation]:
+    """People's labels that the record itself holds."""
     if isinstance(record, Cat):
-        return any(candidate.votes for candidate in record.candidates)
-    return isinstance(record, Pair) and bool(record.votes)
+        return [vote for candidate in record.candidates for vote in candidate.votes]
+    return list(record.votes) if isinstance(record, Pair) else []
+
+
+def _carries_votes(record: Any) -> bool:
+    """Whether the record itself holds people's labels."""
+    return bool(_votes(record))
 
 
 def is_dataset(path: Path) -> bool:
@@ -108,10 +121,12 @@ def _release(folder: Path) -> Dataset:
     """A release: its splits, and the data statement of its card."""
     card = folder / "README.md"
     text = read_text(card, "the card of a release") if card.is_file() else ""
+    splits = {split: list(records) for split, records in read_release(folder).items()}
+    whole = content_of(record for records in splits.values() for record in records)
     return _sorted(
         folder.resolve().name,
-        name_of(folder),
-        {split: list(records) for split, records in read_release(folder).items()},
+        data_label(folder.resolve().name, whole.digest),
+        splits,
         are_splits=True,
         statement=tuple(statement(text)),
     )
@@ -161,8 +176,9 @@ def _of_files(title: str, files: Sequence[Path], **more: Any) -> Dataset:
     """The data set in some files."""
     if not files:
         raise BadInput(title, "a study that nobody has answered yet", EXPECTED)
-    records = {_part(file): list(formats.read(file)) for file in files}
-    return _sorted(title, " ".join(map(name_of, files)), records, **more)
+    read = {file: list(formats.read(file)) for file in files}
+    name = " ".join(data_label(file.name, content_of(records).digest) for file, records in read.items())
+    return _sorted(title, name, {_part(file): records for file, records in read.items()}, **more)
 
 
 def _part(file: Path) -> str:

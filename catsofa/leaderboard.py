@@ -17,10 +17,11 @@ from catsofa.data.append_log import AppendLog
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Score
 from catsofa.leaderboard_page import write
+from catsofa.scoring.dataset import read_named
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import report
-from catsofa.scoring.score_files import cats_on
-from catsofa.scoring.signature import DIGITS, name_of
+from catsofa.scoring.score_files import cats_in
+from catsofa.scoring.signature import DIGITS, UNKNOWN_MODEL
 
 SUBMISSIONS, HISTORY, PAGE = "submissions", "history.jsonl", "index.html"
 EXPECTED = "the history of a leaderboard"
@@ -66,7 +67,8 @@ def update(
     place = Path(sources.resolve(on)).resolve()
     if place.is_relative_to(folder.resolve()):
         raise ValueError(f"the withheld split {on} lies in {folder}, which is published; keep it elsewhere")
-    split = Withheld(list(cats_on(on)), name_of(place), named(protocol, seed=seed))
+    label, records = read_named(on)
+    split = Withheld(list(cats_in(records, on)), label, named(protocol, seed=seed))
     with AppendLog(folder / HISTORY, EXPECTED) as log:
         entries = list(log.read(*NEEDED))
         files = sorted(file for file in (folder / SUBMISSIONS).iterdir() if not file.name.startswith("."))
@@ -99,7 +101,7 @@ def _new(file: Path, split: Withheld, entries: Sequence[Entry]) -> Iterator[Entr
             **entry,
             "refused": "",
             "order": order,
-            **_measured(scores, split, f"{name}@{about['file'][:DIGITS]}"),
+            **_measured(scores, split, f"{UNKNOWN_MODEL}{file.name}@{about['file'][:DIGITS]}"),
         }
     except Turned as turned:
         yield {**entry, "refused": str(turned)}

@@ -11,7 +11,7 @@ from catsofa.data import json_files
 from catsofa.data.files import BadInput
 from catsofa.report_cells import without_folders
 from catsofa.scoring.runs import MANIFEST, REPORT, read_manifest
-from catsofa.scoring.signature import DIGITS, Signature
+from catsofa.scoring.signature import DIGITS, Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
 ASKED = "asked "
@@ -130,7 +130,7 @@ def _kind(results: Any) -> str:
 def beside(run: Finished) -> tuple[str, str]:
     """What two runs must have in common to share a table: all but their models; each test of SEAT has its own data."""
     shared = replace(run.signature, data="", subset="") if run.kind == "seat" else run.signature
-    return run.kind, str(replace(shared, model=""))
+    return run.kind, str(replace(shared, model="", data=hashes_in(shared.data)))
 
 
 def _with_unique_names(runs: Sequence[Finished]) -> list[Finished]:

@@ -8,7 +8,8 @@ from catsofa.data.records import Cat
 from catsofa.report_inputs import Finished
 from catsofa.scoring.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
-from catsofa.scoring.score_files import cats_on, data_of, scores_of
+from catsofa.scoring.score_files import cats_on, scores_of
+from catsofa.scoring.score_origins import data_of
 
 
 class NotThere(ValueError):
@@ -20,7 +21,7 @@ def cats(run: Finished) -> list[Cat]:
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
     try:
-        first = run.signature.subset.removeprefix("first ")
+        first = run.signature.subset.partition("@")[0].removeprefix("first ")
         return list(islice(cats_on(data_of(run.folder)), int(first) if first else None))
     except ValueError as error:
         raise NotThere(str(error)) from None

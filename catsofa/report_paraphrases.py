@@ -13,7 +13,9 @@ from catsofa.report_robustness import Robust
 from catsofa.scoring.alignment import join
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, robustness_report
-from catsofa.scoring.score_files import refuse_other_models, scored_by, scores_of
+from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.score_origins import labels, refuse_other_models
+from catsofa.scoring.signature import hashes_in
 
 Sets = dict[tuple[str, str, str], list[Cat]]
 """The CATs of a data set, a subset and a place, read once for all models."""
@@ -60,7 +62,7 @@ def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
         if other.kind == "stereoset"
         and other.kept
         and (other.signature.model, other.signature.protocol, other.signature.options) == mine
-        and other.signature.data != run.signature.data
+        and hashes_in(other.signature.data) != hashes_in(run.signature.data)
     ]
     most = max(
         ((len(join(_cats(other, sets), _cats(run, sets)).pairs), -at) for at, other in enumerate(same)), default=(0, 0)
@@ -77,6 +79,7 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
     data = list(dict.fromkeys(pair.paraphrase.signature.data for pair in group))
     chosen, compared = protocol(group[0].original), []
     originals = {pair.original.folder: scores_of(pair.original.folder) for pair in group}
+    called = dict(zip(originals, labels(list(originals)), strict=True))
     for pair in group:
         original, paraphrase = pair.original.folder, pair.paraphrase.folder
         refuse_other_models(original, paraphrase)
@@ -91,7 +94,8 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
             seed=chosen.seed,
         )
         number = data.index(pair.paraphrase.signature.data)
-        compared.append(Compared(scored_by(original), scored_by(paraphrase), number, found))
+        texts = pair.original.signature.data, pair.paraphrase.signature.data
+        compared.append(Compared(called[original], called[original], number, found, texts))
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
     return Robust(

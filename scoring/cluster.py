@@ -16,7 +16,8 @@ from catsofa.data.records import Score
 from catsofa.scoring import next_sentence
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, chunks, is_done, size
-from catsofa.scoring.evaluate import Watch, Watched, _about, _identity, _report, _same_model, data
+from catsofa.scoring.dataset import Watched, data
+from catsofa.scoring.evaluate import Watch, _about, _identity, _report, _same_model
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
@@ -62,7 +63,7 @@ def evaluate(
     start = partial(_start, place, model, chosen, head, batch_tokens, loading)
     with Workers(start, cluster) as workers:
         loaded = _stand_in(workers.about)
-        with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
+        with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen, nsp)) as run:
             for _ in watch(Watched(_score_all(workers, of.records(), run), of)):
                 pass
             backend: Any = _Elsewhere(loaded)

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import models, signature, static_vectors
-from catsofa.scoring.model_files import find
+from catsofa.data.checksums import sha256_of
+from catsofa.scoring import models, static_vectors
+from catsofa.scoring.model_files import digest_of, find
 from catsofa.scoring.models import Model
 from catsofa.scoring.pooled_states import PooledStates, default_pooling
 from catsofa.scoring.protocols import Pooling
@@ -112,7 +113,14 @@ def of_model(
 
 def _key(name: str, kind: str, place: Path, unit_length: bool) -> dict[str, Any]:
     """The key of an encoder without options of its own: its name, and the hash of its files."""
-    return {"encoder": name, "kind": kind, "files": signature.name_of(place), "unit_length": unit_length}
+    return {"encoder": name, "kind": kind, "digest": _digest(name, place), "unit_length": unit_length}
+
+
+def _digest(name: str, place: Path) -> str:
+    """The hash of a model's files, or its commit on the hub, which names the folder in the hub's cache."""
+    if place.is_file():
+        return f"sha256:{sha256_of(place)}"
+    return digest_of(place) if Path(name).expanduser().is_dir() else place.name
 
 
 def _refuse(name: str, what: str, given: Mapping[str, bool]) -> None:

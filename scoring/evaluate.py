@@ -4,30 +4,27 @@ import gc
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
+from dataclasses import asdict, replace
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import sources
 from catsofa.data.cluster import Cluster
-from catsofa.data.files import BadInput
-from catsofa.data.records import AssociationTest, Probe, kind_name
+from catsofa.data.records import AssociationTest, Probe
 from catsofa.scoring import encoders, next_sentence, seat, sofa
 from catsofa.scoring.association_rows import Associations
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, score_all
+from catsofa.scoring.dataset import Data, Watched, data
 from catsofa.scoring.intervals import RESAMPLES
-from catsofa.scoring.model_files import find
+from catsofa.scoring.model_files import digest_of, find
 from catsofa.scoring.models import Kind, Model, load
 from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.runs import Run
-from catsofa.scoring.signature import DIGITS, Signature, name_of
+from catsofa.scoring.signature import Signature, model_label, place_of
 
 SCORED_BY = (
     "masked", "pieces", "masks", "pseudo", "blank", "first_token", "length", "causal_pair", "masked_pair", "crows",
@@ -45,64 +42,9 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
 Watch = Callable[[Iterable[Any]], Iterable[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Records that can be read again and again, and their name in a signature."""
-
-    name: str
-    records: Callable[[], Iterator[Any]]
-    on: str | None = None
-    """Where it was read: an absolute path, or the name of a released set."""
-    subset: str = ""
-    """Which of its records: all, or `first 100`."""
-
-    @property
-    def kind(self) -> type[Any]:
-        """The type of its records, of which a model can be asked."""
-        first = next(self.records(), None)
-        if type(first) not in (*WAYS, AssociationTest):
-            found = "no records" if first is None else kind_name(type(first))
-            raise BadInput(self.on or self.name, found, "CATs, CrowS-Pairs, probes or association tests")
-        return type(first)
-
-    @property
-    def digest(self) -> str:
-        """The hash of what was read, whatever it is called."""
-        return self.name.rpartition("@")[2]
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """Records as they are done; how many there are in all is counted where somebody asks for it."""
-
-    done: Iterable[Any]
-    of: Data
-
-    def __iter__(self) -> Iterator[Any]:
-        """The records as they are done."""
-        return iter(self.done)
-
-    def __length_hint__(self) -> int:
-        """How many there are, which takes a reading of the data."""
-        return sum(1 for _ in self.of.records())
-
-
-def data(on: str | Path | Sequence[Any], limit: int | None = None) -> Data:
-    """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
-    subset = "" if limit is None else f"first {limit}"
-    if isinstance(on, str | Path):
-        place = sources.resolve(on)
-        where = str(Path(on).resolve()) if Path(on).exists() else str(on)
-        return Data(name_of(place), lambda: islice(sources.read(on), limit), where, subset)
-    total = sha256()
-    for record in on:
-        total.update(repr(record).encode("utf-8", "surrogatepass"))
-    return Data(f"records@{total.hexdigest()[:DIGITS]}", lambda: islice(iter(on), limit), subset=subset)
-
-
 def evaluate(
     model: str | Model,
-    on: str | Path | Sequence[Any],
+    on: str | Path | Iterable[Any],
     *,
     protocol: str | Protocol = "catsofa",
     out: str | Path | None = None,
@@ -132,7 +74,7 @@ def evaluate(
         chosen = replace(chosen, causal_pair="nsp", masked_pair="nsp")
     backend = Backend(loaded, batch_tokens, head)
     _settle_memory()
-    with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen)) as run:
+    with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen, nsp)) as run:
         for _ in watch(Watched(score_all(backend, of.records(), chosen, run), of)):
             pass
         found = _report(of, chosen, backend, run, resamples, nsp)
@@ -202,14 +144,22 @@ def _identity(model: Mapping[str, Any], of: Data, protocol: Protocol, nsp: str |
     """What a text's score depends on: in a run, none of it may change."""
     weights = {key: value for key, value in model.items() if key not in ("model", "encoder")}
     options = {option: value for option, value in protocol.options().items() if option in SCORED_BY}
-    head = {"nsp": name_of(nsp).rpartition("@")[2]} if nsp else {}
+    head = {"nsp": digest_of(Path(nsp))} if nsp else {}
     return {"catsofa": version("catsofa"), "model": weights, "data": of.digest, "protocol": options, **head}
 
 
-def _about(model: Model, of: Data, protocol: Protocol) -> dict[str, Any]:
-    """What a reader of the folder wants to know besides."""
+def _label(model: Model, nsp: str | Path | None) -> str:
+    """The model in a signature, with the head that it was used with."""
+    head = [f"with {model_label(str(nsp), digest_of(Path(nsp)))}"] if nsp else []
+    return model_label(model.name, model.digest, *head)
+
+
+def _about(model: Model, of: Data, protocol: Protocol, nsp: str | Path | None = None) -> dict[str, Any]:
+    """Facts for a reader of the folder that no score depends on."""
     return {
         "model": model.name,
+        "label": _label(model, nsp),
+        "place": place_of(model.name),
         "data": of.name,
         "on": of.on,
         "protocol": protocol.name,
@@ -218,11 +168,6 @@ def _about(model: Model, of: Data, protocol: Protocol) -> dict[str, Any]:
         "python": sys.version.split()[0],
         **{library: version(library) for library in LIBRARIES},
     }
-
-
-def shown_name(name: str) -> str:
-    """A model as a signature names it: a folder by its own name, wherever it stands, since its weights have a hash."""
-    return Path(name).resolve().name if Path(name).exists() else name
 
 
 def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: int) -> Signature:
@@ -243,9 +188,7 @@ def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: 
 def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples: int, nsp: str | Path | None) -> Report:
     """The measures of what is scored, with a row for each target term."""
     model = backend.model
-    name = f"{shown_name(model.name)}@{model.digest.removeprefix('sha256:')[:DIGITS]}"
-    if nsp:
-        name += f" with {name_of(nsp)}"
+    name = _label(model, nsp)
     signature = _signature(of, name, protocol, model.precision, resamples)
     if of.kind is Probe:
         signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
@@ -278,9 +221,12 @@ def _associations(
     """SEAT and WEAT, by the vectors of a model; the key of its encoder names it."""
     how = {option: getattr(protocol, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
     encoder = encoders.load(model, **how, **loading) if isinstance(model, str) else encoders.of_model(model, **how)
-    key = {part: shown_name(value) if part in ("encoder", "model") else value for part, value in encoder.key.items()}
-    name = " ".join(f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
-    about = {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
+    key = {part: value for part, value in encoder.key.items() if part not in ("encoder", "model", "digest")}
+    options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
+    called = str(encoder.key["encoder"])
+    name = model_label(called, str(encoder.key["digest"]), *options)
+    about = {"model": called, "label": name, "place": place_of(called)}
+    about |= {"data": of.name, "on": of.on, "protocol": protocol.name}
     with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:
         rows = seat.evaluate(
             of.records(),

@@ -25,7 +25,7 @@ from catsofa.data.records import Cat, Label, Pair
 from catsofa.scoring import crows_pairs, stereoset
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.crows_pairs import Preferences
-from catsofa.scoring.evaluate import Watched, data
+from catsofa.scoring.dataset import Watched, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.results import Report
 from catsofa.scoring.served_requests import Replies, Request, fetch

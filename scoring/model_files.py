@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
+from catsofa.data import json_files
+from catsofa.data.checksums import sha256_of
+
 WEIGHED = {".json", ".safetensors", ".bin", ".txt", ".model", ".py"}
 """Endings of the files that decide a score; notes, logs and optimiser states do not."""
+MODULES = "modules.json"
 TIMEOUT = 10.0
 """Seconds the hub has to answer before we look in the cache alone."""
 
@@ -25,15 +30,7 @@ class Source:
 
     def digest(self) -> str:
         """The hub's commit, or a SHA-256 over the folder's files that decide a score."""
-        if self.revision:
-            return self.revision
-        total = hashlib.sha256()
-        for path in sorted(Path(self.place).iterdir()):
-            if path.is_file() and path.suffix in WEIGHED:
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-                total.update(f"{path.name} {content}\n".encode())
-        return f"sha256:{total.hexdigest()}"
+        return self.revision or digest_of(Path(self.place))
 
     @contextmanager
     def errors(self, part: str) -> Iterator[None]:
@@ -46,6 +43,32 @@ class Source:
             raise ValueError(f"{part} of {self.name} are damaged or cut short ({error}); copy the file again") from None
         except (OSError, KeyError, ImportError, RuntimeError, TypeError, ValueError) as error:
             raise ValueError(f"{part} of {self.name} cannot be loaded: {_first_sentence(error)}") from None
+
+
+def digest_of(folder: Path) -> str:
+    """The SHA-256 over the files of a model's folder that decide its numbers, and of the modules that it names."""
+    parts = (folder, *_modules(folder))
+    files = [p for part in parts for p in sorted(part.iterdir()) if p.is_file() and p.suffix in WEIGHED]
+    stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    return _digest(folder, stamps)
+
+
+@lru_cache
+def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
+    """The same, read again only after the size or time of change of a file changed."""
+    total = hashlib.sha256()
+    for file, *_ in stamps:
+        total.update(f"{Path(file).relative_to(folder).as_posix()} {sha256_of(Path(file))}\n".encode())
+    return f"sha256:{total.hexdigest()}"
+
+
+def _modules(folder: Path) -> list[Path]:
+    """The folders in which a sentence-transformers model keeps its later modules."""
+    if not (folder / MODULES).is_file():
+        return []
+    listed = json_files.read(folder / MODULES, "the modules of a sentence-transformers model")
+    names = {str(one["path"]) for one in listed if isinstance(one, dict) and one.get("path")}
+    return [folder / name for name in sorted(names) if (folder / name).is_dir()]
 
 
 def find(name: str, revision: str | None = None) -> Source:

@@ -26,6 +26,15 @@ class Compared:
     rephrasing: int
     """Number of the rephrasing: the same for the models that read the same paraphrases."""
     comparison: Comparison
+    data: tuple[str, str] = ("", "")
+    """The names of the originals and of the paraphrases."""
+
+    @property
+    def title(self) -> str:
+        """The model and the two data sets; two files of scores, which name no model, as they are."""
+        if self.original != self.paraphrase:
+            return f"{self.original} → {self.paraphrase}"
+        return f"{self.original}: {' → '.join(filter(None, dict.fromkeys(self.data)))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +54,7 @@ class RobustnessReport(Tabular):
         comparisons = []
         for one, adjusted in zip(self.compared, self.holm, strict=True):
             names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
+            names |= {"original_data": one.data[0], "paraphrase_data": one.data[1]}
             row = {**names, "rephrasing": one.rephrasing, **one.comparison.to_dict()}
             row["change"] = {name: {**change, "holm": adjusted[name]} for name, change in row["change"].items()}
             comparisons.append(row)

@@ -13,7 +13,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
 from catsofa.scoring import served, sofa
 from catsofa.scoring.chunks import WAYS, items_of
-from catsofa.scoring.evaluate import Data, Watched, data
+from catsofa.scoring.dataset import Data, Watched, data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
@@ -53,7 +53,7 @@ def evaluate(
         raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; a server gives no vectors")
     model = served.connect(name, endpoint, start=start)
     refuse(model.capability, chosen, name)
-    identity, about = describe(model.identity(), name, of, chosen)
+    identity, about = describe(model.identity(), {"model": name, "label": model.label}, of, chosen)
     with Run.begin(out, identity, about) as run, Replies(out and Path(out) / REPLIES, endpoint.hide) as replies:
         failed = score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
         found = measured(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
@@ -62,12 +62,12 @@ def evaluate(
 
 
 def describe(
-    model: Mapping[str, Any], name: str, of: Data, protocol: Protocol
+    model: Mapping[str, Any], names: Mapping[str, Any], of: Data, protocol: Protocol
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a run is a run of, in which nothing may change, and what a reader of its folder wants to know besides."""
+    """The identity of a run, in which nothing may change, and facts for a reader of its folder."""
     options = {key: value for key, value in protocol.options().items() if key in SCORED_BY}
     identity = {"catsofa": version("catsofa"), "model": model, "data": of.digest, "protocol": options}
-    return identity, {"model": name, "data": of.name, "on": of.on, "protocol": protocol.name}
+    return identity, {**names, "data": of.name, "on": of.on, "protocol": protocol.name}
 
 
 def score_all(model: LogProbabilities, records: Iterable[Any], protocol: Protocol, run: Run) -> list[Score]:

@@ -1,14 +1,17 @@
-"""Signatures: what a number is a number of, in one line, and whether two numbers may stand side by side."""
+"""Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 
+from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
 
 DIGITS = 12
 """Hexadecimal digits of a SHA-256 that are shown."""
+UNKNOWN_MODEL = "predictions:"
+"""How a signature begins to name a file of scores, which does not say whose they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,9 +19,9 @@ class Signature:
     """Everything a number depends on; two numbers differ by their models alone if all the rest is equal."""
 
     data: str
-    """Name of the data, with the hash of its bytes."""
+    """Name of the data, with the hash of its records."""
     model: str
-    """Name of the model and its revision, or of a prediction file and its hash."""
+    """Name of the model and its hash or revision, or of a prediction file and its hash."""
     protocol: str
     options: str = ""
     """Hash of every option of the protocol, so that its name alone vouches for nothing."""
@@ -40,31 +43,63 @@ class Signature:
         """The parts by name, and the line."""
         return {**asdict(self), "line": str(self)}
 
+    def compared(self) -> dict[str, str | int]:
+        """The parts by name as they are compared: of the data the hash alone, whatever their file is called."""
+        return {**asdict(self), "data": hashes_in(self.data)}
+
+
+def hashes_in(data: str) -> str:
+    """The hashes in the names of one or more data sets; a name without a hash stays."""
+    return " ".join(name.rpartition("@")[2] for name in data.split(" "))
+
 
 def differences(one: Signature, other: Signature, *, apart_from: Iterable[str] = ("model",)) -> list[str]:
-    """What keeps two numbers from standing side by side, in words; nothing, if only their models differ."""
+    """The reasons why two numbers are not comparable; none if only their models differ."""
+    mine, others = one.compared(), other.compared()
     here, there = asdict(one), asdict(other)
     return [
         f"{name}: {here[name] or 'none'} and {there[name] or 'none'}"
         for name in here
-        if name not in set(apart_from) and here[name] != there[name]
+        if name not in set(apart_from) and mine[name] != others[name]
     ]
 
 
+def data_label(name: str, digest: str) -> str:
+    """A data set in a signature: its name and the hash of its records."""
+    return f"{name}@{digest[:DIGITS]}"
+
+
+def model_label(name: str, digest: str, *how: str) -> str:
+    """A model in a signature: its name, the hash of its files or its revision, and how it was used."""
+    return " ".join([f"{shown_name(name)}@{digest.removeprefix('sha256:')[:DIGITS]}", *how])
+
+
+def predictions_label(path: Path | str) -> str:
+    """A file of scores in a signature: what it is, since it does not say which model made them."""
+    return UNKNOWN_MODEL + name_of(path)
+
+
+def shown_name(name: str) -> str:
+    """A model as a signature names it: a folder by its own name, wherever it lies, since its weights have a hash."""
+    return Path(name).resolve().name if Path(name).exists() else name
+
+
+def place_of(name: str) -> str | None:
+    """The absolute path of a model's folder or file; None if the model is none on this machine."""
+    return str(Path(name).resolve()) if Path(name).exists() else None
+
+
 def name_of(path: Path | str) -> str:
-    """A file by its name and the hash of its bytes; a folder by its name and the hash of its files' names and bytes."""
+    """A file by its name and the hash of its bytes; a folder by its name and the hash of its files' names and bytes.
+
+    For what is neither a data set nor a model: files of scores and of results, vectors.
+    """
     path = Path(path)
     if not path.exists():
         raise BadInput(path, "no such file", "a file or folder to name")
     if path.is_file():
-        return f"{path.name}@{_digest(path).hex()[:DIGITS]}"
+        return f"{path.name}@{sha256_of(path)[:DIGITS]}"
     whole = sha256()
     for file in sorted(part for part in path.rglob("*") if part.is_file()):
-        whole.update(file.relative_to(path).as_posix().encode() + b"\0" + _digest(file))
+        whole.update(file.relative_to(path).as_posix().encode() + b"\0" + bytes.fromhex(sha256_of(file)))
     return f"{path.resolve().name}@{whole.hexdigest()[:DIGITS]}"
-
-
-def _digest(path: Path) -> bytes:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").digest()

@@ -12,7 +12,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.scoring.chunks import WAYS
-from catsofa.scoring.evaluate import data, shown_name
+from catsofa.scoring.dataset import data
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.model_files import find
 from catsofa.scoring.models import DTYPES
@@ -23,7 +23,7 @@ from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, tried
 from catsofa.scoring.served_replies import Reading, Unreadable, read
 from catsofa.scoring.served_runs import describe, measured, score_all
 from catsofa.scoring.served_scores import refuse
-from catsofa.scoring.signature import DIGITS
+from catsofa.scoring.signature import model_label, place_of
 
 ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
 """How each prompt is asked: 0 means its own tokens and no others; vLLM must write one token."""
@@ -45,7 +45,7 @@ class OfflineModel:
     @property
     def label(self) -> str:
         """What a signature calls it."""
-        return f"{shown_name(self.name)}@{self.digest.removeprefix('sha256:')[:DIGITS]} in vllm {self.version}"
+        return model_label(self.name, self.digest, f"in vllm {self.version}")
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
@@ -153,7 +153,8 @@ def evaluate(
         raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; vLLM gives no vectors here")
     model = load(name, starts=chosen.first_token != "skip", **loading)
     refuse(model.capability, chosen, name)
-    with Run.begin(out, *describe(model.identity(), name, of, chosen)) as run:
+    names = {"model": name, "label": model.label, "place": place_of(name)}
+    with Run.begin(out, *describe(model.identity(), names, of, chosen)) as run:
         score_all(model, watch(of.records()), chosen, run)
         found = measured(of, chosen, model, list(run.scores()), with_terms, resamples)
         run.finish(found.to_dict())

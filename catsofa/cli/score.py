@@ -269,7 +269,7 @@ def robustness(
         print_json(found.to_dict())
         return
     for one in found.compared:
-        say(f"{one.original} → {one.paraphrase}")
+        say(one.title)
         show_comparison(one.comparison)
     for ranks in found.ranks:
         say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on paraphrases {' > '.join(ranks.paraphrase)}")

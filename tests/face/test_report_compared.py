@@ -179,7 +179,7 @@ def test_the_cut_of_the_perplexity_filter_is_shown(tmp_path: Path) -> None:
 def test_what_score_prints_is_shown(tmp_path: Path) -> None:
     """The JSON of `catsofa score`, of one set or of several, stands as a run does; other JSON is refused."""
     (tmp_path / "one.json").write_text(json.dumps(_printed("m", "d@1")))
-    (tmp_path / "two.json").write_text(json.dumps([_printed("n", "d@1"), _printed("n", "e@1")]))
+    (tmp_path / "two.json").write_text(json.dumps([_printed("n", "d@1"), _printed("n", "e@2")]))
     found = document([tmp_path / "one.json", tmp_path / "two.json"])
     assert [{row[0] for row in section.tables[0].rows} for section in found.sections] == [{"m", "n"}, {"n"}]
     (tmp_path / "bad.json").write_text("[1]")

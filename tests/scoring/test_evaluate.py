@@ -48,7 +48,7 @@ def test_a_limit_stands_in_the_signature(tiny: Tiny, files: Path) -> None:
     """Numbers of the first two CATs must not pass for numbers of all."""
     some = evaluate(str(tiny("gpt2")), files / "cats.jsonl", limit=2, resamples=0)
     every = evaluate(str(tiny("gpt2")), files / "cats.jsonl", resamples=0)
-    assert " | subset:first 2 | " in str(some.signature)
+    assert " | subset:first 2@" in str(some.signature)
     assert "subset" not in str(every.signature)
 
 

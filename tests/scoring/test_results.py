@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_cats import cat, scores
@@ -11,10 +10,12 @@ from tests_support import run_catsofa
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Pair, Score
+from catsofa.scoring.dataset import data
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
 from catsofa.scoring.runs import Run
-from catsofa.scoring.score_files import read_scores, report_on, scored_by
+from catsofa.scoring.score_files import read_scores, report_on
+from catsofa.scoring.score_origins import scored_by
 from catsofa.scoring.signature import Signature, differences, name_of
 
 CATS = [cat(f"{term}{n}", target=f"t{term}") for term in "xyz" for n in range(4)]
@@ -171,7 +172,7 @@ def test_the_score_command(files: tuple[Path, Path], catsofa: Callable[..., tupl
     assert [row["term"] for row in found["terms"]] == ["tx", "ty", "tz"]
     table = catsofa(*asked)[0]
     assert "75.0" in table
-    assert f"data:{name_of(on)}" in table
+    assert f"data:{data(on).name} " in table
 
 
 def test_the_score_command_says_what_is_wrong(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -251,13 +252,13 @@ def test_controls_and_power_commands(
     assert "--against needs --predictions" in catsofa("power", "--on", on, "--against", predictions)[1]
 
 
-IDENTITY: dict[str, Any] = {"model": {"dtype": "float32"}, "data": "d", "protocol": {"pieces": "mean-log"}}
-
-
-def run_of(folder: Path, on: Path, stereotyped: bool) -> Path:
+def run_of(folder: Path, on: Path, stereotyped: bool, **model: str) -> Path:
     """A run over these CATs, which are all stereotyped or all not."""
-    values = {"stereotype": 3.0 if stereotyped else 2.0, "anti-stereotype": 2.5, "unrelated": 1.0}
-    with Run.begin(folder, IDENTITY, {"data": name_of(on), "on": str(on), "protocol": "catsofa"}) as run:
+    values = {"stereotype": -3.0 if stereotyped else -4.0, "anti-stereotype": -3.5, "unrelated": -5.0}
+    known = {"digest": "sha256:" + 64 * "a", "dtype": "float32"}
+    identity = {"model": known | model, "data": data(on).digest, "protocol": {"pieces": "mean-log"}}
+    about = {"model": "m", "data": data(on).name, "on": str(on), "protocol": "catsofa"}
+    with Run.begin(folder, identity, about) as run:
         run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
     return folder
 
@@ -270,10 +271,12 @@ def test_two_runs_know_their_data(
     one, other = run_of(tmp_path / "one", on, True), run_of(tmp_path / "other", on, False)
     asked = ("robustness", "--original", one, "--paraphrase", other, "--json")
     assert json.loads(catsofa(*asked)[0])["comparisons"][0]["flips"]["value"] == 100
-    assert json.loads(catsofa("compare", one, other, "--json")[0])["disagreement"][scored_by(other)]["value"] == 100
-    assert "-100.0" in catsofa("compare", one, other)[0]
-    assert scored_by(one).startswith("one@")
+    third = run_of(tmp_path / "third", on, False, digest="sha256:" + 64 * "b")
+    assert json.loads(catsofa("compare", one, third, "--json")[0])["disagreement"]["m@bbbbbbbbbbbb"]["value"] == 100
+    assert "-100.0" in catsofa("compare", one, third)[0]
+    assert scored_by(one) == "m@aaaaaaaaaaaa"
     assert "found one" in catsofa("compare", one)[1]
+    assert "found one" in catsofa("compare", one, other)[1], "the same model, scored in the same way"
     assert (
         "found scores that do not say what they are of"
         in catsofa("robustness", "--original", predictions, "--paraphrase", predictions)[1]
@@ -281,6 +284,8 @@ def test_two_runs_know_their_data(
     for command in (("robustness", "--original", one, "--paraphrase", "none"), ("compare", one, "none")):
         assert "none: found no such file or folder" in catsofa(*command)[1]
     on.write_bytes(on.read_bytes() + b" ")
+    assert catsofa(*asked)[0], "the same records"
+    formats.named("stereoset").write(iter(CATS[1:]), on)
     assert "found other data than" in catsofa(*asked)[1]
 
 
@@ -289,11 +294,8 @@ def test_runs_that_were_scored_in_different_ways_are_not_held_against_each_other
 ) -> None:
     """Another model, another precision or another protocol: what changes is not the texts' doing alone."""
     on = files[0]
-    one, other = run_of(tmp_path / "one", on, True), run_of(tmp_path / "other", on, False)
-    manifest = other / "manifest.json"
-    content = json.loads(manifest.read_text())
-    content["identity"]["model"]["dtype"] = "bfloat16"
-    manifest.write_text(json.dumps(content))
+    one = run_of(tmp_path / "one", on, True)
+    other = run_of(tmp_path / "other", on, False, dtype="bfloat16")
     said = catsofa("robustness", "--original", one, "--paraphrase", other)[1]
     assert "were not scored alike (model.dtype: float32 → bfloat16)" in said
     asked = ("--protocol", "stereoset-code")

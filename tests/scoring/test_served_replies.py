@@ -69,7 +69,7 @@ def test_nothing_is_asked_for_twice(tiny: Tiny, tmp_path: Path) -> None:
     with server(tiny("llama")) as (endpoint, behind):
         half = served_runs.evaluate("llama", tmp_path / "probes.csv", endpoint, out=tmp_path / "run", limit=15)
         assert half.to_dict()["results"]["coverage"] == 1
-        assert half.signature.subset == "first 15"
+        assert half.signature.subset.startswith("first 15@")
         first = len(behind.asked)
         texts = {text for p in probes[:15] for text in (p.text, p.identity)}
         assert first < len(texts) + 10, "a few questions try the server, then each text once"

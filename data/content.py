@@ -1,0 +1,106 @@
+"""The content hash of a data set: the same for a file, its conversion, a released set and a list of its records.
+
+The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
+(`source`) and fields of other formats (`extra`), and it does not depend on the order of the records: the same items
+are the same data.
+"""
+
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import sources
+from catsofa.data.records import Candidate, Cat, Score, WordSet
+
+LEFT_OUT = ("votes", "source", "extra")
+"""Fields that no score depends on: a vote, a note on provenance or another format's field makes no other item."""
+MODULUS = 2**256
+REMEMBERED = 64
+"""Files and folders whose hash this process remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """How many records a data set holds, and their hash."""
+
+    records: int
+    digest: str
+    """64 hexadecimal digits."""
+
+
+def content_of(records: Iterable[Any]) -> Content:
+    """The content of records: the sum of their SHA-256, so that their order does not count but a repeat does."""
+    total = count = 0
+    for record in records:
+        total += int.from_bytes(sha256(_encoded(record)).digest(), "little")
+        count += 1
+    whole = f"{count}:{total % MODULUS:064x}"
+    return Content(count, sha256(whole.encode()).hexdigest())
+
+
+def content_at(on: str | Path, limit: int | None = None) -> Content:
+    """The content of a file, a folder or a released set by name, or of its first records.
+
+    A file is read once in a process, and again only after its size or time of change changed.
+    """
+    key = (str(on), limit, *_stamps(sources.resolve(on)))
+    if key not in _known:
+        _known[key] = content_of(islice(sources.read(on), limit))
+        if len(_known) > REMEMBERED:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+_known: OrderedDict[tuple[Any, ...], Content] = OrderedDict()
+
+
+def _stamps(place: Path) -> list[tuple[str, int, int]]:
+    """Path, size and time of change of a file, or of every file in a folder."""
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    stamped = ((file, os.stat(file)) for file in files)
+    return [(str(file.resolve()), status.st_size, status.st_mtime_ns) for file, status in stamped]
+
+
+def _encoded(record: Any) -> bytes:
+    """The fields of a record that count, as JSON; the field names need not be in it, since the kind is."""
+    return json.dumps([type(record).__name__, *_values_of(record)]).encode()
+
+
+def _values_of(record: Any) -> tuple[Any, ...]:
+    """The values of a record that count."""
+    kind = type(record)
+    if kind not in _getters:
+        _getters[kind] = _values(kind)
+    return _getters[kind](record)
+
+
+_getters: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {}
+
+
+def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function from a record of this type to the values that count; candidates are in the order of their labels."""
+    if record_type is Score:
+        return lambda score: (score.item, score.task, score.score, dict(score.extra))
+    names = [field.name for field in fields(record_type) if field.name not in LEFT_OUT]
+    get = attrgetter(*names)
+    if record_type is Cat:
+        return lambda cat: tuple(_candidates(value) if isinstance(value, tuple) else value for value in get(cat))
+    nested = any(field.type is WordSet for field in fields(record_type))
+    return (lambda record: tuple(_plain(value) for value in get(record))) if nested else get
+
+
+def _candidates(found: Iterable[Candidate]) -> list[tuple[Any, ...]]:
+    """The candidates of a CAT as values."""
+    return [_values_of(candidate) for candidate in sorted(found, key=lambda candidate: candidate.label)]
+
+
+def _plain(value: Any) -> Any:
+    """A word set as its values; anything else as it is."""
+    return _values_of(value) if isinstance(value, WordSet) else value

@@ -1,0 +1,106 @@
+"""A data set to score: its records, which can be read again, its content hash, and its name in a signature."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import sources
+from catsofa.data.content import Content, content_at, content_of
+from catsofa.data.files import BadInput
+from catsofa.data.records import AssociationTest, kind_name
+from catsofa.scoring.chunks import WAYS
+from catsofa.scoring.signature import data_label
+
+SCHEME = "records:"
+"""How the data's hash in a manifest begins; earlier versions wrote the hash of a file's bytes, without a scheme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Records that can be read again and again; the content hash is of all of them, whatever the limit."""
+
+    label: str
+    """The name without its hash: that of the file or folder, or `records`."""
+    records: Callable[[], Iterator[Any]]
+    read_content: Callable[[int | None], Content]
+    """Reads the content of all records, or of the first ones."""
+    on: str | None = None
+    """Where it was read: an absolute path, or the name of a released set."""
+    limit: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in a signature."""
+        return data_label(self.label, self.read_content(None).digest)
+
+    @property
+    def subset(self) -> str:
+        """Which of the records are used: all (empty), or `first 100@HASH`, since their order is not in the name."""
+        if self.limit is None:
+            return ""
+        return data_label(f"first {self.limit}", self.read_content(self.limit).digest)
+
+    @property
+    def digest(self) -> str:
+        """The content hash as a manifest holds it."""
+        return SCHEME + self.read_content(None).digest
+
+    @property
+    def kind(self) -> type[Any]:
+        """The type of its records, of which a model can be asked."""
+        first = next(self.records(), None)
+        if type(first) not in (*WAYS, AssociationTest):
+            found = "no records" if first is None else kind_name(type(first))
+            raise BadInput(self.on or self.label, found, "CATs, CrowS-Pairs, probes or association tests")
+        return type(first)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Records as they are done; how many there are in all is known from their content."""
+
+    done: Iterable[Any]
+    of: Data
+
+    def __iter__(self) -> Iterator[Any]:
+        """The records as they are done."""
+        return iter(self.done)
+
+    def __length_hint__(self) -> int:
+        """How many there are."""
+        whole = self.of.read_content(None).records
+        return whole if self.of.limit is None else min(whole, self.of.limit)
+
+
+def data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
+    """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
+    if isinstance(on, str | Path):
+        place = sources.resolve(on)
+        where = str(Path(on).resolve()) if Path(on).exists() else str(on)
+
+        def read_content(first: int | None) -> Content:
+            return content_at(on, first)
+
+        return Data(_label(place), lambda: islice(sources.read(on), limit), read_content, where, limit)
+    held = list(on)
+    known: dict[int | None, Content] = {}
+
+    def held_content(first: int | None) -> Content:
+        if first not in known:
+            known[first] = content_of(held[:first])
+        return known[first]
+
+    return Data("records", lambda: islice(iter(held), limit), held_content, limit=limit)
+
+
+def read_named(on: str | Path) -> tuple[str, list[Any]]:
+    """The name in a signature of a file, a folder or a released set, and its records, which are read once."""
+    records = list(sources.read(on))
+    return data_label(_label(sources.resolve(on)), content_of(records).digest), records
+
+
+def _label(place: Path) -> str:
+    """The name of a file or folder; a folder may be given as `.`."""
+    return place.name if place.is_file() else place.resolve().name

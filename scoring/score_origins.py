@@ -1,0 +1,114 @@
+"""The origins of scores: which model made the scores of a file or run, on which data, and what sets two runs apart."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import sources
+from catsofa.data.content import content_at
+from catsofa.data.files import BadInput
+from catsofa.data.manifests import differences
+from catsofa.scoring import runs
+from catsofa.scoring.dataset import SCHEME
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.signature import model_label, name_of, predictions_label
+
+
+def scored_by(path: Path | str) -> str:
+    """The model that made these scores, as every signature names it; a file of scores is named as such."""
+    return label_in(runs.read_manifest(path), Path(path)) if Path(path).is_dir() else predictions_label(path)
+
+
+def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
+    """The model of a run: the label in its manifest, which earlier versions did not write."""
+    about, model = manifest.get("about", {}), manifest["identity"].get("model", {})
+    if label := about.get("label"):
+        return str(label)
+    called = str(about.get("model", folder.resolve().name))
+    return model_label(called, str(model["digest"])) if model.get("digest") else called
+
+
+def labels(paths: Sequence[Path]) -> list[str]:
+    """The models of these scores; two runs of one model also by the options that set them apart, if there are any."""
+    plain = [scored_by(path) for path in paths]
+    return [
+        " ".join([label, *_apart(path, _same(path, paths, plain))]) for path, label in zip(paths, plain, strict=True)
+    ]
+
+
+def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]:
+    """The other paths whose model has the same label."""
+    mine = plain[paths.index(path)]
+    return [other for other, label in zip(paths, plain, strict=True) if label == mine and other != path]
+
+
+def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
+    """The options in which a run differs from other runs of the same model."""
+    if path.is_dir():
+        mine = _flat(runs.read_manifest(path)["identity"])
+        theirs = [_flat(runs.read_manifest(other)["identity"]) for other in others if other.is_dir()]
+        yield from (f"{k}={v}" for k, v in mine.items() if any(v != other.get(k) for other in theirs))
+
+
+def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an identity by their own names; the data and the version are none."""
+    found: dict[str, Any] = {}
+    for name, value in identity.items():
+        found |= value if isinstance(value, Mapping) else {name: value}
+    return {name: value for name, value in found.items() if name not in ("data", "catsofa")}
+
+
+def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
+    """Refuse to measure a run by a protocol that would have scored its texts otherwise; a file does not say."""
+    if not Path(path).is_dir():
+        return
+    manifest = runs.read_manifest(path)
+    identity = manifest["identity"]
+    given = ("causal_pair", "masked_pair") if "nsp" in identity else ()
+    before = {option: way for option, way in identity.get("protocol", {}).items() if option not in given}
+    now = {option: getattr(protocol, option, None) for option in before}
+    if changed := list(differences(before, now)):
+        name = manifest.get("about", {}).get("protocol", "another protocol")
+        raise ValueError(
+            f"{path} was scored by {name}, and {protocol.name} scores texts otherwise ({'; '.join(changed)}); "
+            f"measure it with --protocol {name}, or score again"
+        )
+
+
+def refuse_other_models(original: Path, paraphrase: Path) -> None:
+    """Refuse two runs whose scores differ by more than the texts; files do not say."""
+    if original.is_dir() and paraphrase.is_dir():
+        one, other = (_apart_from_data(path) for path in (original, paraphrase))
+        if changed := list(differences(one, other)):
+            raise ValueError(
+                f"{original} and {paraphrase} were not scored alike ({'; '.join(changed)}); only then is a change "
+                "one of the texts"
+            )
+
+
+def _apart_from_data(run: Path) -> dict[str, Any]:
+    """What the scores of a run depend on besides its texts."""
+    return {name: of for name, of in runs.read_manifest(run)["identity"].items() if name != "data"}
+
+
+def data_of(path: Path | str) -> str:
+    """Where the data of a run lie, which must still be what it scored; a prediction file does not say."""
+    if not Path(path).exists():
+        raise BadInput(path, "no such file or folder", "the folder of a run of catsofa, or a file of scores")
+    if not Path(path).is_dir():
+        raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
+    manifest = runs.read_manifest(path)
+    about = manifest.get("about", {})
+    if not isinstance(on := about.get("on"), str):
+        raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")
+    if not is_data(on, manifest):
+        raise BadInput(on, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs")
+    return on
+
+
+def is_data(on: str, manifest: Mapping[str, Any]) -> bool:
+    """Whether these are the data of a run: by their content, or by their bytes if an earlier version wrote those."""
+    held = str(manifest["identity"].get("data"))
+    if held.startswith(SCHEME):
+        return held == SCHEME + content_at(on).digest
+    return bool(name_of(sources.resolve(on)) == manifest.get("about", {}).get("data"))

@@ -1,0 +1,160 @@
+"""One model has one hash and one data set has one hash, whichever command names them."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from few_records import PAIRS, PROBES, TEST, cats
+from zorbs import a_cat, said
+
+from catsofa.data import formats, sources
+from catsofa.data.content import content_at, content_of
+from catsofa.report import document
+from catsofa.scoring.dataset import data, read_named
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.signature import differences, name_of
+
+Tiny = Callable[[str], Path]
+Command = Callable[..., tuple[str, str]]
+HASH = r"@([0-9a-f]{12})\b"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """CATs, and the same with other words, in files."""
+    given = cats()
+    formats.named("jsonl").write(given, tmp_path / "cats.jsonl")
+    formats.named("stereoset").write(given, tmp_path / "cats.json")
+    turned = [replace(cat, context=cat.context.replace("The ", "Every ")) for cat in given]
+    formats.named("jsonl").write(turned, tmp_path / "paraphrased.jsonl")
+    return tmp_path
+
+
+def test_a_file_its_conversion_and_a_list_of_its_records_are_the_same_data(files: Path) -> None:
+    """The hash is of the records: another format, another order and a list have the same one."""
+    given = cats()
+    digests = {data(on).digest for on in (files / "cats.jsonl", files / "cats.json", given, given[::-1], iter(given))}
+    assert len(digests) == 1
+    assert digests == {f"records:{content_of(given).digest}"}
+    assert read_named(files / "cats.json")[0] == data(files / "cats.json").name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "other"},
+        {"target": "quib"},
+        {"bias_type": "other"},
+        {"context": "A zorb was BLANK."},
+        {"language": "de"},
+        {"candidates": a_cat(stereotype="slow").candidates},
+        {"candidates": a_cat(stereotype="early", anti="late").candidates},
+    ],
+)
+def test_every_field_that_a_score_or_a_measure_depends_on_changes_the_hash(change: dict[str, Any]) -> None:
+    """An id, a domain, a text, a language, a fill and a label."""
+    assert content_of([replace(a_cat(), **change)]) != content_of([a_cat()])
+
+
+def test_votes_and_provenance_do_not_change_the_hash_and_a_repeat_does() -> None:
+    """Nobody's score depends on who voted; an item that is there twice counts twice."""
+    voted = a_cat(votes={"stereotype": said("one", "stereotype")}, source={"file": "f"}, extra={"note": 1})
+    assert content_of([voted]) == content_of([a_cat()])
+    assert content_of([voted, voted]) != content_of([a_cat()])
+    assert len({content_of([record]).digest for record in (*PAIRS, *PROBES, TEST)}) == len([*PAIRS, *PROBES, TEST])
+
+
+def test_a_file_is_hashed_again_only_after_it_changed(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second call reads nothing; a changed file is read."""
+    first = content_at(files / "cats.jsonl")
+    read = sources.read
+    monkeypatch.setattr(sources, "read", lambda on: pytest.fail("read again"))
+    assert content_at(files / "cats.jsonl") == first
+    monkeypatch.setattr(sources, "read", read)
+    formats.named("jsonl").write(cats()[1:], files / "cats.jsonl")
+    assert content_at(files / "cats.jsonl").records == first.records - 1
+
+
+def test_the_released_set_is_the_same_data_in_every_format(shared: Path, tmp_path: Path) -> None:
+    """StereoSet's dev set, its conversion to JSONL, that back again, and the list of its records."""
+    released = shared / "data" / "stereoset" / "dev.json"
+    formats.convert(released, tmp_path / "dev.jsonl")
+    formats.convert(tmp_path / "dev.jsonl", tmp_path / "again.json", target_format="stereoset")
+    found = {content_at(on) for on in (released, tmp_path / "dev.jsonl", tmp_path / "again.json")}
+    assert found == {content_of(list(sources.read(released)))}
+
+
+def test_numbers_on_the_same_records_are_comparable_whatever_their_file_is_called(tiny: Tiny, files: Path) -> None:
+    """The names differ, the hashes do not; a limit names the records that it takes."""
+    model = str(tiny("gpt2"))
+    one, other = (evaluate(model, on, resamples=0).signature for on in (files / "cats.jsonl", files / "cats.json"))
+    assert one.data != other.data
+    assert differences(one, other) == []
+    same = evaluate(model, cats(), resamples=0).signature
+    assert differences(one, same) == []
+    first, last = (evaluate(model, some, limit=1, resamples=0).signature for some in (cats(), cats()[::-1]))
+    assert [line.partition(":")[0] for line in differences(first, last)] == ["subset"]
+
+
+def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa: Command) -> None:
+    """score, its run measured again, compare, robustness, report and SEAT name the model alike."""
+    model, other = tiny("gpt2"), tiny("llama")
+    for name, on in (("original", "cats.jsonl"), ("reworded", "paraphrased.jsonl")):
+        catsofa("score", model, "--on", files / on, "--out", files / name, "--quiet")
+    catsofa("score", other, "--on", files / "cats.json", "--out", files / "other", "--quiet")
+    signature = json.loads((files / "original" / "report.json").read_text())["signature"]
+    label = signature["model"]
+    assert re.fullmatch(r"gpt2@[0-9a-f]{12}", label), label
+    again = ("score", "--predictions", files / "original", "--on", files / "cats.json", "--json")
+    assert json.loads(catsofa(*again)[0])["signature"]["model"] == label
+    compared = json.loads(catsofa("compare", files / "original", files / "other", "--json")[0])
+    assert compared["first"] == label
+    assert compared["signature"]["model"].split()[0] == label
+    robust = json.loads(
+        catsofa("robustness", "--original", files / "original", "--paraphrase", files / "reworded", "--json")[0]
+    )
+    assert robust["signature"]["model"] == label
+    shown = document([files / "original"], paraphrases=[files / "reworded"])
+    named = set(re.findall(r"gpt2@\w+", str(shown)))
+    assert named == {label}
+    assert evaluate(str(model), [TEST]).signature.model.startswith(f"{label} kind=transformers ")
+
+
+def test_robustness_names_one_model_and_two_data_sets(tiny: Tiny, files: Path, catsofa: Command) -> None:
+    """Its heading holds one model; runs of two models are refused."""
+    for name, model, on in (
+        ("a", "gpt2", "cats.jsonl"),
+        ("b", "gpt2", "paraphrased.jsonl"),
+        ("c", "llama", "paraphrased.jsonl"),
+    ):
+        catsofa("score", tiny(model), "--on", files / on, "--out", files / name, "--quiet")
+    said = catsofa("robustness", "--original", files / "a", "--paraphrase", files / "b")[0]
+    heading = said.splitlines()[0]
+    assert re.fullmatch(rf"gpt2{HASH}: cats\.jsonl{HASH} → paraphrased\.jsonl{HASH}", heading), heading
+    assert "were not scored alike" in catsofa("robustness", "--original", files / "a", "--paraphrase", files / "c")[1]
+
+
+def test_a_file_of_scores_is_named_as_what_it_is(tiny: Tiny, files: Path, catsofa: Command) -> None:
+    """Its bytes name no model."""
+    catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--out", files / "run", "--quiet")
+    catsofa("export", files / "run", "--out", files / "scores.json")
+    found = json.loads(
+        catsofa("score", "--predictions", files / "scores.json", "--on", files / "cats.json", "--json")[0]
+    )
+    assert found["signature"]["model"] == f"predictions:{name_of(files / 'scores.json')}"
+
+
+def test_two_runs_of_one_model_are_told_apart_by_their_options(tiny: Tiny, files: Path, catsofa: Command) -> None:
+    """float32 against bfloat16: one hash, and the option that differs."""
+    for dtype in ("float32", "bfloat16"):
+        catsofa(
+            "score", tiny("gpt2"), "--on", files / "cats.jsonl", "--out", files / dtype, "--dtype", dtype, "--quiet"
+        )
+    found = json.loads(catsofa("compare", files / "float32", files / "bfloat16", "--json")[0])
+    models = [found["first"], *found["disagreement"]]
+    assert [model.partition(" ")[2] for model in models] == ["dtype=float32", "dtype=bfloat16"]
+    assert len({model.partition(" ")[0] for model in models}) == 1

@@ -1,8 +1,8 @@
 """The journal of a paraphrasing run: every request and every reply on disk before anything is made of it.
 
-One JSON object a line, appended and synced. A line that a kill cut in two is dropped when the journal is opened
-again; a reply that stands in it is never asked for a second time. A request that was sent and has neither a reply
-nor a failure is in doubt: it may have been paid for, so the budget counts it.
+One JSON object with its checksum a line, appended and synced. A line that a kill cut in two is dropped when the journal
+is opened again; a reply that stands in it is never asked for a second time. A request that was sent and has neither a
+reply nor a failure is in doubt: it may have been paid for, so the budget counts it.
 """
 
 from collections import Counter

@@ -43,6 +43,8 @@ class Run:
             budget = Budget(self.max_cost, self.price, journal, model, self.max_tokens)
             coming = self._left(journal.replies)
             status(str(coming))
+            if journal.unchecked:
+                status(f"{journal.unchecked:,} lines of {journal.path} have no checksum and are used unchecked")
             self._refuse_to_overspend(coming, budget.spent)
             if self.batch:
                 yield from complete_batch(self.requests, self.endpoint, journal, budget, status=status)

@@ -21,6 +21,7 @@ CHUNK = 64
 """Pairs scored at a time, some seconds of work; after each chunk the scores are on disk."""
 
 SCORES = "similarity.jsonl"
+NEEDED = ("key", "mean", "least", "chrf")
 
 Scored = tuple[Pair, Similarity]
 """A pair as it passes by with its score."""
@@ -48,18 +49,22 @@ def _is_ours(path: Path) -> bool:
 
 
 class Scores(AppendLog):
-    """The scores of a folder, by key; what stands in other folders of scores is taken over."""
+    """The scores of a folder, by key; scores in other folders are taken over.
+
+    A score without a checksum, from an earlier version, is computed again.
+    """
 
     def __init__(self, path: Path | str, *others: Path) -> None:
         super().__init__(path, "scores of similarity")
         self.known: dict[str, Similarity] = {}
-        for line in self.read("key", "mean", "least", "chrf"):
+        for line in self.read(*NEEDED, unchecked=False):
             self._keep(line)
         self.reused = 0
         for other in others:
             if other.is_file() and other.resolve() != self.path.resolve():
                 with AppendLog(other, self.expected) as log:
-                    new = [line for line in log.read("key", "mean", "least", "chrf") if line["key"] not in self.known]
+                    taken = log.read(*NEEDED, unchecked=False)
+                    new = [line for line in taken if line["key"] not in self.known]
                 for line in self.append(*new):
                     self._keep(line)
 

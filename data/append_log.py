@@ -1,4 +1,4 @@
-"""A file that only grows: one JSON object a line, each on disk before the next step, whole again after any kill."""
+"""A file that only grows: one JSON object and its checksum a line, synced before the next step, whole after a kill."""
 
 import json
 import os
@@ -10,14 +10,24 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from catsofa.data.files import BadInput, lines, writing
+from catsofa.data.seals import FIELD, digest_of
+
+REMEDY = "restore the file, or delete this line so that its work is done again"
 
 
 class AppendLog:
     """An open log; only one process at a time can hold it."""
 
-    def __init__(self, path: Path | str, expected: str, hide: Callable[[str], str] = str) -> None:
-        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
-        self.path, self.expected, self._hide = Path(path), expected, hide
+    def __init__(
+        self, path: Path | str, expected: str, hide: Callable[[str], str] = str, *, bound_to: str = ""
+    ) -> None:
+        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written.
+
+        What a line does not say itself but depends on, such as the server that was asked, is `bound_to` its checksum.
+        """
+        self.path, self.expected, self._hide, self._bound_to = Path(path), expected, hide, bound_to
+        self.checked = self.unchecked = 0
+        """Lines that the last `read` found to fit their checksum, and lines from before lines had one."""
         with writing(path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = self.path.open("a+b")
@@ -25,16 +35,22 @@ class AppendLog:
         drop_half_line(self._file)
 
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
-        """Write values, synced to disk, and return them as they were written."""
-        written = [self._hide(json.dumps(value, ensure_ascii=False)) for value in values]
+        """Write values with their checksums, synced to disk, and return them as they were written."""
+        written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
+        sealed = [{**value, FIELD: self._checksum(value)} for value in written]
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sealed)
         with writing(self.path):
-            self._file.write("".join(line + "\n" for line in written).encode("utf-8", "surrogatepass"))
+            self._file.write(text.encode("utf-8", "surrogatepass"))
             self._file.flush()
             os.fsync(self._file.fileno())
-        return [json.loads(line) for line in written]
+        return written
 
-    def read(self, *needed: str) -> Iterator[dict[str, Any]]:
-        """Every value so far; each must be an object that has these fields."""
+    def read(self, *needed: str, unchecked: bool = True) -> Iterator[dict[str, Any]]:
+        """Every value so far; each must be an object that has these fields, and must fit its checksum.
+
+        Logs of earlier versions begin with lines without a checksum, which are passed over if not `unchecked`.
+        """
+        self.checked = self.unchecked = 0
         if not os.fstat(self._file.fileno()).st_size:
             return
         for number, line in lines(self.path, self.expected):
@@ -43,8 +59,24 @@ class AppendLog:
                 value = json.loads(line)
             if not isinstance(value, dict) or not set(needed) <= value.keys():
                 found = f"a line that is no object with {' and '.join(needed)}"
-                raise BadInput(self.path, found, self.expected, number)
-            yield value
+                raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
+            if self._fits(value, number) or unchecked:
+                yield value
+
+    def _fits(self, value: dict[str, Any], number: int) -> bool:
+        """Whether a line has a checksum, which is taken out; one that does not fit, or is missing later, is refused."""
+        if FIELD not in value and not self.checked:
+            self.unchecked += 1
+            return False
+        if value.pop(FIELD, None) != self._checksum(value):
+            found = "a line that its checksum does not fit: it was changed after it was written, or is of another run"
+            raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
+        self.checked += 1
+        return True
+
+    def _checksum(self, value: dict[str, Any]) -> str:
+        """The checksum of a line."""
+        return digest_of([self._bound_to, value] if self._bound_to else value)
 
     def close(self) -> None:
         """Close the file, which lets go of its lock."""

@@ -171,9 +171,10 @@ def evaluate(
     if of.kind not in (Cat, Pair):
         raise BadInput(str(on), of.kind.__name__, "CATs or CrowS-Pairs: a choice needs two sentences")
     made: dict[Comparison, Choice] = {}
+    server = endpoint.base_url or "the default address"
     if out:
-        _settle(Path(out), {"model": name, "at": endpoint.base_url or "the default address"})
-    with Replies(out and Path(out) / CHOICES, endpoint.hide) as replies:
+        _settle(Path(out), {"model": name, "at": server})
+    with Replies(out and Path(out) / CHOICES, endpoint.hide, server=server) as replies:
         left = iter(watch(Watched(of.records(), of)))
         while chunk := list(islice(left, CHUNK)):
             asked = [comparison for record in chunk for comparison in comparisons(record)]
@@ -182,7 +183,7 @@ def evaluate(
     signature = Signature(
         data=of.name,
         subset=of.subset,
-        model=f"{name} at {endpoint.base_url or 'the default address'}",
+        model=f"{name} at {server}",
         protocol=PROTOCOL,
         options=sha256(repr((ALONE, AFTER, answer_tokens)).encode()).hexdigest()[:DIGITS],
         seed=seed,

@@ -50,9 +50,9 @@ class Answer:
 class Replies:
     """The replies so far, in memory and, with a path, in a file that the next run reads; no request is sent twice."""
 
-    def __init__(self, path: Path | str | None = None, hide: Callable[[str], str] = str) -> None:
-        """Open the file, or begin it; `hide` takes secrets out of what a server says."""
-        self._log = AppendLog(path, EXPECTED, hide) if path else None
+    def __init__(self, path: Path | str | None = None, hide: Callable[[str], str] = str, *, server: str = "") -> None:
+        """Open the file, or begin it; `hide` takes secrets out of what a server says, `server` is its address."""
+        self._log = AppendLog(path, EXPECTED, hide, bound_to=server) if path else None
         self._known: dict[str, Mapping[str, Any]] = {}
         for line in self._log.read("key", "reply") if self._log else ():
             self._known[line["key"]] = line["reply"]

@@ -54,7 +54,8 @@ def evaluate(
     model = served.connect(name, endpoint, start=start)
     refuse(model.capability, chosen, name)
     identity, about = describe(model.identity(), {"model": name, "label": model.label}, of, chosen)
-    with Run.begin(out, identity, about) as run, Replies(out and Path(out) / REPLIES, endpoint.hide) as replies:
+    store, server = out and Path(out) / REPLIES, model.identity()["at"]
+    with Run.begin(out, identity, about) as run, Replies(store, endpoint.hide, server=server) as replies:
         failed = score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
         found = measured(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
         run.finish(found.to_dict())

@@ -16,6 +16,7 @@ from catsofa.builders.completions import Completed, complete
 from catsofa.builders.journal import Journal
 from catsofa.builders.prices import FREE, Budget, Price
 from catsofa.builders.prompts import Request
+from catsofa.builders.replies import Reply
 from catsofa.data import jsonl
 from catsofa.data.endpoints import Endpoint, ServerRefuses
 from catsofa.data.files import BadInput
@@ -145,6 +146,17 @@ def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "asked"\n{"event": "batch", "tag": "t", "at": "now"}\n')
     with pytest.raises(BadInput, match=r"journal.jsonl:1: found a line that is no object with event and at"):
+        Journal(path)
+
+
+def test_a_reply_that_was_changed_is_refused(tmp_path: Path) -> None:
+    """A paid reply whose text is not what the server said: the journal and the line are named, with what to do."""
+    path, request = tmp_path / "journal.jsonl", asked(1)[0]
+    with Journal(path) as journal:
+        journal.asked(request, 1)
+        journal.answered(request.key, Reply(text="Zorbs rise early.", model="m"))
+    path.write_text(path.read_text().replace("early", "late"))
+    with pytest.raises(BadInput, match=r"journal\.jsonl:2: .*checksum.*delete this line"):
         Journal(path)
 
 

@@ -177,6 +177,24 @@ def test_a_score_belongs_to_its_texts_and_its_model(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 16
 
 
+def test_an_edited_score_is_refused_and_an_unchecked_one_is_computed_again(tmp_path: Path) -> None:
+    """A changed number is refused with its line; scores of earlier versions, without checksums, are not taken over."""
+    folder, originals = folder_of(tmp_path)
+    pairs, models = read_pairs(folder, originals), Models(encoder=angles())
+    filter_pairs(pairs, folder, tmp_path / "a", models, Cut())
+    path = tmp_path / "a" / "similarity.jsonl"
+    values = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(path.read_text().replace(f'"mean": {values[2]["mean"]}', '"mean": 0.99', 1))
+    for use in (lambda: Scores(path), lambda: Scores(tmp_path / "b" / "similarity.jsonl", path)):
+        with pytest.raises(BadInput, match=r"similarity\.jsonl:3: .*checksum"):
+            use()
+    old = [{name: value for name, value in line.items() if name != "checksum"} for line in values]
+    path.write_text("".join(json.dumps({**line, "mean": 0.99}) + "\n" for line in old))
+    for files in ((path,), (tmp_path / "c" / "similarity.jsonl", path)):
+        with Scores(*files) as scores:
+            assert scores.known == {}
+
+
 def test_what_cannot_be_filtered_is_said(tmp_path: Path) -> None:
     """No paraphrases, other originals, or the folder itself as target."""
     folder, originals = folder_of(tmp_path)

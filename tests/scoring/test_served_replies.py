@@ -1,6 +1,7 @@
 """What a server replies: read, kept and never asked for twice; or missing, wrong, cut short, another server's."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from served_models import CATS, KEY, PROBES, directly, server, written
 
 from catsofa.data import formats
 from catsofa.data.endpoints import Endpoint, ServerRefuses
+from catsofa.data.files import BadInput
 from catsofa.data.records import Probe
 from catsofa.scoring import protocols, served, served_runs
 from catsofa.scoring.score_probes import score_probes
@@ -111,6 +113,23 @@ def test_a_reply_cut_short_by_a_kill_is_asked_for_again(tiny: Tiny, tmp_path: Pa
         )
     assert first == second
     assert asked == 1
+
+
+def test_replies_that_were_changed_or_are_of_another_server_are_refused(tiny: Tiny, tmp_path: Path) -> None:
+    """A number changed in the store, and the store of a server at another address: the file and its line are named."""
+    data = written(_grid(4), tmp_path / "probes.jsonl")
+    for name in ("one", "two"):
+        with server(tiny("llama")) as (endpoint, _):
+            served_runs.evaluate("llama", data, endpoint, out=tmp_path / name)
+            if name == "one":
+                store = tmp_path / "one" / "replies.jsonl"
+                store.write_text(store.read_text().replace("-", "-1", 1))
+                with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*checksum"):
+                    served_runs.evaluate("llama", data, endpoint, out=tmp_path / "one")
+            else:
+                shutil.copy(tmp_path / "one" / "replies.jsonl", tmp_path / "two")
+                with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*of another run"):
+                    served_runs.evaluate("llama", data, endpoint, out=tmp_path / "two")
 
 
 def test_a_server_out_of_order_is_left_alone(tiny: Tiny) -> None:

@@ -1,0 +1,94 @@
+"""Lines that only grow: each has a checksum, and a changed, swapped or flipped one is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catsofa.data.append_log import AppendLog
+from catsofa.data.files import BadInput
+
+LINES = [{"key": f"zorb {n}", "score": n / 7, "said": {"text": "Blickets früh", "none": None}} for n in range(4)]
+
+
+def write(path: Path, *values: dict[str, Any], bound_to: str = "") -> Path:
+    """A log with these lines."""
+    with AppendLog(path, "a log", bound_to=bound_to) as log:
+        assert log.append(*values) == list(values)
+    return path
+
+
+def read(path: Path, bound_to: str = "") -> list[dict[str, Any]]:
+    """The lines of a log as the next run reads them."""
+    with AppendLog(path, "a log", bound_to=bound_to) as log:
+        return list(log.read("key"))
+
+
+def test_no_flipped_bit_changes_a_line(tmp_path: Path) -> None:
+    """Of every seventh bit of a log, flipped alone: the log is refused, or what is read is what was written.
+
+    A line that lost its end is dropped as one that a kill cut, and a lone field of the first line may stay unchecked.
+    """
+    written = LINES[:2]
+    content = write(tmp_path / "log.jsonl", *written).read_bytes()
+    damaged = tmp_path / "damaged.jsonl"
+    refused = 0
+    for bit in range(0, 8 * len(content), 7):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        damaged.write_bytes(flipped)
+        try:
+            found = read(damaged)
+        except BadInput:
+            refused += 1
+            continue
+        known = [{name: value for name, value in line.items() if name in LINES[0]} for line in found]
+        assert known in (written, written[:-1]), bit
+    assert refused > 0.9 * 8 * len(content) / 7
+
+
+def test_an_edited_line_is_named_with_what_to_do(tmp_path: Path) -> None:
+    """The sentence holds the file, the number of the line, and how to go on; without the line the rest is read."""
+    path = write(tmp_path / "log.jsonl", *LINES)
+    path.write_text(path.read_text().replace("zorb 2", "zorb 7"))
+    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*checksum.*delete this line") as refused:
+        read(path)
+    assert refused.value.line == 3
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "zorb 7" not in line))
+    assert read(path) == [LINES[0], LINES[1], LINES[3]]
+
+
+def test_lines_of_another_run_are_refused(tmp_path: Path) -> None:
+    """A log that is bound to one server is not taken for that of another, nor for one that is bound to none."""
+    path = write(tmp_path / "log.jsonl", *LINES, bound_to="here")
+    assert read(path, bound_to="here") == LINES
+    for other in ("there", ""):
+        with pytest.raises(BadInput, match="of another run"):
+            read(path, bound_to=other)
+
+
+def test_a_line_cut_by_a_kill_is_dropped_and_the_rest_is_checked(tmp_path: Path) -> None:
+    """At whatever byte it was cut, every whole line before it is read."""
+    content = write(tmp_path / "log.jsonl", *LINES).read_bytes()
+    ends = [n + 1 for n, byte in enumerate(content) if byte == ord("\n")]
+    for length in range(0, len(content), 7):
+        (tmp_path / "cut.jsonl").write_bytes(content[:length])
+        assert read(tmp_path / "cut.jsonl") == LINES[: sum(end <= length for end in ends)]
+
+
+def test_lines_of_earlier_versions_are_counted_and_only_come_first(tmp_path: Path) -> None:
+    """Lines without checksums are read, counted and passed over if asked; after a line with one they are refused."""
+    path = tmp_path / "log.jsonl"
+    old = "".join(json.dumps(line) + "\n" for line in LINES[:2])
+    path.write_text(old)
+    write(path, *LINES[2:])
+    with AppendLog(path, "a log") as log:
+        for _ in range(2):
+            assert list(log.read("key")) == LINES
+            assert (log.checked, log.unchecked) == (2, 2)
+        assert list(log.read("key", unchecked=False)) == LINES[2:]
+    path.write_text(path.read_text() + old)
+    with pytest.raises(BadInput) as refused:
+        read(path)
+    assert refused.value.line == 5

@@ -35,8 +35,8 @@ class Backend:
         self.model = model
         self.next_sentence = next_sentence
         """A trained head that stands in for the model's own, or for one that it lacks."""
-        self.head_is_right_way_round = False
-        """Whether the model's own next-sentence head was asked pairs whose answer is known."""
+        self.head_is_trained = False
+        """Whether the model's own next-sentence head told known pairs apart better than chance."""
         self.reader = Reader(model)
         self.tally = Tally()
         self.packs: bool | None = None

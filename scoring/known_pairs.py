@@ -1,16 +1,16 @@
-"""Pairs whose answer is known, to find out which way round a next-sentence head answers before it is believed."""
+"""Pairs whose answer is known: does a next-sentence head tell which sentence follows, and which way round?"""
 
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Callable, Sequence
+from math import comb, sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 Known = tuple[str, str, bool]
 """Two sentences, and whether the second follows the first."""
 
-_STORIES = (
+STORIES = (
     ("The kettle began to whistle.", "She took it off the stove and poured the tea."),
     ("It had rained all night.", "In the morning the garden was full of puddles."),
     ("The train was two hours late.", "The passengers waited on the platform and read their newspapers."),
@@ -63,10 +63,14 @@ _STORIES = (
     ("The hikers lost their way in the fog.", "A shepherd showed them the path down to the valley."),
 )
 
-KNOWN: tuple[Known, ...] = tuple((first, second, True) for first, second in _STORIES) + tuple(
-    (first, _STORIES[(at + 17) % len(_STORIES)][1], False) for at, (first, _) in enumerate(_STORIES)
-)
-"""Fifty sentences with what follows them, and the same with what follows another."""
+SHIFT = 17
+"""Each first sentence is asked with the sentence that follows the 17th story after its own."""
+CLEAR = 0.001
+WEAK = 0.01
+"""The largest p-value of a head that knows something: by fifty comparisons, and by all of them."""
+SHUFFLES = 9999
+Asks = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""Pairs of sentences to the log-probability that the second follows the first."""
 
 DEVIATIONS = 3.0
 CHANGE = 0.1
@@ -113,3 +117,63 @@ def refuse_if_wrong(scores: ArrayLike, known: Sequence[Known], name: str, before
             f"{name} separates its known pairs in {now:.0%} of cases and did in {before:.0%} when it was saved: "
             "its weights or its tokenizer have changed; copy it again"
         )
+
+
+def refuse_if_guessing(separated: float, known: Sequence[Known], name: str) -> None:
+    """Refuse a head whose saved separation of its held-out pairs is no better than chance."""
+    following = sum(answer for *_, answer in known)
+    if verdict(separated, following, len(known) - following) == "chance":
+        raise ValueError(
+            f"the next-sentence head of {name} puts sentences that follow above others in {separated:.0%} of its "
+            f"{len(known)} held-out pairs, which is within {DEVIATIONS:g} standard errors of chance: train it longer, "
+            "or hold out more pairs"
+        )
+
+
+def refuse_if_untrained(ask: Asks, stories: Sequence[tuple[str, str]], name: str) -> None:
+    """Refuse a head that does not tell which sentence follows clearly better than chance.
+
+    Fifty comparisons and an exact binomial test suffice for most trained heads. A head that does not pass is asked
+    every second sentence after every first one; a permutation test over which second belongs to which first decides.
+    """
+    firsts, seconds = [first for first, _ in stories], [second for _, second in stories]
+    shifted = seconds[SHIFT % len(stories) :] + seconds[: SHIFT % len(stories)]
+    follows, others = (np.asarray(ask(list(zip(firsts, some, strict=True)))) for some in (seconds, shifted))
+    right = int((follows > others).sum())
+    if binomial(right, len(stories)) <= CLEAR:
+        return
+    every = np.asarray(ask([(first, second) for first in firsts for second in seconds]), dtype=np.float64)
+    right, above, below = shuffled(every.reshape(len(stories), len(stories)))
+    if above <= WEAK:
+        return
+    compared = len(stories) * (len(stories) - 1)
+    if below <= WEAK:
+        raise ValueError(
+            f"the next-sentence head of {name} puts the sentence that follows first in only {right:,} of {compared:,} "
+            "known comparisons, so its answers are the wrong way round: its next_label names the other class"
+        )
+    raise ValueError(
+        f"the next-sentence head of {name} puts the sentence that follows first in {right:,} of {compared:,} known "
+        f"comparisons in English (p = {above:.2f}), and a trained head must beat chance (p ≤ {WEAK}): name a head of "
+        "`catsofa nsp train` with --nsp, or choose --protocol catsofa,masked_pair=pseudo"
+    )
+
+
+def binomial(right: int, trials: int) -> float:
+    """P(at least so many right) of a head that guesses."""
+    return sum(comb(trials, k) for k in range(right, trials + 1)) / 2**trials
+
+
+def shuffled(scores: NDArray[np.float64]) -> tuple[int, float, float]:
+    """How many scores of a row lie below the one on the diagonal, and the p-values of so many and of so few.
+
+    Rows are first sentences, columns second ones. If a head knows nothing, any second could belong to any first.
+    """
+    below = (scores[:, None, :] < scores[:, :, None]).sum(-1)
+    rows = np.arange(len(scores))
+    rng = np.random.default_rng(0)
+    orders = rng.permuted(np.tile(rows, (SHUFFLES, 1)), axis=1)
+    chance = below[rows, orders].sum(axis=1)
+    right = int(below.trace())
+    p_above, p_below = ((1 + int(beyond.sum())) / (1 + SHUFFLES) for beyond in (chance >= right, chance <= right))
+    return right, p_above, p_below

@@ -13,7 +13,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Score
 from catsofa.data.sentence_pairs import SentencePairs
 from catsofa.scoring import next_network
-from catsofa.scoring.known_pairs import KNOWN, Known, refuse_if_wrong
+from catsofa.scoring.known_pairs import STORIES, Known, refuse_if_guessing, refuse_if_untrained, refuse_if_wrong
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_network import HEADS, Network
 from catsofa.scoring.next_rows import Pair, PairReader
@@ -55,7 +55,12 @@ class NextSentence:
         return self.log_probabilities([(first, second) for first, second, _ in known])
 
     def score_cats(self, cats: Iterable[Cat]) -> list[Score]:
-        """log P(follows) of each candidate of intersentence CATs after its context, by the candidate's id."""
+        """log P(follows) of each candidate of intersentence CATs after its context, by the candidate's id.
+
+        A head that does not tell its own held-out pairs apart better than chance is refused.
+        """
+        if (separated := self.about.get("known_separation")) is not None and self.known:
+            refuse_if_guessing(separated, self.known, self.network.model.name)
         asked = [(cat.context, c.text, c.id) for cat in cats if cat.kind == TASK for c in cat.candidates]
         found = self.log_probabilities([(context, text) for context, text, _ in asked])
         return [
@@ -93,9 +98,9 @@ def load(folder: Path | str, *, device: str | None = None, dtype: str = "float32
 
 
 def check_own_head(model: Model) -> None:
-    """Refuse a model whose own head answers known pairs the wrong way round: its config.json names the wrong class."""
+    """Refuse a model whose own head is untrained, or whose config.json names the wrong class."""
     network = next_network.new(model, "own", seed=0)
-    refuse_if_wrong(NextSentence(network, PairReader(model, MOST_TOKENS)).asked(KNOWN), KNOWN, model.name)
+    refuse_if_untrained(NextSentence(network, PairReader(model, MOST_TOKENS)).log_probabilities, STORIES, model.name)
 
 
 def held_out(pairs: SentencePairs, seed: int = 0) -> list[Known]:

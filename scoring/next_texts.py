@@ -38,9 +38,9 @@ def _following(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> lis
             "--nsp, or choose a protocol that needs none"
         )
         return [Score(item=c.id, task=TASK, score=None, reason=reason) for cat in cats for c in cat.candidates]
-    if not backend.head_is_right_way_round:
+    if cats and not backend.head_is_trained:
         next_sentence.check_own_head(backend.model)
-        backend.head_is_right_way_round = True
+        backend.head_is_trained = True
     framed = backend.reader.framed((cat.context, c.text) for cat in cats for c in cat.candidates)
 
     def item(cat: Cat, candidate: Candidate) -> Item:

@@ -206,6 +206,37 @@ def _bert_config(**more: Any) -> Any:
 
 
 def _bert(folder: Path) -> None:
+    """A BERT whose next-sentence head tells the known pairs apart, since an untrained one is refused."""
+    import transformers as t
+
+    _word_piece(folder)
+    _save(t.BertForPreTraining(_bert_config()), folder)
+    _fit_next_sentence_head(folder)
+
+
+def _fit_next_sentence_head(folder: Path) -> None:
+    """Fit the head by least squares: each known second that follows is to score 1 more than the other one."""
+    import torch
+    import transformers as t
+
+    from catsofa.scoring.known_pairs import SHIFT, STORIES
+
+    tokenizer = t.AutoTokenizer.from_pretrained(folder)
+    model = t.BertForPreTraining.from_pretrained(folder).eval()
+    firsts, seconds = map(list, zip(*STORIES, strict=True))
+    pairs = firsts + firsts, seconds + seconds[SHIFT:] + seconds[:SHIFT]
+    with torch.no_grad():
+        pooled = model.bert(**tokenizer(*pairs, return_tensors="pt", padding=True)).pooler_output
+        differences = pooled[: len(STORIES)] - pooled[len(STORIES) :]
+        direction = torch.linalg.lstsq(differences, torch.ones(len(STORIES), 1)).solution.T
+        direction /= (pooled @ direction.T).std()
+        middle = (pooled @ direction.T).mean()
+        model.cls.seq_relationship.weight[:] = torch.cat([direction, -direction])
+        model.cls.seq_relationship.bias[:] = torch.stack([-middle, middle])
+    model.save_pretrained(folder)
+
+
+def _bert_with_a_random_head(folder: Path) -> None:
     import transformers as t
 
     _word_piece(folder)
@@ -324,6 +355,7 @@ BUILDERS: dict[str, Callable[[Path], None]] = {
     "mamba": _mamba,
     "t5": _t5,
     "bert": _bert,
+    "bert-with-a-random-head": _bert_with_a_random_head,
     "bert-without-next-sentence": _bert_without_next_sentence,
     "bert-encoder": _bert_encoder,
     "roberta": _roberta,

@@ -1,5 +1,7 @@
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from math import exp
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from next_heads import trained_head, write_pairs
+from next_heads import BEGINNINGS, ENDINGS, PEOPLE, trained_head, write_pairs
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput
@@ -15,10 +17,10 @@ from catsofa.data.records import Candidate, Cat
 from catsofa.scoring import known_pairs, models, next_network, next_sentence
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.known_pairs import KNOWN
+from catsofa.scoring.known_pairs import STORIES
 from catsofa.scoring.next_rows import PairReader, _kept
 from catsofa.scoring.next_sentence import NextSentence
-from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.runs import read_scores
 from catsofa.scoring.score_cats import score_cats
 
@@ -103,8 +105,9 @@ def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
     known_pairs.refuse_if_wrong(right, known, "tiny-bert")
     with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
         known_pairs.refuse_if_wrong(wrong, known, "tiny-bert")
-    invented = NextSentence(network, PairReader(model, 128)).asked(KNOWN)
-    assert known_pairs.separation(invented, [follows for *_, follows in KNOWN]) > 0.5
+    next_sentence.check_own_head(model)
+    with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
+        next_sentence.check_own_head(replace(model, next_label=1))
 
 
 def test_a_model_whose_config_names_the_wrong_class_is_refused(
@@ -113,8 +116,9 @@ def test_a_model_whose_config_names_the_wrong_class_is_refused(
     """Before a CAT is scored by a model's own head, the head is asked pairs whose answer is known."""
     pairs = write_pairs(tmp_path / "p.jsonl", 1600, 200)
     trained_head(learner("bert"), pairs, tmp_path / "out", epochs=4)
-    known = next_sentence.load(tmp_path / "out", device="cpu").known
-    monkeypatch.setattr(next_sentence, "KNOWN", tuple(known))
+    # the head knows no other sentences than those of its training
+    stories = [(b.format(who), e.format(who)) for b in BEGINNINGS for e in ENDINGS for who in PEOPLE]
+    monkeypatch.setattr(next_sentence, "STORIES", stories)
     body = tmp_path / "out" / "body"
     assert {
         found.score is None for found in score_cats(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
@@ -131,7 +135,7 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path
 ) -> None:
     """`nsp` of evaluate: the head's log-probabilities, whatever the protocol would do, and a signature that says so."""
-    head = trained_head(learner("llama"), pairs, tmp_path / "head", epochs=1)
+    head = trained_head(learner("llama"), pairs, tmp_path / "head", epochs=8, learning_rate=3e-3)
     found = evaluate(
         str(learner("llama")), CATS, nsp=tmp_path / "head", out=tmp_path / "run", device="cpu", resamples=9
     )
@@ -163,10 +167,53 @@ def test_three_standard_errors_decide(separated: float, expected: str) -> None:
     assert known_pairs.verdict(separated, 50, 50) == expected
 
 
-def test_the_known_pairs_are_balanced() -> None:
-    """Fifty follow, fifty do not, and no sentence stands among both with the same second."""
-    assert sum(follows for *_, follows in KNOWN) == 50
-    assert len({(first, second) for first, second, _ in KNOWN}) == 100
+def test_the_known_stories_are_fifty_different_ones() -> None:
+    """No sentence is in two of them, so that each second follows one first alone."""
+    assert len({sentence for story in STORIES for sentence in story}) == 100
+
+
+@pytest.mark.parametrize(("right", "chance"), [(36, 0.0013), (37, 0.00047), (50, 2.0**-50), (0, 1)])
+def test_guessing_is_seldom_right_so_often(right: int, chance: float) -> None:
+    """Of fifty tosses 37 or more are heads in 0.047 % of cases, 36 or more in 0.13 %."""
+    assert known_pairs.binomial(right, 50) == pytest.approx(chance, rel=0.05)
+
+
+def test_shuffled_stories_say_how_often_chance_is_as_good() -> None:
+    """Three stories that are all told apart: one of six orders is as good as theirs, and all are as good or worse."""
+    right, above, below = known_pairs.shuffled(np.eye(3))
+    assert (right, below) == (6, 1)
+    assert above == pytest.approx(1 / 6, abs=0.02)
+    assert known_pairs.shuffled(np.zeros((5, 5))) == (0, 1, 1), "a head that calls all alike is as good as any other"
+
+
+def test_random_heads_pass_as_seldom_as_the_test_says() -> None:
+    """Of 60 heads that know nothing, at most 3 pass at 1.1 %: noise, with a taste for some firsts and seconds."""
+    rng = np.random.default_rng(3)
+    stories = [(str(k), str(50 + k)) for k in range(50)]
+    passed = 0
+    for _ in range(60):
+        taste, noise = rng.normal(size=100), rng.normal(size=(100, 100)) * rng.choice([0.1, 3])
+        with suppress(ValueError):
+            known_pairs.refuse_if_untrained(
+                lambda pairs, taste=taste, noise=noise: [  # type: ignore[misc]
+                    taste[int(a)] + taste[int(b)] + noise[int(a), int(b)] for a, b in pairs
+                ],
+                stories,
+                "noise",
+            )
+            passed += 1
+    assert passed <= 3
+
+
+def test_a_random_next_sentence_head_is_refused(tiny: Tiny) -> None:
+    """BertForPreTraining as it is initialised: one sentence with how many comparisons are right; without CATs after a
+    context nothing is asked, and a protocol without a head scores them."""
+    model = models.load(str(tiny("bert-with-a-random-head")), device="cpu")
+    with pytest.raises(ValueError, match=r"in [\d,]+ of 2,450 known comparisons in English \(p = 0\.\d\d\).*--nsp"):
+        score_cats(Backend(model), CATS, DEFAULT)
+    assert score_cats(Backend(model), [], DEFAULT) == []
+    scored = score_cats(Backend(model), CATS, named("catsofa,masked_pair=pseudo"))
+    assert all(score.score is not None for score in scored)
 
 
 def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path], tmp_path: Path) -> None:
@@ -177,6 +224,16 @@ def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path]
     note.write_text(note.read_text().replace('"next_label": 1', '"next_label": 0'))
     with pytest.raises(ValueError, match="the wrong way round"):
         next_sentence.load(tmp_path / "out", device="cpu")
+
+
+def test_a_saved_head_that_guesses_scores_nothing(
+    learner: Callable[[str], Path], pairs: Path, tmp_path: Path
+) -> None:
+    """Trained for one epoch at no speed, it is loaded and can be checked, and refuses to score CATs."""
+    trained_head(learner("llama"), pairs, tmp_path / "out", epochs=1, learning_rate=1e-9)
+    head = next_sentence.load(tmp_path / "out", device="cpu")
+    with pytest.raises(ValueError, match=r"in \d+% of its \d+ held-out pairs, which is within 3 standard errors"):
+        head.score_cats(CATS)
 
 
 @pytest.mark.parametrize(

@@ -226,9 +226,7 @@ def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path]
         next_sentence.load(tmp_path / "out", device="cpu")
 
 
-def test_a_saved_head_that_guesses_scores_nothing(
-    learner: Callable[[str], Path], pairs: Path, tmp_path: Path
-) -> None:
+def test_a_saved_head_that_guesses_scores_nothing(learner: Callable[[str], Path], pairs: Path, tmp_path: Path) -> None:
     """Trained for one epoch at no speed, it is loaded and can be checked, and refuses to score CATs."""
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=1, learning_rate=1e-9)
     head = next_sentence.load(tmp_path / "out", device="cpu")

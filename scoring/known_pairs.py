@@ -161,7 +161,7 @@ def refuse_if_untrained(ask: Asks, stories: Sequence[tuple[str, str]], name: str
 
 def binomial(right: int, trials: int) -> float:
     """P(at least so many right) of a head that guesses."""
-    return sum(comb(trials, k) for k in range(right, trials + 1)) / 2**trials
+    return float(sum(comb(trials, k) for k in range(right, trials + 1)) / 2**trials)
 
 
 def shuffled(scores: NDArray[np.float64]) -> tuple[int, float, float]:

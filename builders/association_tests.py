@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from catsofa.builders.agreement import plural_noun, singular_noun
-from catsofa.builders.contexts import article
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data import formats, toml_files
+from catsofa.data.articles import article
 from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, Extra, WordSet
 from catsofa.data.wordlists import wordlist

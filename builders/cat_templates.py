@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.builders.agreement import plural_noun, singular_noun
-from catsofa.builders.contexts import article, check, starts_sentence
+from catsofa.builders.contexts import check, starts_sentence
 from catsofa.data import toml_files
+from catsofa.data.articles import article
 from catsofa.data.files import BadInput
 from catsofa.data.wordlists import table, wordlist
 

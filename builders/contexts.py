@@ -1,12 +1,10 @@
 """The BLANK of a context: where it stands, whether there is exactly one, and how words are put into it."""
 
 import re
-from functools import cache
 from typing import Literal
 
-from catsofa.builders.agreement import engine
+from catsofa.data.articles import article
 from catsofa.data.records import BLANK
-from catsofa.data.wordlists import wordlist
 
 Fault = Literal["no_blank", "several_blanks", "glued_blank", "malformed_blank"]
 
@@ -18,7 +16,6 @@ _ARTICLE = re.compile(rf"(?<![\w’'-])(?P<article>an?|An?|AN)(?P<gap>\s+[{re.es
 _SENTENCE_END = re.compile(r"(?:^\s*|[.!?…][\"'”’)\]]*\s+|[\n\r]\s*)[\"'“‘(\[*`]*$")
 _SPEECH = re.compile(r"[:,]\s*[\"“]$")
 _NO_END = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Sgt|Lt|Jr|vs|etc|e\.g|i\.e|cf|No|[A-Z])\.|\.\.\.|…)\s+\W*$")
-_NUMBER = re.compile(r"\d[\d,]*")
 
 
 def slots(context: str) -> list[tuple[int, int]]:
@@ -78,26 +75,3 @@ def fit_article(before: str, words: str) -> str:
     chosen = article(words)
     written = chosen.capitalize() if match["article"][0] == "A" else chosen
     return before[: match.start()] + written + match["gap"]
-
-
-@cache
-def article(words: str) -> Literal["a", "an"]:
-    """The indefinite article of a phrase, by how its first word is said: "an hour", "a European", "an 8"."""
-    first = words.lstrip(_OPENERS + "$£€#")
-    if number := _NUMBER.match(first):
-        return "an" if _number_said_with_vowel(number[0]) else "a"
-    first = re.split(r"[\s\-/+’']", first, maxsplit=1)[0]
-    exceptions = wordlist("articles.toml")
-    if first in exceptions["an"] or first.lower() in exceptions["an"]:
-        return "an"
-    if first in exceptions["a"]:
-        return "a"
-    return "an" if engine().a(words.lstrip(_OPENERS)).startswith("an ") else "a"
-
-
-def _number_said_with_vowel(number: str) -> bool:
-    """Whether a number is read as eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000 and 1800, but not 110."""
-    leading = number.split(",")[0]
-    if len(leading) == 4 and "," not in number:
-        leading = leading[:2]
-    return leading.startswith("8") or leading in ("11", "18")

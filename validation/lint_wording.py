@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from catsofa.data.articles import articles
 from catsofa.data.records import Cat, Pair, Probe
 from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
-from catsofa.validation.words import article, mentions, same_group, words
+from catsofa.validation.words import mentions, same_group, words
 
 RARE = 1.0
 """A Zipf frequency below which (once in a hundred million words) a lower-case word is taken as misspelt."""
@@ -69,9 +70,9 @@ def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _right_article(match: re.Match[str]) -> str:
-    """The article its word asks for, in the case it had; as it was where both are right."""
-    right = article(match[3])
-    if not right or right == match[1].lower():
+    """The article its word asks for, in the case it had; as it was where it is one of those that are right."""
+    right, *others = articles(match[3])
+    if match[1].lower() in (right, *others):
         return match[0]
     return (right.capitalize() if match[1][0].isupper() else right) + match[2] + match[3]
 

@@ -1,4 +1,4 @@
-"""Words of a text for checks without a parser: tokens, mentions of a term, a or an."""
+"""Words of a text for checks without a parser: tokens, mentions of a term."""
 
 import re
 from functools import cache, lru_cache
@@ -6,12 +6,6 @@ from functools import cache, lru_cache
 from catsofa.data.wordlists import table
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_CONSONANT = re.compile(
-    r"eu|ewe|one(?![a-z])|once|ouija|uni(?=[qcotvfsl])|u(?=ganda|kr|rug|rin|ruk|sa[bg]|se|su|tens|tili|topi|bi[qs])",
-    re.I,
-)
-_VOWEL = re.compile(r"[aeiou]|hono[u]?r|honest|hour|heir|8|1[18](?!\d)", re.IGNORECASE)
-_EITHER = re.compile(r"[A-Z]{2,}|[A-Z]\b|herb|historic|hotel|habitual", re.ASCII)
 
 
 @lru_cache(maxsize=100_000)
@@ -71,10 +65,3 @@ def demonym_rows() -> tuple[tuple[str, ...], ...]:
     """Place, adjective, plural and the other names of each row of the demonym table."""
     rows = table("demonyms.csv")
     return tuple((row["place"], row["adjective"], row["plural"], *row["also"].split("|")) for row in rows)
-
-
-def article(word: str) -> str:
-    """`a` or `an`, as the word's first sound asks; empty where both are said (initials, `herb`, `historic`)."""
-    if _EITHER.match(word):
-        return ""
-    return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"

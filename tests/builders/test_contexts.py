@@ -1,6 +1,7 @@
 import pytest
 
-from catsofa.builders.contexts import article, check, fill, slots
+from catsofa.builders.contexts import check, fill, slots
+from catsofa.data.articles import article
 
 FILLS = [
     ("The tailor is a BLANK person.", "arrogant", "The tailor is an arrogant person."),

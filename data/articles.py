@@ -1,0 +1,93 @@
+"""The English indefinite article: a or an, by how the next word is said. Builders and lint share it."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import Literal
+
+from catsofa.data.wordlists import wordlist
+
+Article = Literal["a", "an"]
+
+_A: tuple[Article, ...] = ("a",)
+_AN: tuple[Article, ...] = ("an",)
+_A_OR_AN: tuple[Article, ...] = ("a", "an")
+_AN_OR_A: tuple[Article, ...] = ("an", "a")
+
+_OPENERS = "\"'“‘([*`$£€#"
+_NUMBER = re.compile(r"\d[\d,]*")
+_VOWEL_NAMES = frozenset("AEFHILMNORSX")
+"""The letters whose names start with a vowel: an F, an X, but a U."""
+_LETTERS = re.compile(r"(?P<run>[A-Z]{2,})(?:s|[a-z]{1,3}|\d+)?$|(?P<one>[A-Za-z])(?:\d\w*|[A-Z]{2,})?$")
+_ONSET = re.compile(
+    r"[AEIOUYB-DGJKP-QTVWZ]|[FHLMNRSX][AEIOUY]|F[JLR][AEIOUY]|L[HL][AEIOUY]|M(?:N[AEIOUY]|C[A-Z]{3})|R[HW][AEIOUY]"
+    r"|S(?:C[HLR]?|H[LMNRW]?|K[LR]?|[LMNVWFJRZ]|P[HLR]?|QU?|TR?|CH[LMNRW])[AEIOUY]|X[A-Z]"
+)
+"""How a word may start that is said as a word and not letter by letter, in capitals."""
+_YOU = re.compile(
+    r"eu(?!ler|$)|ew(?!ok)"
+    r"|u[bk](?=iq|r|u[kl]|as|e)|uf(?=o)|ug(?=and)|ul(?=ys)"
+    r"|uni(?!(?:n|m(?!od)|d(?!i[rm])|ss|ll|r(?!oy)))|una(?:n[iy]|bom|ry)"
+    r"|ur(?=an[iu]|als?$|[ei][a-z]|[ou])|us(?=[aeiu]|s?ual)(?!her)|ut(?=[eio]|ahn?s?$)|uv|uk$|uy|uig"
+)
+"""Words that start with a vowel letter and the sound of `you`."""
+_WUN = re.compile(r"one(?:s|ness|self|time|sies?)?$|once|oui|oaxac|ouag")
+_SILENT = re.compile(r"hour(?!is?$|ani)|heir|honest|honou?r|hors$")
+_VOWEL_Y = re.compile(r"y[^aeiouy][a-z]")
+"""Words in which y is a vowel: Yvonne, ytterbium."""
+
+
+def article(words: str) -> Article:
+    """The indefinite article of a phrase, by how its first word is said: an hour, a European, an 8."""
+    return articles(words)[0]
+
+
+@cache
+def articles(words: str) -> tuple[Article, ...]:
+    """The articles that are right before a phrase, the more usual one first; two where people say both."""
+    if number := _NUMBER.match(words.lstrip(_OPENERS)):
+        return _AN if _number_said_with_vowel(number[0]) else _A
+    first, listed = _first(words), wordlist("articles.toml")
+    for said, which in (("an", _AN), ("a", _A), ("an or a", _AN_OR_A), ("a or an", _A_OR_AN)):
+        if first in listed[said] or first.lower() in listed[said]:
+            return which
+    if not first[:1].isascii() or not first[:1].isalpha():
+        return _A_OR_AN
+    return _of_letters(first) or _of_sound(first.lower())
+
+
+def _first(words: str) -> str:
+    """The first word, without quotes, signs, accents, a possessive or its apostrophe."""
+    plain = unicodedata.normalize("NFKD", words.lstrip(_OPENERS).replace("’", "'"))
+    first = re.split(r"[\s\-–—/+_]", "".join(c for c in plain if not unicodedata.combining(c)), maxsplit=1)[0]
+    return re.sub(r"'s?$", "", first.rstrip('.,;:!?)]*`"”')).replace("'", "").replace(".", "")
+
+
+def _number_said_with_vowel(number: str) -> bool:
+    """Whether a number is read as eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000 and 1800, but not 110."""
+    digits = number.replace(",", "")
+    spoken = digits[: 2 if len(digits) == 4 and "," not in number else (len(digits) - 1) % 3 + 1]
+    return digits.startswith("8") or spoken in ("11", "18")
+
+
+def _of_letters(word: str) -> tuple[Article, ...]:
+    """The articles of initials and single letters; none of an ordinary word."""
+    said = _LETTERS.match(word)
+    initials = (said["one"] or said["run"]).upper() if said else word.upper()
+    spelt = _AN if initials[0] in _VOWEL_NAMES else _A
+    is_word = len(initials) > 1 and _ONSET.match(initials) is not None
+    if not said:
+        return () if is_word else _AN_OR_A if word.islower() else _A_OR_AN
+    spoken = _of_sound(initials.lower())
+    if not is_word or spoken == spelt:
+        return spelt
+    return _A_OR_AN if spoken == _A or (initials[0] == "U" and len(initials) < 5) else _AN_OR_A
+
+
+def _of_sound(word: str) -> tuple[Article, ...]:
+    """The article of an ordinary word in lower case."""
+    if word[0] in "aeiou":
+        return _A if _YOU.match(word) or _WUN.match(word) else _AN
+    if _SILENT.match(word) or _VOWEL_Y.match(word) or re.match(r"x[bcdfgjklmnprstvwz]", word):
+        return _AN
+    return _A

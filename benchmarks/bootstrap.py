@@ -39,6 +39,9 @@ def drawn(seed: int) -> Outcomes:
         counts=counts,
         prefers=counts[:, 2],
         complete=np.ones(ITEMS, dtype=bool),
+        decided=np.ones((ITEMS, 2)),
+        ties=np.zeros((ITEMS, 3), dtype=bool),
+        unknown=np.zeros(ITEMS),
     )
 
 

@@ -8,7 +8,7 @@ from catsofa.data.records import Cat
 from catsofa.report_inputs import Finished
 from catsofa.scoring.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
-from catsofa.scoring.score_files import cats_on, scores_of
+from catsofa.scoring.score_files import cats_on, scores_of, unknown_in
 from catsofa.scoring.score_origins import data_of
 
 
@@ -31,7 +31,8 @@ def protocol(run: Finished) -> Protocol:
     """The protocol of a run: a preset, perhaps with other options, which its signature vouches for."""
     signature = run.signature
     scored_by = run.manifest.get("identity", {}).get("protocol", {})
-    for preset in (PRESETS.get(signature.protocol, DEFAULT), *PRESETS.values()):
+    before = replace(DEFAULT, ties="half")  # as runs of earlier versions were measured
+    for preset in (PRESETS.get(signature.protocol, DEFAULT), *PRESETS.values(), before):
         found = replace(preset, name=signature.protocol, seed=signature.seed)
         if signature.options in ("", found.digest):
             return found
@@ -44,4 +45,5 @@ def protocol(run: Finished) -> Protocol:
 def of_cats(run: Finished, of: list[Cat]) -> Outcomes:
     """What the run's scores make of these CATs, by its protocol."""
     chosen = protocol(run)
-    return outcomes(of, scores_of(Path(run.folder)), ties=chosen.ties, rule=chosen.rule)
+    folder = Path(run.folder)
+    return outcomes(of, scores_of(folder), ties=chosen.ties, rule=chosen.rule, unknown=unknown_in(folder))

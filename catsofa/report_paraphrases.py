@@ -13,7 +13,7 @@ from catsofa.report_robustness import Robust
 from catsofa.scoring.alignment import join
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, robustness_report
-from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.score_files import scores_of, unknown_in
 from catsofa.scoring.score_origins import labels, refuse_other_models
 from catsofa.scoring.signature import hashes_in
 
@@ -88,6 +88,8 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
             originals[original],
             _cats(pair.paraphrase, sets),
             scores_of(paraphrase),
+            unknown=unknown_in(original),
+            paraphrase_unknown=unknown_in(paraphrase),
             ties=chosen.ties,
             rule=chosen.rule,
             average=chosen.average,

@@ -56,15 +56,16 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
         text, begin, end = filled(cat, candidate)
         tokens = reader.check(framed[text])
         places = tokens.span(begin, end)
+        unknown = reader.unknowns(tokens)
         if protocol.masked == "pseudo" and backend.model.kind == "masked":
             context = [at for at in tokens.of() if at not in places]
             if not context:
                 raise Unscorable("the filler is the whole sentence, so that no context is left to score")
             asked = behind_masks(reader, tokens, context, protocol.pseudo)
-            return Item(candidate.id, cat.kind, asked, over_length(protocol.length), len(context))
+            return Item(candidate.id, cat.kind, asked, over_length(protocol.length), len(context), unknown)
         masked = backend.model.kind == "masked"
         asked = hidden(reader, tokens, places, protocol.masks) if masked else (into_gap(backend, tokens, places),)
-        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(places))
+        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(places), unknown)
 
     return of_candidates(cats, item)
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.notebook import Tabular
+from catsofa.scoring import sanity
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
 from catsofa.scoring.protocols import Average
-from catsofa.scoring.robustness import Change, changes, flip_rate
+from catsofa.scoring.robustness import Change, changes, decided_share, flip_rate
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
 from catsofa.scoring.stereoset import MEASURES
@@ -42,6 +43,8 @@ class ModelComparison(Tabular):
     differences: tuple[Difference, ...]
     disagreement: Mapping[str, Interval]
     """Percent of items on which another model's preference is not the first's."""
+    decided: Mapping[str, float]
+    """Share of the items on which both have a preference: a tie is none."""
     items: int
     coverage: float
     """Items that every model scored, as a share of all."""
@@ -55,7 +58,10 @@ class ModelComparison(Tabular):
         return {
             "first": self.first,
             "differences": [difference.row() for difference in self.differences],
-            "disagreement": {model: found.to_dict() for model, found in self.disagreement.items()},
+            "disagreement": {
+                model: {**found.to_dict(), "coverage": self.decided[model]}
+                for model, found in self.disagreement.items()
+            },
             "items": self.items,
             "coverage": self.coverage,
             "warnings": list(self.warnings),
@@ -105,8 +111,10 @@ def compare(
             for (name, measure), p in zip(family, adjusted, strict=True)
         ),
         disagreement={n: flip_rate(parts[first], parts[n], resamples=resamples, seed=seed) for n in others},
+        decided={name: decided_share(parts[first], parts[name]) for name in others},
         items=int(shared.sum()),
         coverage=float(shared.mean()),
+        warnings=sanity.of_preferences(parts),
     )
 
 

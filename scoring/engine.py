@@ -8,7 +8,7 @@ from typing import Any
 from catsofa.data.records import Score
 from catsofa.scoring import causal, gaps, masked, packed, released_padding, xlnet
 from catsofa.scoring.backend import Backend
-from catsofa.scoring.items import Item
+from catsofa.scoring.items import UNKNOWN, Item
 from catsofa.scoring.models import Ability
 from catsofa.scoring.questions import (
     Answer,
@@ -86,4 +86,6 @@ def _score(item: Item, answers: Sequence[Answer]) -> Score:
     value, extra = item.reduce(answers)
     if not isfinite(value):
         return Score(item=item.id, task=item.task, score=None, reason=f"the model answered {value}")
+    if item.unknown:
+        extra[UNKNOWN] = item.unknown
     return Score(item=item.id, task=item.task, score=value, tokens=item.tokens, extra=extra)

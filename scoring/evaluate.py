@@ -11,7 +11,7 @@ from typing import Any
 
 from catsofa.data.cluster import Cluster
 from catsofa.data.records import AssociationTest, Probe
-from catsofa.scoring import encoders, next_sentence, seat, sofa
+from catsofa.scoring import encoders, next_sentence, sanity, seat, sofa
 from catsofa.scoring.association_rows import Associations
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, score_all
@@ -23,7 +23,7 @@ from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.runs import Run
+from catsofa.scoring.runs import UNKNOWN, Run
 from catsofa.scoring.signature import Signature, model_label, place_of
 
 SCORED_BY = (
@@ -165,6 +165,7 @@ def _about(model: Model, of: Data, protocol: Protocol, nsp: str | Path | None = 
         "protocol": protocol.name,
         "device": model.device,
         "dtype": model.dtype,
+        **UNKNOWN,
         "python": sys.version.split()[0],
         **{library: version(library) for library in LIBRARIES},
     }
@@ -192,16 +193,27 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     signature = _signature(of, name, protocol, model.precision, resamples)
     if of.kind is Probe:
         signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
+        results = sofa.measured(
+            of.records(), run.scores(), protocol, resamples=resamples, counts_unknown=run.counts_unknown
+        )
         found = Report(
             protocol=protocol.name,
-            results=sofa.measured(of.records(), run.scores(), protocol, resamples=resamples),
+            results=results,
+            warnings=sanity.of_probes(results),
             signature=signature,
             unscored=run.reasons(),
         )
     else:
         scores = list(run.scores())
         found = report(
-            list(of.records()), scores, protocol, data=of.name, model=name, resamples=resamples, with_terms=True
+            list(of.records()),
+            scores,
+            protocol,
+            data=of.name,
+            model=name,
+            resamples=resamples,
+            with_terms=True,
+            unknown=run.unknown(),
         )
     return replace(
         found,

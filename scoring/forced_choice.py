@@ -240,6 +240,9 @@ def _outcomes(cats: Sequence[Cat], choices: Sequence[Sequence[Choice]]) -> Outco
         counts=np.stack(counts, axis=1).astype(np.float64),
         prefers=won[:, 2],
         complete=made.all(axis=1),
+        decided=np.stack([made[:, :2].mean(axis=1), made[:, 2].astype(np.float64)], axis=1),
+        ties=np.stack([won[:, 2] == 0.5, (won[:, :2] == 0.5).any(axis=1), (won == 0.5).all(axis=1)], axis=1),
+        unknown=np.full(len(cats), nan),
     )
 
 
@@ -252,4 +255,6 @@ def _preferences(pairs: Sequence[Pair], choices: Sequence[Sequence[Choice]]) -> 
         won=np.nan_to_num(won),
         scored=np.isfinite(won),
         tied=won == 0.5,
+        decided=np.isfinite(won),
+        unknown=np.full(len(pairs), nan),
     )

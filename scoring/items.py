@@ -17,6 +17,10 @@ Text = TypeVar("Text")
 Reduced = tuple[float, dict[str, Any]]
 """A score, and what else is to be kept of it."""
 Reduce = Callable[[Sequence[Answer]], Reduced]
+UNKNOWN = "unknown"
+"""Under this name a score's `extra` holds how many tokens of its text are unknown, if any are."""
+UNKNOWN_IDENTITY = "unknown_identity"
+"""The same of the identity of a probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class Item:
     reduce: Reduce
     tokens: int
     """Tokens the score is made of."""
+    unknown: int = 0
+    """Tokens of the text that the tokenizer does not know."""
 
 
 def guarded(item: str, task: str, make: Callable[[], Item]) -> Item | Score:

@@ -1,6 +1,7 @@
 """The sentence after a context, as questions: a next-sentence head, a ratio of likelihoods, or the context's own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring import next_sentence
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.gaps import into_gap
-from catsofa.scoring.items import Item, Reduce, Reduced, of_candidates, over_length
+from catsofa.scoring.items import UNKNOWN, Item, Reduce, Reduced, of_candidates, over_length
 from catsofa.scoring.protocols import Length, Protocol
 from catsofa.scoring.questions import Answer, Continuation, Follows, Question
 from catsofa.scoring.sentences import behind_masks, left_to_right
@@ -31,7 +32,7 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
 def _following(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """The log-probability that the sentence follows, by a trained head or by the model's own."""
     if backend.next_sentence is not None:
-        return [*backend.next_sentence.score_cats(cats)]
+        return [*_with_unknown(backend, cats, backend.next_sentence.score_cats(cats))]
     if "next-sentence" not in backend.model.answers:
         reason = (
             f"{backend.model.name} has no next-sentence head; train one (`catsofa nsp train`) and name it with "
@@ -45,9 +46,19 @@ def _following(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> lis
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         tokens = backend.reader.check(framed[cat.context, candidate.text])
-        return Item(candidate.id, TASK, (Follows(tokens.ids, tokens.types),), over_length("mean"), len(tokens.ids))
+        asked, unknown = (Follows(tokens.ids, tokens.types),), backend.reader.unknowns(tokens, tokens.of(1))
+        return Item(candidate.id, TASK, asked, over_length("mean"), len(tokens.ids), unknown)
 
     return of_candidates(cats, item)
+
+
+def _with_unknown(backend: Backend, cats: Sequence[Cat], scores: Sequence[Score]) -> Iterator[Score]:
+    """The scores of a trained head, with the unknown tokens of each sentence."""
+    read = backend.reader.bare(c.text for cat in cats for c in cat.candidates)
+    unknown = {c.id: backend.reader.unknowns(read[c.text]) for cat in cats for c in cat.candidates}
+    for score in scores:
+        count = unknown[score.item]
+        yield replace(score, extra={**score.extra, UNKNOWN: count}) if count else score
 
 
 def _context_given(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
@@ -57,7 +68,8 @@ def _context_given(backend: Backend, cats: Sequence[Cat], protocol: Protocol) ->
     def item(cat: Cat, candidate: Candidate) -> Item:
         tokens = framed[cat.context, candidate.text]
         asked = behind_masks(backend.reader, tokens, tokens.of(0), protocol.pseudo)
-        return Item(candidate.id, TASK, asked, over_length(protocol.length), len(asked))
+        unknown = backend.reader.unknowns(tokens, tokens.of(1))
+        return Item(candidate.id, TASK, asked, over_length(protocol.length), len(asked), unknown)
 
     return of_candidates(cats, item)
 
@@ -72,12 +84,13 @@ def _information(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> l
         text = joined[cat.context, candidate.text]
         tokens = read[text]
         places = tokens.span(len(cat.context), len(text))
+        unknown = backend.reader.unknowns(tokens, places)
         asked: tuple[Question, ...]
         if whole:
             asked = into_gap(backend, tokens, places), into_gap(backend, tokens, places, alone=True)
         else:
             asked = _with_and_without(backend, tokens, places, protocol)
-        return Item(candidate.id, TASK, asked, _difference(protocol.length), len(places))
+        return Item(candidate.id, TASK, asked, _difference(protocol.length), len(places), unknown)
 
     return of_candidates(cats, item)
 
@@ -126,6 +139,7 @@ def _released_ratio(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -
             ratio = np.concatenate(sentence).mean() / np.concatenate(of_context).mean()
             return float(np.log(ratio)), {}
 
-        return Item(candidate.id, TASK, (*alone, start, *rest), reduce, len(read[candidate.text].ids))
+        own = read[candidate.text]
+        return Item(candidate.id, TASK, (*alone, start, *rest), reduce, len(own.ids), reader.unknowns(own))
 
     return of_candidates(cats, item)

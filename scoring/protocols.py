@@ -20,7 +20,7 @@ Length = Literal["mean", "sum"]
 CausalPair = Literal["pmi", "ratio-code", "nsp"]
 MaskedPair = Literal["nsp", "pseudo"]
 Crows = Literal["shared", "differing", "all", "aul", "aula"]
-Ties = Literal["half", "against"]
+Ties = Literal["excluded", "half", "against"]
 Rule = Literal["pairwise", "argmax"]
 Average = Literal["terms", "items"]
 Normalisation = Literal["identity", "conditional", "none"]
@@ -34,7 +34,7 @@ class Protocol:
     """One way of scoring; a default stands where an expert would put it, and `why` says what a preset changes."""
 
     name: str = "catsofa"
-    about: str = "What we recommend: every token conditioned, ties halved, one number per item, refusals named."
+    about: str = "What we recommend: every token conditioned, ties left out, one number per item, refusals named."
     reproduces: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ class Protocol:
     length: Length = "mean"
     causal_pair: CausalPair = "pmi"
     masked_pair: MaskedPair = "nsp"
-    ties: Ties = "half"
+    ties: Ties = "excluded"
     rule: Rule = "pairwise"
     average: Average = "terms"
 

@@ -49,6 +49,7 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
             SingleFill(tokens.ids, (tokens.ids.index(reader.mask),), (piece,), tokens.types)
             for tokens, piece in zip(read, pieces[word_of(cat, candidate)], strict=True)
         )
-        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(asked))
+        unknown = pieces[word_of(cat, candidate)].count(reader.unknown) + reader.unknowns(read[0])
+        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(asked), unknown)
 
     return of_candidates(cats, item)

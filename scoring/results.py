@@ -1,7 +1,7 @@
 """Results: measures with their signature, as JSON, as rows and as a table."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Protocol as Interface
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat, Pair, Score
-from catsofa.scoring import crows_pairs, stereoset
+from catsofa.scoring import crows_pairs, sanity, stereoset
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol
@@ -79,19 +79,32 @@ def report(
     dtype: str = "",
     resamples: int = RESAMPLES,
     with_terms: bool = False,
+    unknown: Collection[str] | None = None,
 ) -> Report:
-    """What these scores say of this data under a protocol; `data` and `model` are their names in the signature."""
+    """What these scores say of this data under a protocol; `data` and `model` are their names in the signature.
+
+    `unknown` holds the ids of texts with tokens that the tokenizer does not know; None where nobody counted.
+    """
     cats = [record for record in records if isinstance(record, Cat)]
     pairs = [record for record in records if isinstance(record, Pair)]
     if bool(cats) == bool(pairs):
         raise ValueError("a report is of CATs or of pairs; found both" if cats else "no CAT and no pair to report on")
     known = {c.id for cat in cats for c in cat.candidates} | {pair.id for pair in pairs}
-    measured, terms = _cats(cats, scores, protocol, resamples) if cats else _pairs(pairs, scores, protocol, resamples)
+    measured, terms = (
+        _cats(cats, scores, protocol, resamples, unknown)
+        if cats
+        else _pairs(pairs, scores, protocol, resamples, unknown)
+    )
     return Report(
         protocol=protocol.name,
         results=measured,
         terms=terms if with_terms else (),
         unscored=Counter(s.reason or "no score" for s in scores if s.score is None and s.item in known),
+        warnings=(
+            sanity.of_cats(measured, protocol)
+            if isinstance(measured, stereoset.Results)
+            else sanity.of_pairs(measured, protocol)
+        ),
         strangers=sum(s.item not in known for s in scores),
         signature=Signature(
             data=data,
@@ -111,17 +124,21 @@ Measured = tuple[stereoset.Results | crows_pairs.Results, list[dict[str, Any]]]
 """Measures of the sets, and a row for each target term."""
 
 
-def _cats(cats: Sequence[Cat], scores: Sequence[Score], protocol: Protocol, resamples: int) -> Measured:
+def _cats(
+    cats: Sequence[Cat], scores: Sequence[Score], protocol: Protocol, resamples: int, unknown: Collection[str] | None
+) -> Measured:
     """StereoSet's measures."""
     by_id = {score.item: score.score for score in scores}
-    of = outcomes(cats, by_id, ties=protocol.ties, rule=protocol.rule)
+    of = outcomes(cats, by_id, ties=protocol.ties, rule=protocol.rule, unknown=unknown)
     found = stereoset.results(of, average=protocol.average, resamples=resamples, seed=protocol.seed)
     return found, [row.row() for row in stereoset.per_term(of)]
 
 
-def _pairs(pairs: Sequence[Pair], scores: Sequence[Score], protocol: Protocol, resamples: int) -> Measured:
+def _pairs(
+    pairs: Sequence[Pair], scores: Sequence[Score], protocol: Protocol, resamples: int, unknown: Collection[str] | None
+) -> Measured:
     """CrowS-Pairs' measures; the released code leaves ties out of the two directions."""
     sides = crows_pairs.by_pair(scores)
-    of = crows_pairs.preferences(pairs, sides, ties=protocol.ties, rounding=protocol.rounding)
-    in_directions = protocol.ties == "half"
+    of = crows_pairs.preferences(pairs, sides, ties=protocol.ties, rounding=protocol.rounding, unknown=unknown)
+    in_directions = protocol.ties != "against"
     return crows_pairs.results(of, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed), []

@@ -1,8 +1,9 @@
 """Robustness: what rephrasing changes in a model's numbers and in its single preferences."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from catsofa.scoring.intervals import (
 )
 from catsofa.scoring.protocols import Average, Rule, Ties
 from catsofa.scoring.significance import paired_randomisation
-from catsofa.scoring.stereoset import MEASURES, Measures, measures
+from catsofa.scoring.stereoset import MEASURES, NEEDS, Measures, measures
 
 FLIPS = Measure(name="flips", pieces=ratio(0, 1), ideal=0, least=0, most=100)
 """Percent of items whose preference between stereotype and anti-stereotype turns."""
@@ -65,6 +66,8 @@ class Comparison(Tabular):
     paraphrase: Measures
     changes: Mapping[str, Change]
     flips: Interval
+    flips_coverage: float
+    """Share of the items compared whose preference is decided on both sides: a tie on either is none."""
     terms: Sequence[TermFlips]
     """The terms whose preferences turn most first."""
     items: int
@@ -85,7 +88,7 @@ class Comparison(Tabular):
             "original": self.original.to_dict(),
             "paraphrase": self.paraphrase.to_dict(),
             "change": {name: change.to_dict() for name, change in self.changes.items()},
-            "flips": self.flips.to_dict(),
+            "flips": {**self.flips.to_dict(), "coverage": self.flips_coverage},
             "terms": [row.to_dict() for row in self.terms],
             "flipped": flipped(self.before, self.after),
         }
@@ -115,20 +118,26 @@ def robustness(
     paraphrases: Iterable[Cat],
     paraphrase_scores: Scores,
     *,
-    ties: Ties = "half",
+    unknown: Collection[str] | None = None,
+    paraphrase_unknown: Collection[str] | None = None,
+    ties: Ties = "excluded",
     rule: Rule = "pairwise",
     average: Average = "terms",
     resamples: int = RESAMPLES,
     seed: Seed = 0,
 ) -> Comparison:
-    """Compare scores of CATs with those of their paraphrases, joined by id; misaligned ones are refused and counted."""
+    """Compare scores of CATs with those of their paraphrases, joined by id; misaligned ones are refused and counted.
+
+    `unknown` and `paraphrase_unknown` are the candidates with unknown tokens on either side; None if nobody counted.
+    """
     cats = list(originals)
     joined = join(cats, paraphrases)
     reasons = Counter(refused.reason for refused in joined.refused)
     if not joined.pairs:
         raise ValueError(f"no paraphrase can be joined with a CAT by its id ({dict(reasons) or 'there is none'})")
-    before = outcomes((cat for cat, _ in joined.pairs), original_scores, ties=ties, rule=rule)
-    after = outcomes((cat for _, cat in joined.pairs), paraphrase_scores, ties=ties, rule=rule)
+    originals, rephrased = zip(*joined.pairs, strict=True)
+    before = outcomes(originals, original_scores, ties=ties, rule=rule, unknown=unknown)
+    after = outcomes(rephrased, paraphrase_scores, ties=ties, rule=rule, unknown=paraphrase_unknown)
     both = before.complete & after.complete
     if not both.any():
         raise ValueError(
@@ -140,6 +149,7 @@ def robustness(
         paraphrase=measures(after, average=average, resamples=resamples, seed=seed),
         changes=changes(before, after, average=average, resamples=resamples, seed=seed),
         flips=flip_rate(before, after, resamples=resamples, seed=seed),
+        flips_coverage=decided_share(before, after),
         terms=flips_per_term(before, after),
         items=int(both.sum()),
         coverage=len(np.unique(before.ids)) / len(cats),
@@ -152,20 +162,49 @@ def robustness(
 def changes(
     before: Outcomes, after: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0
 ) -> dict[str, Change]:
-    """The change of lms, ss and icat between two outcomes of the same items, row by row."""
+    """The change of lms, ss and icat between two outcomes of the same items, row by row; NaN of what is undefined."""
     columns, others = before.columns(average), after.columns(average)
-    by = paired_intervals(columns, others, MEASURES, resamples=resamples, seed=seed)
-    p = {name: paired_randomisation(columns, others, measure, seed=seed) for name, measure in MEASURES.items()}
+    by = _changed(columns, others, resamples, seed)
+    p = {
+        name: nan if isnan(by[name].value) else paired_randomisation(columns, others, measure, seed=seed)
+        for name, measure in MEASURES.items()
+    }
     return {name: Change(by[name], p[name]) for name in MEASURES}
 
 
+def _changed(columns: Array, others: Array, resamples: int, seed: Seed) -> dict[str, Interval]:
+    """The change of each measure with its interval, over the terms that have a decided comparison of it."""
+    known = {
+        name: measure
+        for name, measure in MEASURES.items()
+        if not any(isnan(float(measure(side.sum(axis=0)))) for side in (columns, others))
+    }
+    rows = {name: ((columns + others)[:, NEEDS[name]] > 0).any(axis=1) for name in known}
+    if known and all(of.all() for of in rows.values()):
+        found = paired_intervals(columns, others, known, resamples=resamples, seed=seed)
+    else:
+        found = {}
+        for name, measure in known.items():
+            sides = columns[rows[name]], others[rows[name]]
+            found |= paired_intervals(*sides, {name: measure}, resamples=resamples, seed=seed)
+    return dict.fromkeys(MEASURES, Interval(nan, nan, nan)) | found
+
+
 def flips(before: Outcomes, after: Outcomes) -> Array:
-    """1 for each item whose preference turns, a half where it becomes or ceases to be a tie, else 0."""
+    """1 for each item whose preference turns, 0 where it stays, NaN where it is not decided on both sides.
+
+    Where the protocol halves ties, one that becomes or ceases to be a tie is a half.
+    """
     return np.abs(before.prefers - after.prefers)
 
 
+def decided_share(before: Outcomes, after: Outcomes) -> float:
+    """The share of items whose preference is decided on both sides."""
+    return float(np.isfinite(flips(before, after)).mean())
+
+
 def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
-    """Each item whose preference turns or becomes a tie; a preference is 1 for the stereotype, 0 for the other."""
+    """Each item whose preference turns; a preference is 1 for the stereotype, 0 for the other."""
     return [
         {
             "item": str(before.ids[row]),
@@ -174,19 +213,24 @@ def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
             "original": float(before.prefers[row]),
             "paraphrase": float(after.prefers[row]),
         }
-        for row in np.flatnonzero(flips(before, after))
+        for row in np.flatnonzero(flips(before, after) > 0)
     ]
 
 
 def flip_rate(before: Outcomes, after: Outcomes, *, resamples: int = RESAMPLES, seed: Seed = 0) -> Interval:
-    """Percent of items whose preference turns, with its interval over target terms."""
-    return intervals(_turned(before, after)[1], {"flips": FLIPS}, resamples=resamples, seed=seed)["flips"]
+    """Percent of the decided items whose preference turns, with its interval over target terms."""
+    _, turned = _turned(before, after)
+    if not len(turned):
+        return Interval(nan, nan, nan)
+    return intervals(turned, {"flips": FLIPS}, resamples=resamples, seed=seed)["flips"]
 
 
 def _turned(before: Outcomes, after: Outcomes) -> tuple[NDArray[np.str_], Array]:
-    """The target terms, and for each how many preferences turn, of how many."""
+    """The target terms with decided items, and for each how many preferences turn, of how many."""
     turned = flips(before, after)
-    return before.by_term(np.stack([turned, np.ones_like(turned)], axis=1))
+    terms, sums = before.by_term(np.stack([np.nan_to_num(turned), np.isfinite(turned)], axis=1))
+    known = sums[:, 1] > 0
+    return terms[known], sums[known]
 
 
 def flips_per_term(before: Outcomes, after: Outcomes) -> list[TermFlips]:

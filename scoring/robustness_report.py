@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.notebook import Tabular
+from catsofa.scoring import sanity
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.ranks import RankStability, rank_stability
@@ -98,6 +99,16 @@ def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data:
             seed=protocol.seed,
             resamples=RESAMPLES,
             version=version("catsofa"),
+        ),
+        warnings=sanity.of_preferences(
+            {
+                name: of
+                for one in compared
+                for name, of in (
+                    (one.original, one.comparison.before),
+                    (one.paraphrase, one.comparison.after),
+                )
+            }
         ),
     )
 

@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS scores (
     PRIMARY KEY (item, task)
 ) WITHOUT ROWID
 """
+UNKNOWN = {"unknown_tokens": "counted"}
+"""What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
 AT_ONCE = 500
 """Ids in one query."""
 
@@ -119,6 +121,18 @@ class Run:
         query = "SELECT reason, count(*) FROM scores WHERE score IS NULL GROUP BY reason ORDER BY 2 DESC, 1"
         return dict(self._connection.execute(query).fetchall())
 
+    @property
+    def counts_unknown(self) -> bool:
+        """Whether unknown tokens were counted as the texts were scored; earlier versions did not."""
+        return self.folder is None or UNKNOWN.keys() <= read_manifest(self.folder).get("about", {}).keys()
+
+    def unknown(self) -> set[str] | None:
+        """The items with unknown tokens; None where these were not counted."""
+        if not self.counts_unknown:
+            return None
+        query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
+        return {item for (item,) in self._connection.execute(query)}
+
     def note(self, event: str, **details: Any) -> None:
         """Add a line to the journal."""
         if self.folder is None:
@@ -173,6 +187,13 @@ def read_numbers(folder: Path | str) -> dict[str, float | None]:
     read_manifest(folder)
     with Run(Path(folder), _connect(Path(folder))) as run:
         return run.numbers()
+
+
+def read_unknown(folder: Path | str) -> set[str] | None:
+    """The items of a run with unknown tokens; None where these were not counted."""
+    read_manifest(folder)
+    with Run(Path(folder), _connect(Path(folder))) as run:
+        return run.unknown()
 
 
 def _finite(value: Any) -> Any:

@@ -52,6 +52,11 @@ def scores_of(path: Path | str) -> dict[str, float | None]:
     return {score.item: score.score for score in read_scores(path)}
 
 
+def unknown_in(path: Path | str) -> set[str] | None:
+    """The items of a run with unknown tokens; None where nobody counted, as in any file of scores."""
+    return runs.read_unknown(path) if Path(path).is_dir() else None
+
+
 def report_on(
     predictions: Path, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None, with_terms: bool = False
 ) -> Report:
@@ -62,7 +67,15 @@ def report_on(
         raise BadInput(sources.resolve(on), found, "CATs or CrowS-Pairs, which have measures made from scores")
     scores, chosen = read_scores(predictions), named(protocol, seed=seed)
     refuse_other_ways(predictions, chosen)
-    return report(records, scores, chosen, data=name, model=scored_by(predictions), with_terms=with_terms)
+    return report(
+        records,
+        scores,
+        chosen,
+        data=name,
+        model=scored_by(predictions),
+        with_terms=with_terms,
+        unknown=unknown_in(predictions),
+    )
 
 
 def robustness_on(
@@ -97,6 +110,8 @@ def robustness_on(
             scores_of(original),
             others[number % each] if others else cats,
             scores_of(path),
+            unknown=unknown_in(original),
+            paraphrase_unknown=unknown_in(path),
             ties=chosen.ties,
             rule=chosen.rule,
             average=chosen.average,
@@ -143,7 +158,7 @@ def compare_on(
         return Agreement(sofa_rankings.compare(measured), signature)
     cats = list(cats_in(records, places[0]))
     scored = {
-        label: outcomes(cats, scores_of(path), ties=chosen.ties, rule=chosen.rule)
+        label: outcomes(cats, scores_of(path), ties=chosen.ties, rule=chosen.rule, unknown=unknown_in(path))
         for label, path in zip(called, models, strict=True)
     }
     found = compare(scored, average=chosen.average, seed=chosen.seed)

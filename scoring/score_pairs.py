@@ -61,7 +61,8 @@ def _aligned(backend: Backend, read: dict[str, Tokens], protocol: Protocol) -> M
             raise Unscorable(f"no token of the sentence is {protocol.crows}")
         asked = sentences.behind_masks(backend.reader, tokens, places, protocol.pseudo)
         # both sentences share as many tokens, so that their sums can be compared; they differ in any number
-        return Item(pair.id, side, asked, over_length("sum" if protocol.crows == "shared" else "mean"), len(asked))
+        reduce = over_length("sum" if protocol.crows == "shared" else "mean")
+        return Item(pair.id, side, asked, reduce, len(asked), backend.reader.unknowns(tokens))
 
     return item
 
@@ -85,6 +86,6 @@ def _seen(backend: Backend, read: dict[str, Tokens], protocol: Protocol) -> Make
             asked: tuple[Attended | Fill, ...] = (Attended(tokens.ids, own, tokens.types),)
         else:
             asked = (Fill(tokens.ids, own, tuple(tokens.ids[at] for at in own), tokens.types),)
-        return Item(pair.id, side, asked, over_length("mean"), len(own))
+        return Item(pair.id, side, asked, over_length("mean"), len(own), backend.reader.unknowns(tokens, own))
 
     return item

@@ -12,7 +12,7 @@ from catsofa.data.records import Probe, Score
 from catsofa.scoring import released_padding, sentences
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import scores
-from catsofa.scoring.items import Item, Reduce, Reduced, guarded, joined, mean
+from catsofa.scoring.items import UNKNOWN_IDENTITY, Item, Reduce, Reduced, guarded, joined, mean
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.questions import Answer
 from catsofa.scoring.tokens import Tokens, Unscorable
@@ -38,10 +38,13 @@ def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list
         with suppress(Unscorable):
             identities[identity] = ask(read[identity])
 
+    unknown = {probe.identity: backend.reader.unknowns(read[probe.identity]) for probe in probes}
+
     def item(probe: Probe) -> Item:
         whole, identity = ask(read[probe.text]), identities.get(probe.identity, ())
-        reduce = _reduce(len(whole), _after(probe, read[probe.text]))
-        return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole))
+        reduce = _reduce(len(whole), _after(probe, read[probe.text]), unknown[probe.identity])
+        unknowns = backend.reader.unknowns(read[probe.text])
+        return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole), unknowns)
 
     return [guarded(probe.id, TASK, partial(item, probe)) for probe in probes]
 
@@ -57,13 +60,17 @@ def _after(probe: Probe, tokens: Tokens) -> int:
         return 0
 
 
-def _reduce(whole: int, after: int) -> Reduce:
-    """The mean over the probe, over its identity alone, and over its tokens after the identity."""
+def _reduce(whole: int, after: int, unknown: int) -> Reduce:
+    """The mean over the probe, over its identity alone, and over its tokens after the identity.
+
+    The unknown tokens of the identity are counted beside them, if there are any.
+    """
+    more = {UNKNOWN_IDENTITY: unknown} if unknown else {}
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
         every = joined(answers[:whole])
         identity = mean(joined(answers[whole:])) if answers[whole:] else None
         conditional = mean(every[-after:]) if after else None
-        return mean(every), {"identity": identity, "conditional": conditional}
+        return mean(every), {"identity": identity, "conditional": conditional, **more}
 
     return reduce

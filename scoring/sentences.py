@@ -67,7 +67,7 @@ def asked(backend: Backend, tokens: Tokens, protocol: Protocol) -> Asked:
 def item(backend: Backend, tokens: Tokens, protocol: Protocol, key: str, task: str) -> Item:
     """A whole text as an item: the mean or the sum over its tokens."""
     questions = asked(backend, tokens, protocol)
-    return Item(key, task, questions, over_length(protocol.length), count(questions))
+    return Item(key, task, questions, over_length(protocol.length), count(questions), backend.reader.unknowns(tokens))
 
 
 def count(asked: Asked) -> int:

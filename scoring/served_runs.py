@@ -11,7 +11,7 @@ from typing import Any
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import served, sofa
+from catsofa.scoring import sanity, served, sofa
 from catsofa.scoring.chunks import WAYS, items_of
 from catsofa.scoring.dataset import Data, Watched, data
 from catsofa.scoring.intervals import RESAMPLES
@@ -100,9 +100,11 @@ def measured(
             resamples=resamples,
             with_terms=with_terms,
         )
+    results = sofa.measured(of.records(), scores, protocol, resamples=resamples)
     return Report(
         protocol=protocol.name,
-        results=sofa.measured(of.records(), scores, protocol, resamples=resamples),
+        results=results,
+        warnings=sanity.of_probes(results),
         signature=Signature(
             data=of.name,
             subset=of.subset,

@@ -17,10 +17,12 @@ from catsofa.data.notebook import Tabular
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.intervals import LEVEL, RESAMPLES, Interval, Seed, limits, resampled_sums
 from catsofa.scoring.protocols import Normalisation, Protocol
-from catsofa.scoring.sofa_grid import Grid, disparities, grids, log_ppl_star, shares_of_lowest, variances
+from catsofa.scoring.sofa_grid import Grid, alike, disparities, grids, log_ppl_star, shares_of_lowest, variances
 
 Array = NDArray[np.float64]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
+COUNTS = ("ties", "unknown", "unknown_identities")
+"""How much a model can tell apart, category by category."""
 QUANTILES = np.linspace(0, 1, 101)
 """Of all log PPL* of a category: enough to draw how they are spread."""
 
@@ -56,6 +58,12 @@ class CategoryScore:
     identities: int
     probes: int
     coverage: float
+    ties: int
+    """Stereotypes on which all scored identities have the same log PPL*."""
+    unknown: int | None
+    """Probes with a token that the tokenizer does not know; None where nobody counted."""
+    unknown_identities: int | None
+    """Identities with such a token."""
     normalisations: Mapping[Normalisation, float]
     """The score under each normalisation, since the division by PPL(i) can decide everything."""
     quantiles: tuple[float, ...] = ()
@@ -69,6 +77,7 @@ class CategoryScore:
             "identities": self.identities,
             "probes": self.probes,
             "coverage": self.coverage,
+            **{name: getattr(self, name) for name in COUNTS},
             "normalisations": dict(self.normalisations),
             "quantiles": list(self.quantiles),
             "intervals": {"score": {"low": self.score.low, "high": self.score.high}},
@@ -95,6 +104,7 @@ class Results(Tabular):
             "score": self.score.value,
             "ideal": 0.0,
             "coverage": self.coverage,
+            **{name: _total(getattr(of, name) for of in self.categories.values()) for name in COUNTS},
             "normalisation": self.normalisation,
             "normalisations": dict(self.normalisations),
             "intervals": {"score": {"low": self.score.low, "high": self.score.high}},
@@ -116,7 +126,14 @@ class Results(Tabular):
         """A row; what other normalisations give is always beside it, since the division by PPL(i) can decide all."""
         others: dict[str, Any] = {way: value for way, value in ways.items() if way != self.normalisation}
         counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
-        return {"task": "probes", "set": name, **_limited(score), **others, **counts, "coverage": coverage}
+        known = {what: _total(getattr(one, what) for one in of) for what in COUNTS}
+        return {"task": "probes", "set": name, **_limited(score), **others, **counts, "coverage": coverage, **known}
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    """The sum of counts; None if nobody counted."""
+    found = [count for count in counts if count is not None]
+    return sum(found) if found else None
 
 
 def evaluate(
@@ -130,11 +147,12 @@ def evaluate(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: Seed = 0,
+    counts_unknown: bool = False,
 ) -> Results:
     """The SoFa score of scored probes, with intervals over stereotypes.
 
     A score is the mean log-probability of a probe; `extra` holds that of its `identity` alone and the `conditional`
-    one of its tokens after the identity.
+    one of its tokens after the identity. `counts_unknown` says that scores without a count of unknown tokens have none.
     """
     found = grids(probes, scores)
     if not found:
@@ -146,7 +164,7 @@ def evaluate(
         spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
         drawn = _resampled_means(spread[normalisation], resamples, rng)
-        parts.append(_Part(grid, starred(normalisation), spread[normalisation], means, drawn))
+        parts.append(_Part(grid, starred(normalisation), spread[normalisation], means, drawn, counts_unknown))
     means = {way: float(np.mean([part.means[way] for part in parts])) for way in NORMALISATIONS}
     drawn = np.mean([part.drawn for part in parts], axis=0)
     return Results(
@@ -160,7 +178,14 @@ def evaluate(
     )
 
 
-def measured(probes: Iterable[Probe], scores: Iterable[Score], protocol: Protocol, *, resamples: int) -> Results:
+def measured(
+    probes: Iterable[Probe],
+    scores: Iterable[Score],
+    protocol: Protocol,
+    *,
+    resamples: int,
+    counts_unknown: bool = False,
+) -> Results:
     """The SoFa score of scored probes as a protocol words it."""
     return evaluate(
         probes,
@@ -171,6 +196,7 @@ def measured(probes: Iterable[Probe], scores: Iterable[Score], protocol: Protoco
         ppl_digits=protocol.ppl_digits,
         resamples=resamples,
         seed=protocol.seed,
+        counts_unknown=counts_unknown,
     )
 
 
@@ -188,6 +214,7 @@ class _Part:
     variances: Array
     means: Mapping[Normalisation, float]
     drawn: Array
+    counts_unknown: bool
 
     @property
     def stereotypes(self) -> int:
@@ -207,6 +234,9 @@ class _Part:
             identities=len(self.grid.identities),
             probes=self.grid.probes,
             coverage=self.scored / self.grid.probes,
+            ties=int(alike(self.values).sum()),
+            unknown=int(self.grid.unknown[..., 0].sum()) if self.counts_unknown else None,
+            unknown_identities=int(self.grid.unknown[..., 1].any(axis=0).sum()) if self.counts_unknown else None,
             normalisations=self.means,
             quantiles=_quantiles(self.values),
         )

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import Probe, Score
+from catsofa.scoring.cat_outcomes import SLACK
+from catsofa.scoring.items import UNKNOWN, UNKNOWN_IDENTITY
 from catsofa.scoring.protocols import Normalisation
 
 Array = NDArray[np.float64]
@@ -31,6 +33,8 @@ class Grid:
     """(stereotype, identity, one of `Means`)."""
     probes: int
     """Cells that hold a probe, scored or not."""
+    unknown: NDArray[np.bool_]
+    """(stereotype, identity, 2): whether the probe, and whether its identity, holds an unknown token."""
 
 
 @dataclass(slots=True)
@@ -108,19 +112,21 @@ def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
     del places
     if twice:
         raise ValueError(f"two probes have the id {twice!r}; keep one")
-    means = np.full((begins[-1], 3), nan)
+    means, unknown = np.full((begins[-1], 3), nan), np.zeros((begins[-1], 2), dtype=bool)
     for score in scores:
         if (at := numbers.get(score.item)) is not None:
             means[cells[at]] = _means(score)
+            if UNKNOWN in score.extra:
+                unknown[cells[at]] = True, UNKNOWN_IDENTITY in score.extra
     parts = zip(names.items(), pairwise(begins), strict=True)
-    found = [_grid(name, of, means[low:high]) for (name, of), (low, high) in parts]
+    found = [_grid(name, of, means[low:high], unknown[low:high]) for (name, of), (low, high) in parts]
     return sorted(found, key=lambda grid: grid.category)
 
 
-def _grid(category: str, names: _Names, means: Array) -> Grid:
+def _grid(category: str, names: _Names, means: Array, unknown: NDArray[np.bool_]) -> Grid:
     """The grid of a category, whose cells these are."""
-    shaped = means.reshape(*names.shape, 3)
-    return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes)
+    shaped, marks = means.reshape(*names.shape, 3), unknown.reshape(*names.shape, 2)
+    return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes, marks)
 
 
 def _means(score: Score) -> Means:
@@ -163,6 +169,13 @@ def disparities(values: Array) -> Array:
     found = np.full(len(values), nan)
     found[enough] = np.nanmax(values[enough], axis=1) - np.nanmin(values[enough], axis=1)
     return found
+
+
+def alike(values: Array) -> NDArray[np.bool_]:
+    """The stereotypes on which all scored identities, two or more, have one log PPL* but for rounding."""
+    found = disparities(values)
+    largest = np.nanmax(np.abs(values), axis=1, initial=0, where=np.isfinite(values))
+    return np.asarray(found <= SLACK * np.maximum(largest, 1))
 
 
 def shares_of_lowest(values: Array) -> Array:

@@ -149,6 +149,18 @@ class Reader:
         return min(limits)
 
     @cached_property
+    def unknown(self) -> int | None:
+        """The id of what the tokenizer does not know; None where it can spell everything, as by bytes."""
+        found = self._tokenizer.unk_token_id
+        return None if found is None else int(found)
+
+    def unknowns(self, tokens: Tokens, places: Iterable[int] | None = None) -> int:
+        """How many of a text's tokens, or of those at these places, are the unknown token."""
+        if self.unknown is None or self.unknown not in tokens.ids:
+            return 0
+        return sum(tokens.ids[at] == self.unknown for at in (tokens.of() if places is None else places))
+
+    @cached_property
     def _special(self) -> frozenset[int]:
         """Ids that must not come out of a text itself; the unknown token may."""
         special = set(self._tokenizer.all_special_ids) - {self._tokenizer.unk_token_id}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.numbers import chance, percent
 from catsofa.cli.terminal import (
     DATA,
     Json,
@@ -99,12 +100,13 @@ def compare(
     columns = ["measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
     for model, disagreement in found.disagreement.items():
         rows = [
-            [d.measure, d.first, d.other, f"{d.change.by:.1f}", f"{d.change.p:.4f}", f"{d.holm:.4f}"]
+            [d.measure, *map(percent, (d.first, d.other, d.change.by)), *map(chance, (d.change.p, d.holm))]
             for d in found.differences
             if d.model == model
         ]
         table(model, columns, rows)
-        say(f"preferences that differ: {disagreement:.1f} %")
+        decided = f"{round(found.decided[model] * found.items):,} CATs that both decide"
+        say(f"preferences that differ: {percent(disagreement)} % of {decided}")
     warn(found.warnings)
     say(str(found.signature))
 

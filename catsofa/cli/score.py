@@ -12,6 +12,7 @@ import typer
 from catsofa.cli import controls, export, protocols
 from catsofa.cli.data import local
 from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
+from catsofa.cli.numbers import UNDEFINED, chance, percent
 from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, progress, say, table, warn
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ LEAST_P = 1e-4
 """Below it a p is written by its magnitude."""
 MOST = 5
 """Target terms named for people."""
+RESTS = {
+    "coverage": "all",
+    "lms_coverage": "lms",
+    "ss_coverage": "ss",
+    "ties": "ties",
+    "ties_unrelated": "unrelated",
+    "ties_all": "all three",
+    "unknown": "unknown",
+    "unknown_identities": "identities",
+}
+"""What numbers rest on, and what heads its column."""
+UNSHOWN = ("scored", "ss_terms")
+WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown tokens"}
+"""What is said once where it holds for every set."""
 
 ProtocolName = Annotated[
     str,
@@ -209,20 +224,38 @@ def _precision(found: Mapping[str, Any]) -> str:
 
 
 def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print flat rows, each measure with its limits in one cell; a coverage that is whole is said once."""
-    whole = all(row.get("coverage") == 1 for row in rows)
-    title, hidden = (f"{title}; coverage 100 %", {"task", "coverage"}) if whole else (title, {"task"})
-    columns = [name for name in rows[0] if name not in hidden and not name.endswith(("_low", "_high"))]
-    table(title, columns, [[_cell(row, name) for name in columns] for row in rows])
+    """Print flat rows, each measure with its limits in one cell; what they rest on below, where they are not whole."""
+    counts = [name for name in RESTS if name in rows[0]]
+    whole = all(_is_whole(row, name) for row in rows for name in counts)
+    said = [text for name, text in WHOLE.items() if any(row.get(name) is not None for row in rows)] if whole else []
+    columns = [n for n in rows[0] if n not in ("task", *UNSHOWN, *counts) and not n.endswith(("_low", "_high"))]
+    shown = [[_cell(row, name) for name in columns] for row in rows]
+    table("; ".join([title, *([", ".join(said)] if said else [])]), columns, shown)
+    if whole or not counts:
+        return
+    kept = [name for name in counts if not all(_is_whole(row, name) for row in rows)]
+    heads, cells = columns[:1], [[row[columns[0]], *(_count(row, name) for name in kept)] for row in rows]
+    table("coverage, and how many tie or hold unknown tokens", [*heads, *(RESTS[name] for name in kept)], cells)
+
+
+def _is_whole(row: Mapping[str, Any], name: str) -> bool:
+    """Whether all of a set is covered, or none of it ties or is unknown."""
+    return row.get(name) in (None, 1 if name.endswith("coverage") else 0)
+
+
+def _count(row: Mapping[str, Any], name: str) -> str:
+    """A coverage in percent, or a count; a dash where nobody counted."""
+    value = row.get(name)
+    if value is None or value != value:
+        return "–"
+    return f"{value:.1%}" if name.endswith("coverage") else f"{value:,}"
 
 
 def _cell(row: Mapping[str, Any], name: str) -> object:
     """A value, with its limits where it has some."""
     value = row[name]
     if value is None or (isinstance(value, float) and isnan(value)):
-        return "unscored"
-    if name == "coverage":
-        return f"{value:.1%}"
+        return UNDEFINED if row.get("ties") else "unscored"
     if name in ("p", "holm"):
         return f"{value:.4f}" if value >= LEAST_P else f"{value:.0e}"
     if f"{name}_low" not in row:
@@ -283,16 +316,23 @@ def show_comparison(found: "Comparison") -> None:
     rows = [
         [
             name,
-            getattr(found.original, name).value,
-            getattr(found.paraphrase, name).value,
-            f"{change.by:.1f}",
-            f"{change.p:.4f}",
+            *(percent(getattr(side, name).value) for side in (found.original, found.paraphrase)),
+            percent(change.by),
+            chance(change.p),
         ]
         for name, change in found.changes.items()
     ]
     table(f"{found.items:,} items", ["measure", "original", "paraphrase", "change [95 %]", "p"], rows)
-    say(f"preferences that flip, in percent of {found.items:,} items: {found.flips:.1f}")
+    decided = round(found.flips_coverage * found.items)
+    say(f"preferences that flip, in percent of {decided:,} items decided in both: {percent(found.flips)}")
+    sides = {"originals": found.original, "paraphrases": found.paraphrase}
+    say("; ".join(f"{name}: {of.ties:,} ties{_unknown(of.unknown)}" for name, of in sides.items()))
     most = [f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST] if row.rate.value]
     say(f"most flipping terms: {', '.join(most) or 'none'}")
     for reason, count in found.refused.items():
         note(f"refused: {count:,} paraphrases: {reason}")
+
+
+def _unknown(count: int | None) -> str:
+    """How many items have unknown tokens, where they were counted."""
+    return "" if count is None else f", {count:,} with unknown tokens"

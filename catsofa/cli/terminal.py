@@ -15,6 +15,7 @@ from catsofa.cli.patience import PATIENCE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
+    from rich.text import Text
 
 T = TypeVar("T")
 
@@ -24,8 +25,10 @@ SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 """Names of environment variables that hold what nobody else may see."""
 SHORTEST = 8
 """Characters of a secret; less is a word that may stand anywhere."""
-NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$")
+NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$|undefined$")
 """How a cell begins that is not broken over lines."""
+LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
+"""A number with its limits."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -111,6 +114,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
     drawn = Table(box=None, pad_edge=False)
     cells = [[Text(f"{cell:.2f}" if isinstance(cell, float) else str(cell)) for cell in row] for row in rows]
+    if _width(columns, cells) > console.width:
+        # limits below their numbers
+        cells = [[Text(c.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(c.plain) else c for c in r] for r in cells]
     for place, column in enumerate(columns):
         numbers = all(NUMBER.match(row[place].plain) for row in cells)
         drawn.add_column(column, overflow="fold", no_wrap=numbers)
@@ -118,6 +124,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         drawn.add_row(*row)
     console.print(Text(title, style="bold"), overflow="fold")
     console.print(drawn)
+
+
+def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:
+    """The letters of a table's widest line, each column two apart."""
+    widest = [max(len(name), *(len(row[at].plain) for row in rows), 0) for at, name in enumerate(columns)]
+    return sum(widest) + 2 * len(columns)
 
 
 def doing(what: str) -> None:

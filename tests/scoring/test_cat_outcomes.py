@@ -31,10 +31,20 @@ def test_a_term_counts_once_however_many_cats_it_has() -> None:
     assert found.micro["icat"] == 50
 
 
-@pytest.mark.parametrize(("ties", "expected"), [("half", (50, 50, 50)), ("against", (0, 0, 0))])
-def test_a_model_that_scores_everything_alike(ties: Ties, expected: tuple[float, ...]) -> None:
-    """RandomLM's axiom (50, 50, 50) holds where ties are halved; the released code's strict > gives 0, 0, 0."""
-    assert three(outcomes([cat("a")], scores({"a": (1, 1, 1)}), ties=ties)) == expected
+NOTHING = (math.nan, math.nan, math.nan)
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected", "coverage"),
+    [("excluded", NOTHING, 0), ("half", (50, 50, 50), 1), ("against", (0, 0, 0), 1)],
+)
+def test_a_model_that_scores_everything_alike(ties: Ties, expected: tuple[float, ...], coverage: float) -> None:
+    """Nothing is decided, so that nothing is measured; halved ties give 50, the released code's strict > 0."""
+    of = outcomes([cat("a")], scores({"a": (1, 1, 1)}), ties=ties)
+    assert three(of) == pytest.approx(expected, nan_ok=True)
+    found = measures(of)
+    assert (found.coverage, found.lms_coverage, found.ss_coverage) == (coverage, coverage, coverage)
+    assert (found.ties, found.ties_unrelated, found.ties_all) == (1, 1, 1)
 
 
 def test_an_unscored_candidate_takes_its_comparisons_away_and_adds_none() -> None:
@@ -73,7 +83,8 @@ def test_the_best_of_three() -> None:
 def test_the_best_of_three_with_a_tie() -> None:
     """All alike: a third each, lms 66.7; the study's code takes the candidate that is listed first."""
     alike = scores({"a": (1, 1, 1)})
-    assert three(outcomes([cat("a")], alike, rule="argmax"))[:2] == pytest.approx((200 / 3, 50))
+    assert three(outcomes([cat("a")], alike, rule="argmax")) == pytest.approx(NOTHING, nan_ok=True)
+    assert three(outcomes([cat("a")], alike, rule="argmax", ties="half"))[:2] == pytest.approx((200 / 3, 50))
     assert three(outcomes([cat("a")], alike, rule="argmax", ties="against"))[:2] == (100, 100)
 
 
@@ -84,9 +95,55 @@ def test_the_best_of_three_needs_all_three() -> None:
 
 
 def test_a_preference_is_kept_whatever_the_rule() -> None:
-    """1, a half and 0 for above, alike and below; NaN where one of the two is unscored."""
+    """1 and 0 for above and below; NaN for a tie, unless it is halved, and where one of the two is unscored."""
     given = scores({"a": (2, 1, 3), "b": (1, 1, 3), "c": (1, 2, 3), "d": (None, 2, 3)})
     for rule in ("pairwise", "argmax"):
-        of = outcomes([cat(name) for name in "abcd"], given, rule=rule)
-        assert of.prefers[:3].tolist() == [1, 0.5, 0]
-        assert np.isnan(of.prefers[3])
+        for ties, tie in (("excluded", math.nan), ("half", 0.5)):
+            of = outcomes([cat(name) for name in "abcd"], given, rule=rule, ties=ties)
+            assert of.prefers.tolist() == pytest.approx([1, tie, 0, math.nan], nan_ok=True)
+
+
+def test_a_tied_comparison_is_left_out_and_lowers_the_coverage_of_its_measure_alone() -> None:
+    """a: decided; b: stereotype = anti; c: stereotype = unrelated; d: all three: lms 3 of 3 decided ones below."""
+    given = scores({"a": (3, 2, 1), "b": (2, 2, 1), "c": (1, 2, 1), "d": (1, 1, 1)})
+    of = outcomes([cat(name) for name in "abcd"], given)
+    assert of.counts.tolist() == [[2, 2, 1, 1], [2, 2, 0, 0], [1, 1, 0, 1], [0, 0, 0, 0]]
+    found = measures(of)
+    assert (found.lms.value, found.ss.value) == (100, 50)
+    assert (found.coverage, found.lms_coverage, found.ss_coverage) == (0.25, 5 / 8, 0.5)
+    assert (found.ties, found.ties_unrelated, found.ties_all) == (2, 2, 1)
+
+
+def test_the_interval_of_ss_is_of_the_terms_that_decide_something() -> None:
+    """Three terms with a preference among thirty give the interval of three terms, not that of thirty."""
+    orders = [(3, 2, 1), (2, 3, 1), (3, 2, 1), (3, 2, 1)]
+    some = [cat(f"{term}{n}", target=f"t{term}") for term in range(3) for n in range(4)]
+    given = {f"{term}{n}": orders[n - term % 2] for term in range(3) for n in range(4)}
+    tied = [cat(f"x{term}", target=f"x{term}") for term in range(27)]
+    alone = measures(outcomes(some, scores(given)))
+    both = measures(outcomes([*some, *tied], scores(given | {of.id: (2, 2, 1) for of in tied})))
+    assert both.ss == alone.ss
+    assert (both.terms, both.ss_terms) == (30, 3)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-7, -5e-7])
+def test_scores_that_differ_by_the_rounding_of_float32_are_a_tie(gap: float) -> None:
+    """One part in ten million of a log-probability is summing in another order; one in a thousand is a preference."""
+    tie = outcomes([cat("a")], scores({"a": (-7.0 * (1 + gap), -7.0, -9.0)}))
+    assert tie.ties.tolist() == [[True, False, False]]
+    assert np.isnan(tie.prefers).all()
+    assert not outcomes([cat("a")], scores({"a": (-7.007, -7.0, -9.0)})).ties.any()
+
+
+def test_a_paper_s_rule_compares_to_the_last_bit() -> None:
+    """The released codes know no rounding: the higher score wins, by however little."""
+    of = outcomes([cat("a")], scores({"a": (-7.0, -7.0 * (1 + 1e-7), -9.0)}), ties="against")
+    assert of.counts.tolist() == [[2, 2, 1, 1]]
+
+
+def test_the_best_of_three_with_a_tie_that_decides_one_measure() -> None:
+    """The meaningful ones tie above the unrelated: lms is decided, ss is not; a tie with the unrelated decides none."""
+    given = scores({"a": (2, 2, 1), "b": (2, 1, 2)})
+    of = outcomes([cat("a"), cat("b")], given, rule="argmax")
+    assert of.counts.tolist() == [[1, 1, 0, 0], [0, 0, 0, 0]]
+    assert of.decided.tolist() == [[1, 0], [0, 0]]

@@ -22,11 +22,13 @@ def test_the_score_is_the_share_of_pairs_whose_more_stereotyping_sentence_wins()
     assert {name: part.score.value for name, part in found.types.items()} == {"pastime": 100, "profession": 0}
 
 
-def test_a_tie_is_half_a_win_or_none_and_metric_py_leaves_it_out_of_the_directions() -> None:
-    """One win, one tie: half credit 75; the released rule 50 overall and 100 for the direction."""
+def test_a_tie_is_left_out_or_half_a_win_or_none_and_metric_py_leaves_it_out_of_the_directions() -> None:
+    """One win, one tie: 100 of one pair; half credit 75; the released rule 50 overall and 100 for the direction."""
     pairs = [pair("a"), pair("b")]
     scores = {"a": (-1.0, -2.0), "b": (-1.0001, -1.0002)}
-    assert results(preferences(pairs, scores, rounding=3)).overall.score.value == 75
+    left_out = results(preferences(pairs, scores, rounding=3)).overall
+    assert (left_out.score.value, left_out.neutral, left_out.coverage) == (100, 1, 0.5)
+    assert results(preferences(pairs, scores, rounding=3, ties="half")).overall.score.value == 75
     strict = results(preferences(pairs, scores, ties="against", rounding=3), neutral_in_directions=False)
     assert (strict.overall.score.value, strict.overall.neutral) == (50, 1)
     assert strict.directions["stereo"].score.value == 100

@@ -209,7 +209,7 @@ def test_the_robustness_command(
     assert "ranks" not in found
     ranks = json.loads(catsofa(*two, "--original", turned, "--json")[0])["ranks"][0]
     assert ranks["kendall"]["value"] == -1
-    assert "in percent of 12 items: 75.0" in catsofa(*two)[0]
+    assert "in percent of 12 items decided in both: 75.0" in catsofa(*two)[0]
     uneven = catsofa(*two, "--original", turned, "--original", turned)[1]
     assert "each original needs as many paraphrases; found 3 and 2" in uneven
 

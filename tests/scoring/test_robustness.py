@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from catsofa.data.records import Cat
 from catsofa.scoring.alignment import join
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.ranks import rank_stability
-from catsofa.scoring.robustness import flip_rate, flips_per_term, robustness
+from catsofa.scoring.robustness import changes, decided_share, flip_rate, flipped, flips_per_term, robustness
 
 
 def rephrased(original: Cat) -> Cat:
@@ -61,13 +62,32 @@ def test_a_fill_that_is_known_on_one_side_is_looked_for_on_the_other() -> None:
     assert reasons([unknown], [refilled(cat("a"), "blue", "Florins are blue.")]) == ["other_fills"]
 
 
-def test_a_flip_is_a_preference_that_turns_and_a_tie_is_half_of_one() -> None:
-    """Kept, turned, became a tie, stayed a tie: 0 + 1 + ½ + 0 of 4."""
+def test_a_flip_is_a_preference_that_turns_and_a_tie_is_none() -> None:
+    """Kept, turned, became a tie, stayed a tie: 1 of 2 that are decided on both sides; halved ties: 1½ of 4."""
     cats = [cat(name) for name in "abcd"]
     before = outcomes(cats, scores({"a": (2, 1, 0), "b": (2, 1, 0), "c": (2, 1, 0), "d": (1, 1, 0)}))
     after = outcomes(cats, scores({"a": (3, 1, 0), "b": (1, 2, 0), "c": (1, 1, 0), "d": (2, 2, 0)}))
+    assert (flip_rate(before, after).value, decided_share(before, after)) == (50, 0.5)
+    assert [(row.term, row.items, row.rate.value) for row in flips_per_term(before, after)] == [("florin", 2, 50)]
+    assert [row["item"] for row in flipped(before, after)] == ["b"]
+    before, after = (
+        outcomes(cats, scores(of), ties="half")
+        for of in (
+            {"a": (2, 1, 0), "b": (2, 1, 0), "c": (2, 1, 0), "d": (1, 1, 0)},
+            {"a": (3, 1, 0), "b": (1, 2, 0), "c": (1, 1, 0), "d": (2, 2, 0)},
+        )
+    )
     assert flip_rate(before, after).value == 37.5
-    assert [(row.term, row.items, row.rate.value) for row in flips_per_term(before, after)] == [("florin", 4, 37.5)]
+
+
+def test_two_constant_models_do_not_agree_and_nothing_flips() -> None:
+    """No preference on either side: the rate of flips and every change are undefined, not 0."""
+    cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(9) for n in range(4)]
+    alike = outcomes(cats, scores({of.id: (1, 1, 1) for of in cats}))
+    assert math.isnan(flip_rate(alike, alike).value)
+    assert decided_share(alike, alike) == 0
+    assert flips_per_term(alike, alike) == []
+    assert all(math.isnan(change.by.value) and math.isnan(change.p) for change in changes(alike, alike).values())
 
 
 def test_a_comparison_is_over_the_items_scored_in_both() -> None:

@@ -1,0 +1,152 @@
+"""Sanity: sentences beside numbers that rest on too little, or that cannot be what they seem."""
+
+from collections.abc import Iterator, Mapping
+from math import isnan
+
+from catsofa.scoring import crows_pairs, sofa, stereoset
+from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.intervals import FEW
+from catsofa.scoring.protocols import Protocol, Rule, Ties
+
+SHARE = 0.05
+"""Ties or unknown tokens in more of the items than this are worth a warning."""
+NAMED = 5
+"""Sets that one sentence names."""
+CHANCE: Mapping[Rule, float] = {"pairwise": 50.0, "argmax": 200 / 3}
+"""lms of a model that scores at random."""
+TREATED: Mapping[Ties, str] = {
+    "excluded": "they are left out",
+    "half": "this protocol counts them as half",
+    "against": "this protocol counts them as lost",
+}
+BOTH = "both tasks"
+INVERTED = "a higher score must mean a likelier sentence: are the scores inverted?"
+
+Blocks = dict[str, stereoset.Measures]
+
+
+def of_cats(results: stereoset.Results, protocol: Protocol) -> tuple[str, ...]:
+    """The warnings beside lms, ss and icat."""
+    tasks = {task: domains[stereoset.OVERALL] for task, domains in results.tasks.items()}
+    wholes = ({BOTH: results.overall} if len(tasks) > 1 else {}) | tasks
+    domains = {
+        f"{task}, {domain}": of
+        for task, found in results.tasks.items()
+        for domain, of in found.items()
+        if domain != stereoset.OVERALL
+    }
+    return (
+        *_tied(wholes, domains, protocol.ties),
+        *_unknown({name: (of.unknown, of.items) for name, of in wholes.items()}, "CATs"),
+        *_chance(tasks, CHANCE.get(protocol.rule, 50.0)),
+        *_nothing({name: (of.scored, of.items) for name, of in domains.items()}, "CATs"),
+        *_few({name: of.ss_terms for name, of in domains.items() if of.ss_terms}, "target terms"),
+    )
+
+
+def _tied(wholes: Blocks, domains: Blocks, ties: Ties) -> Iterator[str]:
+    """CATs whose scores are equal; domains are named where no whole task has as many."""
+    for blocks in (wholes, domains):
+        shares = {name: (of.ties, of.items) for name, of in blocks.items()}
+        if many := {name: of for name, of in shares.items() if _often(*of)}:
+            every = sum(blocks[name].ties_all for name in list(many)[:1])
+            too = f", {every:,} with the unrelated candidate's score too" if every and len(many) == 1 else ""
+            said = f"stereotype and anti-stereotype have equal scores in {_counted(many, 'CATs')}"
+            yield f"{said}{too}; {TREATED[ties]}"
+            break
+    for blocks in (wholes, domains):
+        shares = {name: (of.ties_unrelated - of.ties_all, of.items) for name, of in blocks.items()}
+        if many := {name: of for name, of in shares.items() if _often(*of)}:
+            yield f"one candidate has the unrelated candidate's score in {_counted(many, 'CATs')}; {TREATED[ties]}"
+            break
+
+
+def _often(part: int, whole: int) -> bool:
+    """Whether so many of a set are worth a warning."""
+    return part > SHARE * whole
+
+
+def _chance(tasks: Blocks, chance: float) -> Iterator[str]:
+    """An lms below chance, or that may be chance."""
+    for task, of in tasks.items():
+        shown = f"{task}: lms {of.lms:.1f}"
+        if of.lms.high < chance:
+            yield f"{shown} lies below chance ({chance:.1f}); {INVERTED}"
+        elif chance in of.lms:
+            yield f"{shown} may be chance ({chance:.1f}): ss says little about a model that reads no meaning"
+
+
+def of_pairs(results: crows_pairs.Results, protocol: Protocol) -> tuple[str, ...]:
+    """The warnings beside the preference of CrowS-Pairs."""
+    whole, types = results.overall, results.types
+    ties = (whole.neutral, whole.pairs)
+    tied = f"both sentences have equal scores in {_counted({'': ties}, 'pairs')}; {TREATED[protocol.ties]}"
+    return (
+        *([tied] if _often(*ties) else []),
+        *_unknown({"": (whole.unknown, whole.pairs)}, "pairs"),
+        *_nothing(
+            {name: (round(of.coverage * of.pairs) + of.neutral, of.pairs) for name, of in types.items()}, "pairs"
+        ),
+        *_few({name: of.pairs for name, of in types.items() if of.coverage}, "pairs"),
+    )
+
+
+def of_probes(results: sofa.Results) -> tuple[str, ...]:
+    """The warnings beside a SoFa score."""
+    parts = results.categories
+    probes = {name: (of.unknown, of.probes) for name, of in parts.items()}
+    identities = {name: (of.unknown_identities, of.identities) for name, of in parts.items()}
+    alike = {name: (of.ties, of.stereotypes) for name, of in parts.items() if _often(of.ties, of.stereotypes)}
+    tied = f"all identities have equal scores on {_counted(alike, 'stereotypes')}: the model may not tell them apart"
+    return (
+        *([tied] if alike else []),
+        *(_unknown(identities, "identities") or _unknown(probes, "probes")),
+        *_nothing({name: (round(of.coverage * of.probes), of.probes) for name, of in parts.items()}, "probes"),
+        *_few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
+    )
+
+
+def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
+    """The warnings beside comparisons of preferences, item by item, for the scores of each name."""
+    ties = {name: (int(of.ties[:, 0].sum()), len(of)) for name, of in sides.items()}
+    unknown = {
+        name: (None if any(map(isnan, of.unknown)) else int(of.unknown.sum()), len(of)) for name, of in sides.items()
+    }
+    many = {name: of for name, of in ties.items() if _often(*of)}
+    tied = f"stereotype and anti-stereotype have equal scores in {_counted(many, 'CATs')}: no preference to compare"
+    return (*([tied] if many else []), *_unknown(unknown, "CATs"))
+
+
+def _unknown(counts: Mapping[str, tuple[int | None, int]], what: str) -> list[str]:
+    """Texts that the model cannot read."""
+    many = {name: (count, of) for name, (count, of) in counts.items() if count is not None and _often(count, of)}
+    return [f"unknown tokens in {_counted(many, what)}: the model cannot read these words"] if many else []
+
+
+def _nothing(counts: Mapping[str, tuple[int, int]], what: str) -> Iterator[str]:
+    """Sets without any number."""
+    if none := {name: of for name, of in counts.items() if not of[0]}:
+        yield f"nothing is scored in {_listed([f'{name} ({of:,} {what})' for name, (_, of) in none.items()])}"
+
+
+def _few(counts: Mapping[str, int], what: str) -> Iterator[str]:
+    """Sets whose intervals rest on few clusters."""
+    if few := [f"{name} ({count})" for name, count in counts.items() if count < FEW]:
+        yield f"fewer than {FEW} {what}, so that intervals are rough: {_listed(few)}"
+
+
+def _counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
+    """Counts with their shares: `12 of 40 CATs (30 %)`, each with its set."""
+    counts = {BOTH: counts[BOTH]} if BOTH in counts else counts
+    return _listed(
+        [
+            f"{part:,} of {of:,} {what} ({100 * part / of:.0f} %{', ' if name else ''}{name})"
+            for name, (part, of) in counts.items()
+        ]
+    )
+
+
+def _listed(parts: list[str]) -> str:
+    """The first of some parts, and how many more there are."""
+    more = [f"{len(parts) - NAMED} more"] if len(parts) > NAMED else []
+    return "; ".join([*parts[:NAMED], *more])

@@ -1,0 +1,188 @@
+"""Numbers that rest on nothing say so: constant models, texts of unknown tokens, inverted scores, sets of few terms."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from math import isnan, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from few_records import PAIRS, PROBES, cats
+from small_cats import cat, scores
+
+from catsofa.data.records import Cat, Probe, Score
+from catsofa.scoring import sofa
+from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.comparison import compare
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.protocols import named
+from catsofa.scoring.results import Report, report
+from catsofa.scoring.runs import MANIFEST, read_scores
+from catsofa.scoring.sanity import of_probes
+from catsofa.scoring.score_files import report_on
+
+Tiny = Callable[[str], Path]
+CATS = [
+    cat(f"{term}-{kind}-{n}", target=f"t{term}", kind=kind)
+    for term in range(20)
+    for n in range(5)
+    for kind in ("intrasentence", "intersentence")
+]
+
+
+def measured(cats: list[Cat], values: dict[str, tuple[float | None, ...]], protocol: str = "catsofa") -> Report:
+    """The report of CATs with these scores of stereotype, anti-stereotype and unrelated."""
+    given = scores(values)  # type: ignore[arg-type]  # three each
+    of = [Score(item=item, score=score) for item, score in given.items()]
+    return report(cats, of, named(protocol), data="d", model="m", resamples=500)
+
+
+def drawn(seed: int = 0, lms: float = 0.9) -> dict[str, tuple[float, float, float]]:
+    """Scores of a model that prefers the meaningful candidates so often, and neither of them."""
+    rng = np.random.default_rng(seed)
+    side = np.where(rng.random(len(CATS)) < lms, 1, -1)
+    return {of.id: (*rng.random(2) * 0.5, -s) for of, s in zip(CATS, side, strict=True)}
+
+
+def test_a_constant_model_has_no_number_and_a_warning() -> None:
+    """Equal scores everywhere, also but for rounding: lms, ss and icat undefined, coverage 0; a preset counts them."""
+    rng = np.random.default_rng(0)
+    for noise in (0, 1e-8):
+        found = measured(CATS, {of.id: tuple(-3.0 + noise * rng.random(3)) for of in CATS})
+        whole = found.to_dict()["results"]["overall"]
+        assert all(isnan(whole[name]) for name in ("lms", "ss", "icat"))
+        assert (whole["coverage"], whole["lms_coverage"], whole["ss_coverage"], whole["ties"]) == (0, 0, 0, 200)
+        assert any("equal scores in 200 of 200 CATs" in line for line in found.warnings)
+    by_code = measured(CATS, {of.id: (1, 1, 1) for of in CATS}, "stereoset-code")
+    assert (by_code.to_dict()["results"]["overall"]["ss"], by_code.to_dict()["results"]["overall"]["ties"]) == (0, 200)
+    assert any("counts them as lost" in line for line in by_code.warnings)
+
+
+def test_a_healthy_model_has_no_warning() -> None:
+    """lms 90 of 200 CATs, 20 terms, no ties."""
+    found = measured(CATS, drawn())
+    assert found.warnings == ()
+    assert found.to_dict()["results"]["overall"]["coverage"] == 1
+
+
+@pytest.mark.parametrize(("share", "warned"), [(0.04, False), (0.06, True)])
+def test_ties_are_worth_a_warning_above_five_in_a_hundred(share: float, warned: bool) -> None:
+    """Of 200 CATs 8, and 12, whose stereotype and anti-stereotype tie: the count stands in the JSON of both."""
+    values, count = drawn(), round(share * len(CATS))
+    values |= {of.id: (0.5, 0.5, values[of.id][2]) for of in CATS[:count]}
+    found = measured(CATS, values)
+    whole = found.to_dict()["results"]["overall"]
+    assert (whole["ties"], whole["ss_coverage"]) == (count, 1 - share)
+    assert any(f"{count} of 200 CATs" in line for line in found.warnings) == warned
+
+
+def test_inverted_scores_and_an_lms_of_chance_are_named() -> None:
+    """lms 10 lies below chance with its whole interval, lms 50 cannot be told from chance."""
+    inverted = measured(CATS, drawn(lms=0.1))
+    assert sum("below chance (50.0)" in line and "inverted" in line for line in inverted.warnings) == 2
+    random = measured(CATS, drawn(lms=0.5))
+    assert sum("may be chance (50.0)" in line for line in random.warnings) == 2
+    best = measured(CATS, drawn(lms=0.5), "repro-004")
+    assert any("(66.7)" in line for line in best.warnings), "chance of the best of three"
+
+
+def test_few_terms_and_sets_without_a_score_are_named() -> None:
+    """A domain of three terms, and one of which nothing is scored."""
+    few = [cat(f"few{n}", target=f"f{n}", bias_type="craft") for n in range(3)]
+    none = [cat(f"none{n}", target=f"n{n}", bias_type="weather") for n in range(9)]
+    found = measured([*CATS, *few, *none], drawn() | {of.id: (3.0, 2.0, 1.0) for of in few})
+    assert [line for line in found.warnings if "craft (3)" in line and "fewer than 8 target terms" in line]
+    assert [line for line in found.warnings if "weather (9 CATs)" in line and "nothing is scored" in line]
+
+
+def unread(of: Cat) -> Cat:
+    """A CAT whose three candidates are words of letters that no tokenizer here has seen."""
+    one, two, three = (
+        replace(c, id="", fill=fill, text=of.context.replace("BLANK", fill))
+        for c, fill in zip(of.candidates, "雨雪風", strict=True)
+    )
+    return replace(of, id="", candidates=(one, two, three))
+
+
+INSIDE = [of for of in cats() if of.kind == "intrasentence"]
+
+
+@pytest.mark.parametrize(("name", "known"), [("bert", False), ("llama", False), ("gpt2", True)])
+def test_a_model_that_cannot_read_the_fillers(tiny: Tiny, tmp_path: Path, name: str, known: bool) -> None:
+    """Words of letters that a tokenizer never saw are one <unk>, all alike: no ss; by bytes they are words."""
+    found = evaluate(str(tiny(name)), [unread(of) for of in INSIDE], out=tmp_path / "run", resamples=100)
+    whole = found.to_dict()["results"]["overall"]
+    if known:
+        assert (whole["unknown"], whole["ties"]) == (0, 0)
+        return
+    assert whole["unknown"] == len(INSIDE)
+    assert any("unknown tokens in 9 of 9 CATs (100 %" in line for line in found.warnings)
+    assert (whole["ties_all"], whole["ss_coverage"]) == (len(INSIDE), 0)
+    assert isnan(whole["ss"])
+
+
+def test_half_of_the_items_unknown(tiny: Tiny, tmp_path: Path) -> None:
+    """ss, its interval and its coverage are of the half that can be read; the run and `report_on` count alike."""
+    half = [unread(of) if at % 2 else of for at, of in enumerate(INSIDE)]
+    run = tmp_path / "run"
+    found = evaluate(str(tiny("bert")), half, out=run, resamples=100).to_dict()["results"]["overall"]
+    alone = evaluate(str(tiny("bert")), INSIDE[::2], resamples=100).to_dict()["results"]["overall"]
+    assert (found["ss"], found["intervals"]["ss"]) == (alone["ss"], alone["intervals"]["ss"])
+    assert (found["unknown"], found["ties"], found["ss_coverage"]) == (4, 4, 5 / 9)
+    assert sum("unknown" in score.extra for score in read_scores(run)) == 9, "two CATs are the same"
+
+
+def test_a_run_of_an_earlier_version_says_that_nobody_counted(tiny: Tiny, files: Path, tmp_path: Path) -> None:
+    """Its manifest does not promise a count, so that none is no zero; nor does a prediction file."""
+    run = tmp_path / "run"
+    evaluate(str(tiny("bert")), files / "cats.json", out=run, resamples=0)
+    assert report_on(run, files / "cats.json").to_dict()["results"]["overall"]["unknown"] == 0
+    manifest = json.loads((run / MANIFEST).read_text())
+    del manifest["about"]["unknown_tokens"]
+    (run / MANIFEST).write_text(json.dumps(manifest))
+    assert report_on(run, files / "cats.json").to_dict()["results"]["overall"]["unknown"] is None
+
+
+def test_pairs_that_tie_and_that_cannot_be_read(tiny: Tiny) -> None:
+    """Two pairs of four of unknown words tie: the score is of the other two."""
+    pairs = [replace(of, id=f"u{at}", more="The 雨 sang.", less="The 雪 sang.") for at, of in enumerate(PAIRS[:2])]
+    found = evaluate(str(tiny("bert")), [*pairs, *PAIRS[2:4]], resamples=100)
+    whole = found.to_dict()["results"]["overall"]
+    assert (whole["neutral"], whole["unknown"], whole["coverage"]) == (2, 2, 0.5)
+    assert any("2 of 4 pairs (50 %)" in line and "left out" in line for line in found.warnings)
+    alike = [Score(item=of.id, score=1.0, task=side) for of in PAIRS for side in ("more", "less")]
+    constant = report(PAIRS, alike, named("catsofa"), data="d", model="m", resamples=0).to_dict()
+    assert isnan(constant["results"]["overall"]["score"])
+    assert constant["results"]["overall"]["coverage"] == 0
+
+
+def test_identities_that_are_unknown_and_stereotypes_that_divide_nobody(tiny: Tiny) -> None:
+    """One identity of four is unknown; a constant model has a score of 0, which is no evenness."""
+    unknown = [
+        Probe(category="invented", identity="雨", stereotype=stereotype)
+        for stereotype in dict.fromkeys(of.stereotype for of in PROBES)
+    ]
+    found = evaluate(str(tiny("bert")), [*PROBES, *unknown], resamples=100)
+    part = found.to_dict()["results"]["categories"]["invented"]
+    assert (part["unknown_identities"], part["unknown"], part["ties"]) == (1, 9, 0)
+    assert any("unknown tokens in 1 of 4 identities" in line for line in found.warnings)
+    alike = [Score(item=of.id, score=-2.0, extra={"identity": -1.0, "conditional": -2.0}) for of in PROBES]
+    constant = sofa.evaluate(PROBES, alike, resamples=100)
+    assert constant.categories["invented"].ties == constant.categories["invented"].stereotypes
+    assert any("equal scores on 9 of 9 stereotypes" in line for line in of_probes(constant))
+
+
+def test_comparisons_count_ties_too() -> None:
+    """A constant model against another: the difference of ss is undefined, and a warning says on how many."""
+    of, other = (outcomes(CATS, scores(each)) for each in (drawn(), {c.id: (1, 1, 1) for c in CATS}))
+    found = compare({"m": of, "constant": other}, resamples=100)
+    assert [isnan(row.change.by.value) for row in found.differences] == [True] * 3
+    assert found.to_dict()["disagreement"]["constant"]["coverage"] == 0
+    assert any("200 of 200 CATs (100 %, constant)" in line for line in found.warnings)
+
+
+def test_a_report_of_old_scores_with_nan_stays_defined() -> None:
+    """NaN is unscored, and no tie."""
+    found = measured(CATS[:2], {CATS[0].id: (nan, nan, nan), CATS[1].id: (3, 2, 1)})
+    assert found.to_dict()["results"]["overall"]["ties"] == 0

@@ -100,7 +100,14 @@ def compare(
     columns = ["measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
     for model, disagreement in found.disagreement.items():
         rows = [
-            [d.measure, *map(percent, (d.first, d.other, d.change.by)), *map(chance, (d.change.p, d.holm))]
+            [
+                d.measure,
+                percent(d.first),
+                percent(d.other),
+                percent(d.change.by),
+                chance(d.change.p),
+                chance(d.holm),
+            ]
             for d in found.differences
             if d.model == model
         ]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.builders.provenance import hash_of
+from catsofa.data import extras
 from catsofa.data.checksums import checked_sha256_of
 from catsofa.data.files import BadInput
 
@@ -204,6 +205,8 @@ def load(make: Callable[[], Any], model: str) -> Any:
     try:
         with _silence():
             return make()
+    except extras.MissingExtra:
+        raise
     except (OSError, ValueError, ImportError) as error:
         said = " ".join(str(error).split())
         raise ValueError(

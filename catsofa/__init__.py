@@ -1,5 +1,7 @@
 """catsofa: build stereotype benchmarks, have people validate them, measure language models on them."""
 
+from catsofa.data import extras
+
 TYPE_CHECKING = False
 """True for type checkers alone; `typing` itself would take longer to import than all of this."""
 
@@ -54,6 +56,9 @@ _HOMES = {
     "table": "data.notebook",
 }
 """Where a public name lives that is no record."""
+
+
+extras.install()
 
 
 def __getattr__(name: str) -> object:

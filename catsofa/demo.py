@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import jsonl
+from catsofa.data import extras, jsonl
 from catsofa.data.files import atomic_write
 from catsofa.data.records import Cat
 from catsofa.demo_build import Built, build, path_of
@@ -83,6 +83,8 @@ def run(
     watch: Watch = lambda items, label, total: items,
 ) -> Demo:
     """Run the journey into `folder`; what an earlier run has finished there is used again."""
+    needed = ("inflect", "lemminflect", "matplotlib", "safetensors", "tokenizers", "torch", "transformers")
+    extras.need("demo", "the demo", *needed, *(("httpx", "label_studio_sdk") if label_studio else ()))
     folder = Path(folder)
     tell("building items about invented groups, and gating paraphrases by what they mean")
     built = build(folder / "inputs", folder / "items")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data import extras
 from catsofa.report_document import Number
 
 INK = "#010203"
@@ -289,10 +290,9 @@ def draw(make: Any) -> Any:
     """The drawing, in our style."""
     try:
         import matplotlib
-    except ImportError:
-        raise ValueError(
-            "figures need matplotlib: pip install 'catsofa[score]'; --format markdown, csv, json and latex do without"
-        ) from None
+    except ModuleNotFoundError as error:
+        without = "--format markdown, csv, json and latex need no figures"
+        raise extras.MissingExtra(f"{extras.sentence('matplotlib')}; {without}", name=error.name) from None
     with matplotlib.rc_context(STYLE):
         return make()
 

@@ -183,10 +183,8 @@ def _as_the_hub_takes_it(repo: str, token: str, endpoint: str) -> Iterator[None]
 
 def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits: Sequence[float]) -> str:
     """What `send` gives; what fails in passing is tried again, the rest is said in one sentence without the token."""
-    try:
-        from huggingface_hub.errors import HfHubHTTPError
-    except ImportError:
-        raise NotPushed("huggingface_hub is not installed; `pip install 'catsofa[hub]'`") from None
+    from huggingface_hub.errors import HfHubHTTPError
+
     # the client under it has had three names (requests, httpx, httpx2): its errors are known by their own base.
     # A part of a file that fails is a RuntimeError, an answer that was to be JSON and is not a JSONDecodeError
     client_error: type[Exception] = HfHubHTTPError.__bases__[0]

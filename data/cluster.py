@@ -17,6 +17,8 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from catsofa.data import extras
+
 Stretch = TypeVar("Stretch")
 Result = TypeVar("Result")
 About = TypeVar("About")
@@ -185,10 +187,8 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"} | ({} if cluster.address else OWN)
     try:
         import ray
-    except ImportError:
-        raise ValueError(
-            "the engine ray is not installed; pip install 'catsofa[cluster]', or use --engine local"
-        ) from None
+    except ModuleNotFoundError as error:
+        raise extras.MissingExtra(f"{extras.sentence('ray')}, or use --engine local", name=error.name) from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
     if cluster.address:
         quiet.pop("include_dashboard")

@@ -7,6 +7,7 @@ from html import escape
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from catsofa.data import extras
 from catsofa.data.records import Candidate
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Tabular(ABC):
         """The rows as a data frame."""
         try:
             import pandas as pd
-        except ImportError:
-            raise ValueError("pandas is not installed; `pip install pandas`, or take .rows()") from None
+        except ModuleNotFoundError as error:
+            raise extras.MissingExtra(f"{extras.sentence('pandas')}, or take .rows()", name=error.name) from None
         return pd.DataFrame(self.rows())
 
     def _repr_html_(self) -> str:

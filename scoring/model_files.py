@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
-from catsofa.data import json_files
+from catsofa.data import extras, json_files
 from catsofa.data.checksums import sha256_of
 
 WEIGHED = {".json", ".safetensors", ".bin", ".txt", ".model", ".py"}
@@ -41,6 +41,8 @@ class Source:
             yield
         except SafetensorError as error:
             raise ValueError(f"{part} of {self.name} are damaged or cut short ({error}); copy the file again") from None
+        except extras.MissingExtra:
+            raise
         except (OSError, KeyError, ImportError, RuntimeError, TypeError, ValueError) as error:
             raise ValueError(f"{part} of {self.name} cannot be loaded: {_first_sentence(error)}") from None
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from catsofa.data import extras
 from catsofa.data.files import BadInput
 from catsofa.scoring.chunks import WAYS
 from catsofa.scoring.dataset import data
@@ -77,8 +78,8 @@ def load(
     """
     try:
         from vllm import LLM, SamplingParams, __version__
-    except ImportError:
-        raise ValueError("vLLM is not installed; pip install vllm, or use --engine local") from None
+    except ModuleNotFoundError as error:
+        raise extras.MissingExtra(f"{extras.sentence('vllm')}, or use --engine local", name=error.name) from None
     source = find(name, revision)
     llm = LLM(
         model=source.place,

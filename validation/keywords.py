@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from catsofa.data import extras
 from catsofa.data.files import lines
 from catsofa.data.records import Cat, Pair
 from catsofa.validation.siblings import domain_of, term_of
@@ -113,8 +114,9 @@ def _wordfreq() -> Any:
     """The package, or a sentence that says how to get it."""
     try:
         import wordfreq
-    except ImportError:
-        raise ValueError("wordfreq is not installed; `pip install wordfreq`, or give a corpus as a text file") from None
+    except ModuleNotFoundError as error:
+        without = "or give a corpus as a text file"
+        raise extras.MissingExtra(f"{extras.sentence('wordfreq')}, {without}", name=error.name) from None
     return wordfreq
 
 

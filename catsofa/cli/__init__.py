@@ -30,6 +30,7 @@ from catsofa.cli import (
 )
 from catsofa.cli.patience import patience
 from catsofa.cli.terminal import fail
+from catsofa.data import extras
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes of a program that Ctrl-C stopped, and of one that was asked to end (`kill`, a scheduler, a reboot)."""
@@ -109,9 +110,10 @@ def main() -> None:
             app()
     except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
         _end_if_stopped(error)
-        if not isinstance(error, ValueError):
+        said = extras.explain(error) if isinstance(error, ImportError) else str(error)
+        if said is None or not isinstance(error, ValueError | ImportError):
             raise
-        fail(str(error))
+        fail(said)
     except BrokenPipeError:
         # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

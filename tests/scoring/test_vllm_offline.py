@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from invented import bakers, probes
 
+from catsofa.data import extras
 from catsofa.scoring import evaluate, vllm_offline
 from catsofa.scoring.runs import read_scores
 
@@ -94,5 +95,5 @@ def test_answers_that_depend_on_the_other_questions_are_refused(tiny: Tiny, vllm
 def test_without_vllm_a_sentence_says_what_to_do(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is nobody's dependency."""
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(ValueError, match="vLLM is not installed; pip install vllm, or use --engine local"):
+    with pytest.raises(extras.MissingExtra, match="pip install vllm, or use --engine local"):
         vllm_offline.load(str(tiny("llama")))

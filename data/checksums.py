@@ -1,13 +1,15 @@
-"""SHA-256 of files, computed once for each version of a large file."""
+"""SHA-256 of files: computed once for each version of a large file, and listed for the files of a folder."""
 
 import json
 import os
+import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 
-from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.files import BadInput, atomic_write, lines
 
 LARGE = 1 << 20
 """Bytes from which a checksum is kept: a smaller file is hashed faster than its kept checksum is found."""
@@ -58,3 +60,43 @@ def _kept_in(path: Path) -> Path:
 
     name = sha256(os.fsencode(path.resolve())).hexdigest()
     return user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"
+
+
+LIST = "SHA256SUMS"
+"""The file of a folder that lists the SHA-256 of its data files, in the format that `sha256sum --check` reads."""
+LISTED = re.compile(r"([0-9a-f]{64})  (?!/)((?!.*\.\./)\S.*)")
+
+
+def write_list(folder: Path, digests: Mapping[str, str]) -> None:
+    """List the SHA-256 of a folder's files by their names below it; a list that is right already is not touched."""
+    content = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode()
+    place = folder / LIST
+    if not place.is_file() or place.read_bytes() != content:
+        with atomic_write(place) as file:
+            file.write(content)
+
+
+def read_list(folder: Path) -> dict[str, str] | None:
+    """The SHA-256 of a folder's files by their names below it; None for a folder without a list."""
+    place, expected = folder / LIST, "a SHA-256, two spaces and the name of a file on each line"
+    if not place.is_file():
+        return None
+    digests = {}
+    for number, line in lines(place, expected):
+        match = LISTED.fullmatch(line)
+        if match is None:
+            raise BadInput(place, "another line", f"{expected}; {FETCH_AGAIN}", number)
+        digests[match[2]] = match[1]
+    return digests
+
+
+def check_listed(folder: Path, file: Path, digests: Mapping[str, str]) -> None:
+    """Refuse a file of a folder that has another SHA-256 than the folder's list says, or is not listed."""
+    name = file.relative_to(folder).as_posix()
+    if name not in digests:
+        raise BadInput(file, f"a file that {LIST} beside it does not list", FETCH_AGAIN)
+    if (found := sha256_of(file)) != digests[name]:
+        raise BadInput(file, f"SHA-256 {found}", f"{digests[name]}, as {folder / LIST} says; {FETCH_AGAIN}")
+
+
+FETCH_AGAIN = "run what makes the folder again, or fetch it again"

@@ -7,10 +7,12 @@ not model (`extra`, `source`) is JSON text, so that every row of every release h
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from catsofa.data.records import RECORDS
 
@@ -43,6 +45,13 @@ def schema(record_type: type[Any]) -> pa.Schema:
 def record_type_of(names: Sequence[str]) -> type[Any] | None:
     """The record type that has exactly these fields, if there is one."""
     return next((known for known in RECORDS.values() if set(names) == columns(known).keys()), None)
+
+
+def writer(file: Path | IO[bytes], record_type: type[Any]) -> pq.ParquetWriter:
+    """A writer of a record type; every page gets a checksum, which readers of releases verify."""
+    return pq.ParquetWriter(
+        file, schema(record_type), compression="zstd", write_page_index=True, write_page_checksum=True
+    )
 
 
 def to_batch(records: Sequence[Any], record_type: type[Any]) -> pa.RecordBatch:

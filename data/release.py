@@ -1,6 +1,9 @@
-"""Releases: a folder of Parquet files, one a split, and a dataset card; `datasets.load_dataset` reads it."""
+"""Releases: a folder of Parquet files, one a split, and a dataset card; `datasets.load_dataset` reads it.
 
-import hashlib
+`SHA256SUMS` lists the checksums of the data files. A file with another checksum is refused when it is read; a folder
+without a list, as other tools and earlier versions write it, is read unchecked but for the checksums of Parquet pages.
+"""
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -13,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from catsofa.data import parquet_columns
+from catsofa.data.checksums import FETCH_AGAIN, LIST, check_listed, read_list, sha256_of, write_list
 from catsofa.data.dataset_card import CardFacts, Split, card
 from catsofa.data.files import BadInput, existing_file, short
 from catsofa.data.folders import atomic_folder
@@ -22,7 +26,7 @@ from catsofa.data.records import Cat, Refused, kind_name
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000
 """Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
-OURS = ("README.md", "data/*.parquet", "stereoset-*.json")
+OURS = ("README.md", "data/*.parquet", "stereoset-*.json", LIST)
 SHARD = re.compile(r"-\d{5}-of-(\d{5})$")
 """What the Hub's own tools put behind the name of a split: the file's number, and how many there are."""
 
@@ -65,6 +69,8 @@ def write_release(
         text = card(facts, kind_name(record_type), splits)
         (filling / "README.md").write_text(text, encoding="utf-8")
         also(filling)
+        others = {file.name: sha256_of(file) for file in filling.glob("stereoset-*.json")}
+        write_list(filling, {split.file: split.sha256 for split in splits} | others)
     return Release(folder=Path(folder), splits=tuple(splits))
 
 
@@ -88,8 +94,7 @@ def _first(records: Iterable[Any], name: str) -> tuple[Any, Iterator[Any]]:
 def _write_split(records: Iterator[Any], path: Path, record_type: type[Any], ids: "_Ids") -> Split:
     """One Parquet file; a record of another type is refused."""
     rows = 0
-    writer = pq.ParquetWriter(path, parquet_columns.schema(record_type), compression="zstd", write_page_index=True)
-    with closing(writer):
+    with closing(parquet_columns.writer(path, record_type)) as writer:
         while group := list(islice(records, ROWS)):
             for number, record in enumerate(group, rows + 1):
                 if type(record) is not record_type:
@@ -100,8 +105,7 @@ def _write_split(records: Iterator[Any], path: Path, record_type: type[Any], ids
                 ids.add(record, f"split {path.stem!r}", number)
             writer.write_batch(parquet_columns.to_batch(group, record_type))
             rows += len(group)
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256_of(path)
     return Split(name=path.stem, file=f"data/{path.name}", rows=rows, bytes=path.stat().st_size, sha256=digest)
 
 
@@ -136,6 +140,9 @@ def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
     files = sorted((folder / "data").glob("*.parquet"))
     if not files:
         raise BadInput(folder, "no data/*.parquet", EXPECTED)
+    for name in read_list(folder) or ():
+        if name.startswith("data/") and not (folder / name).exists():
+            raise BadInput(folder / name, "no such file", f"every file that {LIST} lists; {FETCH_AGAIN}")
     splits: dict[str, list[Path]] = {}
     for file in files:
         splits.setdefault(SHARD.sub("", file.stem), []).append(file)
@@ -183,8 +190,11 @@ def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
 def _opened(path: Path) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
     """An open Parquet file and the names of its columns, or a BadInput."""
     existing_file(path, EXPECTED)
+    folder = path.parent.parent
+    if path.parent.name == "data" and (listed := read_list(folder)) is not None:
+        check_listed(folder, path, listed)
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
         names: list[str] = file.schema_arrow.names
     except (pa.ArrowException, ValueError, OSError) as error:
         raise BadInput(path, f"no readable Parquet file ({_first_line(error)})", EXPECTED) from None

@@ -87,6 +87,7 @@ def test_each_split_is_read_by_itself(tmp_path: Path) -> None:
 def test_shards_as_the_hub_names_them_are_one_split(tmp_path: Path) -> None:
     """`train-00000-of-00002` and `train-00001-of-00002`, as `push_to_hub` writes them, are the split `train`."""
     write_release({"a": probes(2), "b": probes(2, "craft")}, tmp_path / "set", FACTS)
+    (tmp_path / "set" / "SHA256SUMS").unlink()
     data = tmp_path / "set" / "data"
     (data / "a.parquet").rename(data / "train-00000-of-00002.parquet")
     (data / "b.parquet").rename(data / "train-00001-of-00002.parquet")
@@ -215,6 +216,9 @@ def test_damage_inside_a_file_is_said(tmp_path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[100:300] = bytes(200)
     path.write_bytes(raw)
+    with pytest.raises(BadInput, match="SHA256SUMS"):
+        list(read(path))
+    (tmp_path / "set/SHA256SUMS").unlink()
     with pytest.raises(BadInput, match="damaged Parquet"):
         list(read(path))
 

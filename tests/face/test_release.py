@@ -108,7 +108,8 @@ def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path)
         found = json.loads(done.stdout)
         assert (found["items"], found["kept"], list(found["refused"])) == (6, 5, [cats[0].id])
     files = sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
-    assert files == ["README.md", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json", "stereoset-test.json"]
+    assert files == ["README.md", "SHA256SUMS", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json",
+                     "stereoset-test.json"]  # fmt: skip
 
 
 def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> None:

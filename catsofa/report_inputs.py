@@ -73,7 +73,7 @@ def _refuse_twice(runs: Sequence[Finished]) -> None:
     """A model that is measured twice on the same data would count twice."""
     seen: dict[Signature, int] = {}
     for at, run in enumerate(runs):
-        if (first := seen.setdefault(run.signature, at)) != at:
+        if (first := seen.setdefault(replace(run.signature, batching=""), at)) != at:
             places = f"{runs[first].folder} and {run.folder}"
             raise ValueError(f"{places} are the same model on the same data; give one of them")
 
@@ -128,9 +128,9 @@ def _kind(results: Any) -> str:
 
 
 def beside(run: Finished) -> tuple[str, str]:
-    """What two runs must have in common to share a table: all but their models; each test of SEAT has its own data."""
+    """What two runs must have in common to share a table: all but models and batching; SEAT tests differ in data."""
     shared = replace(run.signature, data="", subset="") if run.kind == "seat" else run.signature
-    return run.kind, str(replace(shared, model="", data=hashes_in(shared.data)))
+    return run.kind, str(replace(shared, model="", batching="", data=hashes_in(shared.data)))
 
 
 def _with_unique_names(runs: Sequence[Finished]) -> list[Finished]:

@@ -49,7 +49,9 @@ def protocols(name: str, groups: Sequence[Group]) -> Iterator[Section]:
 
 def _alike(here: Sequence[Finished], there: Sequence[Finished]) -> bool:
     """Whether two groups differ in their protocol alone."""
-    one, other = (replace(runs[0].signature, model="", protocol="", options="", seed=0) for runs in (here, there))
+    one, other = (
+        replace(runs[0].signature, model="", protocol="", options="", batching="", seed=0) for runs in (here, there)
+    )
     return one == other
 
 

@@ -14,7 +14,18 @@ from catsofa.scoring.batches import Tally
 from catsofa.scoring.logits import Head
 from catsofa.scoring.models import Model
 from catsofa.scoring.questions import Ids
-from catsofa.scoring.self_check import EXIT, PADDING, PRODUCTS, TOGETHER, Attempt, Batching, Numbers
+from catsofa.scoring.self_check import (
+    EXIT,
+    HEAD,
+    MODEL,
+    PADDING,
+    PRODUCTS,
+    TOGETHER,
+    Attempt,
+    Batching,
+    Numbers,
+    Strains,
+)
 from catsofa.scoring.tokens import Reader
 
 CPU_TOKENS = 2048
@@ -23,6 +34,10 @@ GPU_TOKENS = 32768
 
 class CatScorer(Interface):
     """What scores the sentences after the contexts of CATs."""
+
+    @property
+    def batching(self) -> Batching:
+        """What its self-check found."""
 
     def score_cats(self, cats: Iterable[Cat]) -> list[Score]:
         """A score for each candidate of the intersentence ones."""
@@ -50,19 +65,25 @@ class Backend:
         self._alone: frozenset[str] | None = None
         """Where rows are forwarded one at a time, the parts of the engine that are left out."""
 
+    @property
+    def self_checks(self) -> dict[str, Batching]:
+        """What the self-checks found, of the model and of a trained head."""
+        head = {} if self.next_sentence is None else {HEAD: self.next_sentence.batching}
+        return {MODEL: self.batching, **head}
+
     def uses(self, part: str) -> bool:
         """Whether a part of the engine is in use."""
         return part not in self.batching.left_out and part not in (self._alone or ())
 
     @property
+    def device(self) -> str:
+        """Where the model is."""
+        return self.model.device
+
+    @property
     def dtype(self) -> str:
         """The name of the model's floating type."""
         return self.model.dtype
-
-    @property
-    def largest_logit(self) -> float:
-        """The largest logit of the last text that was asked without early exit; 0 if none was."""
-        return max((head.largest for head in self.heads.values()), default=0.0)
 
     @property
     def head(self) -> Head:
@@ -72,11 +93,11 @@ class Backend:
         cut, fast = self.uses(EXIT), self.fast and self.uses(PRODUCTS)
         if (cut, fast) not in self.heads:
             with torch.inference_mode():
-                inputs = self.padded([self.sample(6), self.sample(6)[::-1]]) if cut else {}
-                if cut and self.model.kind == "sequence-to-sequence":
+                inputs = self.padded([self.sample(6), self.sample(6)[::-1]])
+                if self.model.kind == "sequence-to-sequence":
                     inputs["decoder_input_ids"] = inputs["input_ids"]
                 early = self.model.kind == "masked"
-                self.heads[cut, fast] = Head(self.model.module, inputs, fast=fast, early=early)
+                self.heads[cut, fast] = Head(self.model.module, inputs, fast=fast, early=early, cut=cut)
         return self.heads[cut, fast]
 
     def sample(self, length: int) -> Ids:
@@ -96,8 +117,7 @@ class Backend:
         """The answers of rows of these lengths, forwarded in batches; the self-check knows them by the path's name."""
 
         def attempt() -> Attempt[Numbers] | None:
-            answers, padding, company = self.batched(lengths, forward, waste)
-            strains = self_check.row_strains(lengths, padding, company)
+            answers, strains = self.batched(lengths, forward, waste)
             return Attempt(answers, range(len(lengths)), strains)
 
         def step() -> str:
@@ -112,18 +132,17 @@ class Backend:
 
     def batched(
         self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float = batches.WASTE
-    ) -> tuple[list[Numbers], list[int], list[int]]:
-        """Forward rows in batches, without gradients, and count them: answers, padding and rows beside each row."""
+    ) -> tuple[list[Numbers], Strains]:
+        """Forward rows in batches, without gradients, and count them: the answers, and how each row was strained."""
         import torch
 
         answers: dict[int, Numbers] = {}
-        padding, company = [0] * len(lengths), [0] * len(lengths)
+        beside: dict[int, tuple[int, int, int]] = {}
 
         def counted(batch: list[int]) -> None:
             answers.update(zip(batch, forward(batch), strict=True))
             longest, tokens = max(lengths[row] for row in batch), sum(lengths[row] for row in batch)
-            for row in batch:
-                padding[row], company[row] = longest - lengths[row], len(batch)
+            beside.update((row, (longest - lengths[row], len(batch), before)) for before, row in enumerate(batch))
             self.tally.batches += 1
             self.tally.rows += len(batch)
             self.tally.forwarded += tokens
@@ -136,7 +155,8 @@ class Backend:
                 self.tally.halvings += before != self.budget
             else:
                 batches.run(lengths, 1, counted, batches.NONE)
-        return [answers[row] for row in range(len(lengths))], padding, company
+        strains = self_check.row_strains(lengths, [beside[row] for row in range(len(lengths))])
+        return [answers[row] for row in range(len(lengths))], strains
 
     @contextmanager
     def alone(self, *without: str) -> Iterator[None]:

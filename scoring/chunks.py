@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import batches, released_padding, score_pairs, score_probes
+from catsofa.scoring import batches, released_padding, score_pairs, score_probes, self_check
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.engine import scores
 from catsofa.scoring.items import Item
@@ -40,13 +40,16 @@ GPU_TIMES = 64
 
 def score_all(backend: Backend, records: Iterable[Any], protocol: Protocol, run: Run) -> Iterator[Any]:
     """Score every record that the run does not hold yet; each is passed on when its scores are kept."""
+    self_check.restore(backend.self_checks, run.self_checks())
     for chunk, made in _made(backend, chunks(records, size(backend, protocol)), protocol, run):
         if made:
-            before = backend.budget
-            run.add(made())
+            before, left_out = backend.budget, self_check.signature(backend.self_checks)
+            run.add(made(), self_check.findings(backend.self_checks))
             batches.give_pages_back()
             if backend.budget != before:
                 run.note("out of memory", batch_tokens=backend.budget)
+            if self_check.signature(backend.self_checks) != left_out:
+                run.note("self-check", batching=self_check.signature(backend.self_checks))
         yield from chunk
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.records import Score
-from catsofa.scoring import next_sentence
+from catsofa.scoring import next_sentence, self_check
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, chunks, is_done, size
 from catsofa.scoring.dataset import Watched, data
@@ -23,9 +23,12 @@ from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report
 from catsofa.scoring.runs import Run
+from catsofa.scoring.self_check import HEAD, MODEL, Batching
 
 HELD = ("module", "tokenizer")
 """What of a model stays with the worker."""
+Scored = tuple[list[Score], dict[str, Any]]
+"""Scores, and the findings of the worker's self-checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,10 @@ def evaluate(
     with Workers(start, cluster) as workers:
         loaded = _stand_in(workers.about)
         with Run.begin(out, _identity(loaded.identity(), of, chosen, nsp), _about(loaded, of, chosen, nsp)) as run:
-            for _ in watch(Watched(_score_all(workers, of.records(), run), of)):
+            backend: Any = _Elsewhere(loaded, {MODEL: Batching()} | ({HEAD: Batching()} if nsp else {}))
+            self_check.restore(backend.self_checks, run.self_checks())
+            for _ in watch(Watched(_score_all(workers, of.records(), run, backend), of)):
                 pass
-            backend: Any = _Elsewhere(loaded)
             found = _report(of, chosen, backend, run, resamples, nsp)
             run.finish(found.to_dict())
     return found if with_terms else replace(found, terms=())
@@ -93,13 +97,15 @@ def _start(
         )
     known = {field.name: getattr(model, field.name) for field in fields(Model) if field.name not in HELD}
 
-    def work(chunk: Sequence[Any]) -> list[Score]:
-        return WAYS[type(chunk[0])](backend, chunk, protocol)
+    def work(chunk: Sequence[Any]) -> Scored:
+        return WAYS[type(chunk[0])](backend, chunk, protocol), self_check.findings(backend.self_checks)
 
     return Loaded(known, type(model.module).__name__, records), work
 
 
-def _score_all(workers: "Workers[Loaded, list[Any], list[Score]]", records: Iterable[Any], run: Run) -> Iterator[Any]:
+def _score_all(
+    workers: "Workers[Loaded, list[Any], Scored]", records: Iterable[Any], run: Run, backend: "_Elsewhere"
+) -> Iterator[Any]:
     """Score every record that the run does not hold yet; something is passed on for each that is kept."""
     before = Counter[str]()
 
@@ -110,8 +116,9 @@ def _score_all(workers: "Workers[Loaded, list[Any], list[Score]]", records: Iter
             else:
                 yield chunk
 
-    for chunk, scores in workers.map(left()):
-        run.add(scores)
+    for chunk, (scores, findings) in workers.map(left()):
+        self_check.restore(backend.self_checks, findings)
+        run.add(scores, self_check.findings(backend.self_checks))
         yield from chunk
     yield from range(before["done"])
 
@@ -121,6 +128,8 @@ class _Elsewhere:
     """A backend whose model is in other processes."""
 
     model: Model
+    self_checks: dict[str, Batching]
+    """What the workers' self-checks found."""
 
 
 def _stand_in(about: Loaded) -> Model:

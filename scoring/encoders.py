@@ -1,7 +1,7 @@
 """Texts to vectors: sentence-transformers, any model of transformers, static word and token vectors."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from catsofa.scoring.model_files import digest_of, find
 from catsofa.scoring.models import Model
 from catsofa.scoring.pooled_states import PooledStates, default_pooling
 from catsofa.scoring.protocols import Pooling
+from catsofa.scoring.self_check import Batching
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
@@ -36,6 +37,8 @@ class TextEncoder:
 
     key: Mapping[str, Any]
     vectors: Callable[[Sequence[str]], Matrix]
+    batching: Batching = field(default_factory=Batching)
+    """What the self-check found, of a model that is asked in batches of ours."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, of length one where the key says so."""
@@ -108,7 +111,9 @@ def of_model(
     chosen = pooling or default_pooling(model)
     reading = {"pooling": chosen, "layer": layer, "special_tokens": special_tokens, "unit_length": unit_length}
     states = PooledStates(model, chosen, layer, special_tokens)
-    return TextEncoder({"encoder": model.name, "kind": "transformers"} | model.identity() | reading, states)
+    return TextEncoder(
+        {"encoder": model.name, "kind": "transformers"} | model.identity() | reading, states, states.batching
+    )
 
 
 def _key(name: str, kind: str, place: Path, unit_length: bool) -> dict[str, Any]:

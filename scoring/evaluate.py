@@ -11,7 +11,7 @@ from typing import Any
 
 from catsofa.data.cluster import Cluster
 from catsofa.data.records import AssociationTest, Probe
-from catsofa.scoring import encoders, next_sentence, sanity, seat, sofa
+from catsofa.scoring import encoders, next_sentence, sanity, seat, self_check, sofa
 from catsofa.scoring.association_rows import Associations
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.chunks import WAYS, score_all
@@ -191,6 +191,7 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     model = backend.model
     name = _label(model, nsp)
     signature = _signature(of, name, protocol, model.precision, resamples)
+    signature = replace(signature, batching=self_check.signature(backend.self_checks))
     if of.kind is Probe:
         signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
         results = sofa.measured(
@@ -218,6 +219,7 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     return replace(
         found,
         signature=signature,
+        warnings=(*found.warnings, *self_check.warnings(backend.self_checks)),
         precision=precision(backend, of.records, run.scores(), protocol, WAYS[of.kind]),
     )
 
@@ -251,7 +253,11 @@ def _associations(
         found = Report(
             protocol=protocol.name,
             results=Associations(rows),
-            signature=_signature(of, name, protocol, str(encoder.key.get("dtype", "")), RESAMPLES),
+            signature=replace(
+                _signature(of, name, protocol, str(encoder.key.get("dtype", "")), RESAMPLES),
+                batching=self_check.signature({self_check.MODEL: encoder.batching}),
+            ),
+            warnings=self_check.warnings({self_check.MODEL: encoder.batching}),
             unscored=Counter(row["reason"] for row in rows if row["reason"]),
         )
         run.finish(found.to_dict())

@@ -78,10 +78,10 @@ def find_without_head(network: Any, sample: Mapping[str, Any]) -> Any:
     return None
 
 
-def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool) -> Any:
+def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool, late: bool = False) -> Any:
     """The part from which on only wanted positions need to go, or None if the matrix is not the end of the model.
 
-    `early` looks before the head too, which pays where few positions of a row are wanted.
+    `early` looks before the head too, which pays where few positions of a row are wanted; `late` at the matrix alone.
     """
     calls = _calls(module, sample)
     last = max((at for at, (part, _) in enumerate(calls) if part is matrix), default=None)
@@ -90,7 +90,7 @@ def find(module: Any, matrix: Any, sample: Mapping[str, Any], *, early: bool) ->
     shape = tuple(sample["input_ids"].shape)
     around = _around(module, matrix)
     own = logits_of(module, sample).float()
-    for at in range(max(0, last - LATEST), last + 1):
+    for at in range(last if late else max(0, last - LATEST), last + 1):
         part, arguments = calls[at]
         worth = part in around or (early and _begins(part, arguments, shape))
         if worth and _passed_once(part, calls, shape) and _same(module, matrix, part, sample, own):

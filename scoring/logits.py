@@ -20,17 +20,20 @@ Indices = NDArray[np.int64]
 class Head:
     """The vocabulary head of one model, asked for chosen positions and tokens only."""
 
-    def __init__(self, module: Any, sample: Mapping[str, Any], *, fast: bool = False, early: bool = False) -> None:
+    def __init__(
+        self, module: Any, sample: Mapping[str, Any], *, fast: bool = False, early: bool = False, cut: bool = True
+    ) -> None:
         """`fast` multiplies by packed copies of the matrix; `early` looks for the gate before the head too.
 
-        Without a sample the model is not cut.
+        Without `cut` the whole network runs, and only in half precision, which rounds logits, are they made here.
         """
+        import torch
+
         self._module = module
         self._matrix = module.get_output_embeddings()
-        self.largest = 0.0
-        """The largest logit of the last states, if the model is not cut."""
-        whole = sample and self._matrix is not None and self._matrix.weight.device.type != "meta"
-        self._gate = gates.find(module, self._matrix, sample, early=early) if whole else None
+        whole = self._matrix is not None and self._matrix.weight.device.type != "meta"
+        whole = whole and (cut or module.dtype.itemsize < torch.float32.itemsize)
+        self._gate = gates.find(module, self._matrix, sample, early=early, late=not cut) if whole else None
         if self._gate is not None:
             self._vocabulary = Vocabulary(self._matrix, fast=fast)
 
@@ -57,8 +60,6 @@ class Head:
         """
         import torch
 
-        if self._gate is None:
-            self.largest = float(states.abs().max())
         chosen = torch.as_tensor(which, device=states.device)
         wanted = torch.as_tensor(tokens, device=states.device)
         if single:

@@ -18,6 +18,7 @@ from catsofa.scoring.models import Model
 from catsofa.scoring.next_network import HEADS, Network
 from catsofa.scoring.next_rows import Pair, PairReader
 from catsofa.scoring.questions import Answer
+from catsofa.scoring.self_check import Batching
 
 ABOUT = "next_sentence.json"
 EXPECTED = "a next-sentence head as `catsofa nsp train` writes it"
@@ -35,6 +36,11 @@ class NextSentence:
     network: Network
     reader: PairReader
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def batching(self) -> Batching:
+        """What its self-check found."""
+        return self.network.backend.batching
 
     def log_probabilities(self, pairs: Sequence[Pair]) -> list[float]:
         """log P(the second sentence follows the first) of each pair; NaN of a pair that cannot be read."""

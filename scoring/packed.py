@@ -44,7 +44,7 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
     answers: list[Answer] = [np.empty(0)] * len(questions)
     rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
     try:
-        found, padding, company = backend.batched(
+        found, strains = backend.batched(
             [len(tree.ids) for tree in rows], lambda batch: _pairs(backend, [rows[at] for at in batch])
         )
     except FAILURES as error:
@@ -54,25 +54,23 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
     for tree, values in zip(rows, found, strict=True):
         for number, wanted in tree.answers:
             answers[number] = values[wanted]
-    return Attempt(answers, *_strained(questions, rows, padding, company))
+    return Attempt(answers, *_strained(questions, rows, strains))
 
 
-def _strained(
-    questions: Sequence[Continuation], rows: Sequence[Tree], padding: Sequence[int], company: Sequence[int]
-) -> tuple[list[int], Strains]:
+def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
     """The last question of each row and the longest one of all, with how far their rows strain them.
 
-    By its length, its row's width, the nodes of others between it and its own, its row's padding, and rows beside it.
+    By the strains of their rows, by their own lengths, and by the nodes of others between their own.
     """
     longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
-    places, strains = [longest], [[len(questions[longest].ids), 0, 0, 0, 0]]
-    for tree, filled, beside in zip(rows, padding, company, strict=True):
-        number, width = tree.answers[-1][0], len(tree.ids)
-        own = np.flatnonzero(tree.ends == width)
-        between = int((width - 1 - own).sum()) - len(own) * (len(own) - 1) // 2
+    places, own = [longest], [[len(questions[longest].ids), 0]]
+    for tree in rows:
+        number = tree.answers[-1][0]
+        path = np.flatnonzero(tree.ends == len(tree.ids))
+        between = (len(tree.ids) - 1 - path).sum() - len(path) * (len(path) - 1) // 2
         places.append(number)
-        strains.append([len(questions[number].ids), width, between, filled, beside])
-    return places, np.array(strains)
+        own.append([len(questions[number].ids), int(between)])
+    return places, np.hstack([np.pad(strains, ((1, 0), (0, 0))), own])
 
 
 def _pairs(backend: Backend, grown: Sequence[Tree]) -> list[Answer]:

@@ -11,7 +11,7 @@ from catsofa.scoring import batches, gates
 from catsofa.scoring.backend import Backend
 from catsofa.scoring.models import Model
 from catsofa.scoring.protocols import Pooling
-from catsofa.scoring.self_check import EXIT
+from catsofa.scoring.self_check import EXIT, Batching
 from catsofa.scoring.tokens import Tokens, Unscorable
 
 Matrix = NDArray[np.float32]
@@ -37,6 +37,11 @@ class PooledStates:
         self._backend = Backend(model)
         self._network = model.body.get_encoder() if model.kind == "sequence-to-sequence" else model.body
         self._pooling, self._layer, self._special = pooling, layer, special_tokens
+
+    @property
+    def batching(self) -> Batching:
+        """What the self-check found."""
+        return self._backend.batching
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """A row for each text; NaN for one that is empty or longer than the model reads."""

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS scores (
     PRIMARY KEY (item, task)
 ) WITHOUT ROWID
 """
+KEPT = "CREATE TABLE IF NOT EXISTS self_checks (part TEXT PRIMARY KEY, findings TEXT NOT NULL)"
 UNKNOWN = {"unknown_tokens": "counted"}
 """What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
 AT_ONCE = 500
@@ -93,11 +94,17 @@ class Run:
             found.update(item for (item,) in self._connection.execute(query, some))
         return found
 
-    def add(self, scores: Iterable[Score]) -> None:
-        """Keep scores, all of them or, if anything interrupts, none; what is there already stays."""
+    def add(self, scores: Iterable[Score], self_checks: Mapping[str, Any] | None = None) -> None:
+        """Keep scores and the findings behind them, all or, if anything interrupts, none; scores held already stay."""
         rows = [(s.item, s.task, s.score, s.tokens, s.reason, json.dumps(dict(s.extra))) for s in scores]
         with _sentences(self.folder), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
+            findings = [(part, json.dumps(found)) for part, found in (self_checks or {}).items()]
+            self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?)", findings)
+
+    def self_checks(self) -> dict[str, Any]:
+        """The findings of the self-checks, by the part of the model that they are about."""
+        return {part: json.loads(found) for part, found in self._connection.execute("SELECT * FROM self_checks")}
 
     def scores(self) -> Iterator[Score]:
         """Every score, in the order of items and tasks."""
@@ -226,6 +233,7 @@ def _connect(folder: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN EXCLUSIVE")
         connection.execute(TABLE)
+        connection.execute(KEPT)
         connection.execute("COMMIT")
     connection.isolation_level = "DEFERRED"
     return connection

@@ -17,20 +17,21 @@ from numpy.typing import NDArray
 from catsofa.scoring.batches import OneRowTooLarge, out_of_memory
 
 TREES, PADDING, TOGETHER, PRODUCTS, EXIT = "prefix trees", "padding", "rows together", "packed products", "early exit"
+MODEL, HEAD = "model", "next-sentence head"
 INSTEAD = {
     TREES: "plain batches",
     PADDING: "batches of one length",
-    TOGETHER: "one row at a time",
+    TOGETHER: "batches of one row",
     PRODUCTS: "torch's own products",
     EXIT: "the whole network and the model's own logits",
 }
 """Each part of the engine that may change a number, and what replaces it."""
 CLOSE = {"float32": 1e-4, "float64": 1e-8}
 """Nats between a log-probability in a batch and alone; of vectors, the share of their largest entry."""
-ROUNDING = {"bfloat16": 2**-7, "float16": 2**-10}
-"""The same in half precision, as a share of the largest logit; there the mean square over a text counts."""
-LEAST_LOGIT = 5.0
-"""Where no logits were looked at, or all are small."""
+ROUNDING = {"bfloat16": 3 * 2**-7, "float16": 3 * 2**-10}
+"""In half precision, the root mean square over a text as a share of its least probable token, three roundings."""
+LEAST_NATS = 5.0
+"""A text whose tokens are all more probable than this is treated as if one were not."""
 MOST_TOKENS = 10**6
 """Longer than any row, so that shortness is a positive number."""
 IRREPRODUCIBLE = (
@@ -63,10 +64,6 @@ class Batching:
     reach: dict[str, list[int]] = field(default_factory=dict)
     """Way of asking to the largest strain that was checked, by measure."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The findings, as a run keeps them."""
-        return asdict(self)
-
     def add(self, other: Mapping[str, Any]) -> None:
         """Take over the findings of another process."""
         self.left_out |= other["left_out"]
@@ -89,11 +86,36 @@ class Batching:
         """The parts left out, for a signature; empty for the ordinary engine."""
         return ", ".join(f"no {part}" for part in INSTEAD if part in self.left_out)
 
-    def sentences(self, model: str) -> Iterator[str]:
+    def sentences(self, part: str) -> Iterator[str]:
         """A sentence for each part left out."""
-        for part, gap in self.left_out.items():
-            effect = "stop it" if gap is None else f"change its numbers (by up to {gap:.2g})"
-            yield f"self-check of {model}: {part} {effect}; the scores were made with {INSTEAD[part]} instead"
+        for name, gap in self.left_out.items():
+            if gap is None:
+                yield f"self-check: this {part} fails with {name}, so {INSTEAD[name]} were used"
+            else:
+                effect = f"{name} changed the numbers of this {part} by up to {gap:.2g}"
+                yield f"self-check: {effect}, so {INSTEAD[name]} were used, which change none"
+
+
+def signature(checks: Mapping[str, Batching]) -> str:
+    """The parts left out, for a signature."""
+    named = {part: batching.signature for part, batching in checks.items() if batching.signature}
+    return "; ".join(left_out if part == MODEL else f"{part}: {left_out}" for part, left_out in named.items())
+
+
+def warnings(checks: Mapping[str, Batching]) -> tuple[str, ...]:
+    """A sentence for each part left out, for whoever reads the numbers."""
+    return tuple(sentence for part, batching in checks.items() for sentence in batching.sentences(part))
+
+
+def findings(checks: Mapping[str, Batching]) -> dict[str, Any]:
+    """The findings, as a run keeps them."""
+    return {part: asdict(batching) for part, batching in checks.items()}
+
+
+def restore(checks: Mapping[str, Batching], kept: Mapping[str, Any]) -> None:
+    """Go on with the findings that a run has kept, or that another process has made."""
+    for part, found in kept.items():
+        checks[part].add(found)
 
 
 class Engine(Protocol):
@@ -102,8 +124,8 @@ class Engine(Protocol):
     batching: Batching
 
     @property
-    def largest_logit(self) -> float:
-        """The largest logit of the text that was asked last without early exit; 0 if none was."""
+    def device(self) -> str:
+        """Where the model is: what was checked on one device may fail on another."""
 
     @property
     def dtype(self) -> str:
@@ -128,7 +150,7 @@ def checked(
     """
     batching = engine.batching
     while (made := attempt()) is not None:
-        way = f"{path}, {batching.signature}" if batching.signature else path
+        way = ", ".join(filter(None, (path, engine.device, batching.signature)))
         worst, gap = None, 0.0
         for place in (made.places[line] for line in batching.beyond(way, made.strains)):
             expected = _expected(engine, place, alone)
@@ -144,11 +166,14 @@ def checked(
     return made
 
 
-def row_strains(lengths: Sequence[int], padding: Sequence[int], company: Sequence[int]) -> Strains:
-    """How rows are strained: by length, shortness, rows beside them, and padding for each remainder of their length."""
-    long = np.array(lengths)
+def row_strains(lengths: Sequence[int], beside: Sequence[tuple[int, int, int]]) -> Strains:
+    """How rows are strained: by length, shortness, rows together, rows before, and padding by remainder of length.
+
+    `beside` holds the padding of each row, the rows of its batch, and those before it there.
+    """
+    long, (padding, together, before) = np.array(lengths), np.array(beside).T
     classes = long[:, None] % CLASSES == np.arange(CLASSES)
-    return np.column_stack([long, MOST_TOKENS - long, company, classes * np.array(padding)[:, None]])
+    return np.column_stack([long, MOST_TOKENS - long, together, before, classes * padding[:, None]])
 
 
 def _expected(engine: Engine, place: int, alone: Callable[[int], Numbers]) -> Numbers | None:
@@ -176,7 +201,7 @@ def _causes(
 
 def agree(engine: Engine, found: Numbers, expected: Numbers, vectors: bool = False) -> bool:
     """Whether two answers of the same text differ by no more than rounding."""
-    scale = float(np.abs(expected).max(initial=0.0)) if vectors else max(engine.largest_logit, LEAST_LOGIT)
+    scale = float(np.abs(expected).max(initial=0.0 if vectors else LEAST_NATS))
     if engine.dtype in ROUNDING:
         return _distance(found, expected, mean=True) <= ROUNDING[engine.dtype] * scale
     return _distance(found, expected) <= CLOSE[engine.dtype] * (scale if vectors else 1)

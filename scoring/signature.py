@@ -29,6 +29,8 @@ class Signature:
     """How a model of this kind was asked, where that makes another quantity: a pseudo-perplexity is no perplexity."""
     subset: str = ""
     dtype: str = ""
+    batching: str = ""
+    """Parts of the engine that the self-check left out, which keeps the numbers the same; empty if none."""
     seed: int = 0
     resamples: int = 0
     """Resamples behind the interval."""
@@ -53,8 +55,8 @@ def hashes_in(data: str) -> str:
     return " ".join(name.rpartition("@")[2] for name in data.split(" "))
 
 
-def differences(one: Signature, other: Signature, *, apart_from: Iterable[str] = ("model",)) -> list[str]:
-    """The reasons why two numbers are not comparable; none if only their models differ."""
+def differences(one: Signature, other: Signature, *, apart_from: Iterable[str] = ("model", "batching")) -> list[str]:
+    """The reasons why two numbers are not comparable; none if only their models and batching differ."""
     mine, others = one.compared(), other.compared()
     here, there = asdict(one), asdict(other)
     return [

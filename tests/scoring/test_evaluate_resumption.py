@@ -82,7 +82,7 @@ def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
     monkeypatch.setattr(chunks, "AHEAD", {kind: lambda *of: (told.append("planned"), plan(*of))[1]})
     monkeypatch.setattr(chunks, "meanwhile", lambda _: True)
     add = ahead.add
-    monkeypatch.setattr(ahead, "add", lambda scores: (told.append("kept"), add(scores)))
+    monkeypatch.setattr(ahead, "add", lambda *given: (told.append("kept"), add(*given)))
     assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
     assert list(ahead.scores()) == list(after.scores())
     assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)

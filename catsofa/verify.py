@@ -10,6 +10,11 @@ from catsofa.data.verdicts import Check, Fault, NotChecked, Verdict
 
 CHECKS: Mapping[str, str] = {
     "run": "catsofa.scoring.run_checks:check_run",
+    "probe shards": "catsofa.data.store_checks:check_shards",
+    "release": "catsofa.data.store_checks:check_release",
+    "released set": "catsofa.data.store_checks:check_released_set",
+    "replies": "catsofa.scoring.reply_checks:check_replies",
+    "journal": "catsofa.data.store_checks:check_journal",
 }
 """Kind of store to the function that checks it, in the order in which a path is tried."""
 
@@ -36,9 +41,11 @@ def _existing(paths: Iterable[Path | str]) -> list[Path]:
 
 
 def _verdicts(path: Path) -> Iterator[Verdict]:
-    """The verdict on this path, or those on the stores below it; a store is not searched for others."""
+    """The verdict on this path, or those on the stores below it; in a store only replies are searched for."""
     if verdict := _verdict(path):
         yield verdict
+        if (replies := path / "replies.jsonl").is_file():
+            yield from _verdicts(replies)
     elif path.is_dir():
         for below in sorted(path.iterdir()):
             yield from _verdicts(below)

@@ -5,6 +5,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -15,35 +17,14 @@ from catsofa.data.seals import FIELD, digest_of
 REMEDY = "restore the file, or delete this line so that its work is done again"
 
 
-class AppendLog:
-    """An open log; only one process at a time can hold it."""
+class LogReader:
+    """A log that is only read; it may be written meanwhile."""
 
-    def __init__(
-        self, path: Path | str, expected: str, hide: Callable[[str], str] = str, *, bound_to: str = ""
-    ) -> None:
-        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written.
-
-        What a line does not say itself but depends on, such as the server that was asked, is `bound_to` its checksum.
-        """
-        self.path, self.expected, self._hide, self._bound_to = Path(path), expected, hide, bound_to
+    def __init__(self, path: Path | str, expected: str, *, bound_to: str = "") -> None:
+        """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum."""
+        self.path, self.expected, self._bound_to = Path(path), expected, bound_to
         self.checked = self.unchecked = 0
         """Lines that the last `read` found to fit their checksum, and lines from before lines had one."""
-        with writing(path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: IO[bytes] = self.path.open("a+b")
-        _lock(self._file, self.path, expected)
-        drop_half_line(self._file)
-
-    def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
-        """Write values with their checksums, synced to disk, and return them as they were written."""
-        written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
-        sealed = [{**value, FIELD: self._checksum(value)} for value in written]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sealed)
-        with writing(self.path):
-            self._file.write(text.encode("utf-8", "surrogatepass"))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        return written
 
     def read(self, *needed: str, unchecked: bool = True) -> Iterator[dict[str, Any]]:
         """Every value so far; each must be an object that has these fields, and must fit its checksum.
@@ -51,9 +32,11 @@ class AppendLog:
         Logs of earlier versions begin with lines without a checksum, which are passed over if not `unchecked`.
         """
         self.checked = self.unchecked = 0
-        if not os.fstat(self._file.fileno()).st_size:
+        if not (ended := self._ended()):
             return
         for number, line in lines(self.path, self.expected):
+            if number > ended:
+                return
             value = None
             with suppress(ValueError, RecursionError):
                 value = json.loads(line)
@@ -77,6 +60,44 @@ class AppendLog:
     def _checksum(self, value: dict[str, Any]) -> str:
         """The checksum of a line."""
         return digest_of([self._bound_to, value] if self._bound_to else value)
+
+    def _ended(self) -> float:
+        """How many lines have an end: all, or those before a line that a kill cut or that is being written."""
+        with self.path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(-1, os.SEEK_END)
+                if file.read() == b"\n":
+                    return inf
+                file.seek(0)
+            return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
+
+
+class AppendLog(LogReader):
+    """An open log; only one process at a time can hold it."""
+
+    def __init__(
+        self, path: Path | str, expected: str, hide: Callable[[str], str] = str, *, bound_to: str = ""
+    ) -> None:
+        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
+        super().__init__(path, expected, bound_to=bound_to)
+        self._hide = hide
+        with writing(path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = self.path.open("a+b")
+        _lock(self._file, self.path, expected)
+        drop_half_line(self._file)
+
+    def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
+        """Write values with their checksums, synced to disk, and return them as they were written."""
+        written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
+        sealed = [{**value, FIELD: self._checksum(value)} for value in written]
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sealed)
+        with writing(self.path):
+            self._file.write(text.encode("utf-8", "surrogatepass"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return written
 
     def close(self) -> None:
         """Close the file, which lets go of its lock."""

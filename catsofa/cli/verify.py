@@ -47,7 +47,7 @@ def verify(
 
 def show(verdict: "Verdict", quiet: bool) -> None:
     """Print a verdict for people."""
-    if verdict.right:
+    if verdict.right and verdict.checked:
         say(f"{verdict.path}: {verdict.kind}, all right: {', '.join(verdict.checked)}", quiet=quiet)
     for fault in verdict.faults:
         say(f"{fault.path}: {verdict.kind}, wrong: {fault.wrong}")

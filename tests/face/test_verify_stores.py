@@ -1,0 +1,158 @@
+"""`catsofa verify` on releases, probe shards, released sets, replies and journals: right, damaged, and old."""
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import probes
+from typer.testing import CliRunner
+
+from catsofa.builders import probe_shards
+from catsofa.builders.journal import Journal
+from catsofa.builders.replies import Reply
+from catsofa.builders.similarity import Similarity
+from catsofa.builders.similarity_filter import Scores
+from catsofa.cli import app
+from catsofa.data import sources
+from catsofa.data.dataset_card import CardFacts
+from catsofa.data.records import Identity, Score, Stereotype
+from catsofa.data.release import write_release
+from catsofa.scoring.runs import Run
+from catsofa.scoring.served_requests import Replies, Request
+
+SERVER = "http://zorbs.invalid/v1"
+MANIFEST = {"model": {"served": "m", "at": SERVER}, "data": "records:11", "protocol": {}}
+
+
+def release(folder: Path) -> Path:
+    """A release; its Parquet file."""
+    write_release({"test": probes(20)}, folder / "set", CardFacts(pretty_name="Zorbs"))
+    return folder / "set" / "data" / "test.parquet"
+
+
+def shards(folder: Path) -> Path:
+    """A folder of shards; one of them."""
+    identities = [Identity(category="job", identity=f"Zorbs {n}", form="noun") for n in range(4)]
+    probe_shards.write(identities, [Stereotype(text="polish blickets")], folder / "shards", rows=2)
+    return folder / "shards" / "data" / "test-00000-of-00002.parquet"
+
+
+def manifest(folder: Path) -> Path:
+    """The manifest of a folder of shards."""
+    return shards(folder).parent.parent / "manifest.json"
+
+
+def journal(folder: Path) -> Path:
+    """A journal of paraphrases with a reply."""
+    with Journal(folder / "out" / "journal.jsonl") as log:
+        log.answered("key", Reply(text="Zorbs rise early.", model="m"))
+        log.answered("other", Reply(text="Zorbs rise late.", model="m"))
+    return folder / "out" / "journal.jsonl"
+
+
+def similarity(folder: Path) -> Path:
+    """Scores of similarity."""
+    with Scores(folder / "out" / "similarity.jsonl") as scores:
+        scores.add(["one", "two"], [Similarity(mean=0.7, least=0.6, chrf=50.0)] * 2)
+    return folder / "out" / "similarity.jsonl"
+
+
+def replies(folder: Path) -> Path:
+    """The replies of a server in the folder of their run."""
+    with Run.begin(folder / "run", MANIFEST, {"model": "m"}) as run:
+        run.add([Score(item="a", task="intrasentence", score=-1.0)])
+    with Replies(folder / "run" / "replies.jsonl", server=SERVER) as store:
+        store.add(Request("completions", {"prompt": "Zorbs"}), {"choices": [{"text": "Zorbs"}]})
+        store.add(Request("completions", {"prompt": "Quibs"}), {"choices": [{"text": "Quibs"}]})
+    return folder / "run" / "replies.jsonl"
+
+
+def verify(*paths: Path) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code and the verdicts."""
+    done = CliRunner().invoke(app, ["verify", *map(str, paths), "--json"])
+    assert done.stdout, done.exception
+    return done.exit_code, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("make", [release, shards, manifest, journal, similarity, replies])
+def test_a_store_is_right_until_a_byte_of_it_changes(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    """0 and what was checked; after one changed byte 1 and the file; given the folder above as well as the store."""
+    file = make(tmp_path)
+    code, right = verify(tmp_path)
+    assert (code, {one["right"] for one in right}) == (0, {True})
+    assert any(one["checked"] for one in right)
+    assert not any(one["unchecked"] for one in right if make is not replies)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    code, wrong = verify(tmp_path)
+    assert code == 1
+    assert str(file) in [fault["file"] for one in wrong for fault in one["faults"]]
+
+
+def test_verify_changes_nothing(tmp_path: Path) -> None:
+    """A line that a kill cut is left as it lies, and no file is made."""
+    path = journal(tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    code, (verdict,) = verify(tmp_path)
+    assert (code, verdict["checked"]) == (0, ["1 lines"])
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+def test_a_listed_file_that_is_gone_is_a_fault(tmp_path: Path) -> None:
+    """The missing file is named; so is a list that does not agree with the manifest."""
+    file = shards(tmp_path)
+    file.unlink()
+    code, (verdict,) = verify(tmp_path / "shards")
+    assert (code, [fault["file"] for fault in verdict["faults"]]) == (1, [str(file)])
+    sums = tmp_path / "shards" / "SHA256SUMS"
+    sums.write_text("".join(line for line in sums.read_text().splitlines(keepends=True) if file.name not in line))
+    assert verify(tmp_path / "shards")[0] == 1
+
+
+@pytest.mark.parametrize("make", [release, shards, journal])
+def test_a_store_without_checksums_is_said_to_be_unchecked(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    """Stores of earlier versions are neither right nor wrong: the verdict says what was not checked."""
+    file = make(tmp_path)
+    for log in tmp_path.rglob("*.json*"):
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        kept = [{name: value for name, value in line.items() if name != "checksum"} for line in lines]
+        log.write_text("".join(json.dumps(line) + "\n" for line in kept if "shard" not in line))
+    for sums in tmp_path.rglob("SHA256SUMS"):
+        sums.unlink()
+    code, (verdict,) = verify(tmp_path)
+    assert (code, verdict["checked"], verdict["right"]) == (0, [], True)
+    assert verdict["unchecked"]
+    assert "all right" not in CliRunner().invoke(app, ["verify", str(tmp_path)]).stdout
+    assert file.exists()
+
+
+def test_a_released_set_is_held_to_its_published_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file in the data folder, and the data folder itself: right with the published bytes, wrong with others."""
+    file = tmp_path / "data" / "zorbs" / "zorbs.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{}")
+    source = sources.Source(
+        name="zorbs",
+        holds="zorbs",
+        format="stereoset",
+        folder="zorbs",
+        origin="",
+        revision="",
+        licence="",
+        citation="",
+        paper="",
+        files=(sources.SourceFile(path="zorbs.json", url="", sha256=sha256(b"{}").hexdigest()),),
+    )
+    monkeypatch.setattr(sources, "table", lambda: {"zorbs": source})
+    monkeypatch.setenv("CATSOFA_DATA", str(tmp_path / "data"))
+    for path in (file, tmp_path / "data"):
+        code, (verdict,) = verify(path)
+        assert (code, verdict["kind"], verdict["checked"]) == (0, "released set zorbs", ["1 files"])
+    file.write_text("[]")
+    code, (verdict,) = verify(tmp_path / "data")
+    assert (code, [fault["file"] for fault in verdict["faults"]]) == (1, [str(file)])

@@ -12,7 +12,8 @@ from catsofa.report_cells import Words, between, chance, limited, stars, without
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.report_inputs import Finished
 from catsofa.report_items import NotThere, cats, of_cats, protocol
-from catsofa.scoring.robustness import Change, changes, flip_rate
+from catsofa.scoring.changes import Change
+from catsofa.scoring.robustness import changes, flip_rate
 from catsofa.scoring.significance import holm
 
 WORDS = Words(

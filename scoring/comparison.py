@@ -9,9 +9,10 @@ import numpy as np
 from catsofa.data.notebook import Tabular
 from catsofa.scoring import sanity
 from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.changes import Change
 from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
 from catsofa.scoring.protocols import Average
-from catsofa.scoring.robustness import Change, changes, decided_share, flip_rate
+from catsofa.scoring.robustness import changes, decided_share, flip_rate
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
 from catsofa.scoring.stereoset import MEASURES

@@ -5,7 +5,7 @@ a product of counts and rows, and any measure follows from the resampled sums.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
@@ -99,17 +99,20 @@ def intervals(
     seed: Seed = 0,
 ) -> dict[str, Interval]:
     """Each measure over the clusters (rows) with its bootstrap interval; all from the same resamples."""
-    total, sums = columns.sum(axis=0), resampled_sums(columns, resamples, seed)
+    rng = np.random.default_rng(seed)
+    total, sums = columns.sum(axis=0), resampled_sums(columns, resamples, rng)
     found = {}
     for name, measure in measures.items():
-        here, there = measure.pieces(total)[:, None], measure.pieces(sums)[..., None]
-        if resamples and len(here) == 1 and (measure.least, measure.most) == (0, 100):
-            found[name] = _of_percentage(float(here[0, 0]), there[:, 0, 0], len(columns), level)
-            continue
-        found[name] = _interval(here, there, len(columns), level, measure.least, measure.most)
-        if len(here) == 2 and len(columns) > kink.FEWEST and not isnan(found[name].high):
-            high = kink.upper_limit(here[:, 0], there[..., 0], _tail(len(columns), level), found[name].high)
-            found[name] = replace(found[name], high=high)
+        here, there = measure.pieces(total), measure.pieces(sums)
+        if resamples and len(here) == 2:
+            found[name] = _of_lesser(here, there, len(columns), level, measure.most, rng)
+        elif resamples and (measure.least, measure.most) == (0, 100):
+            found[name] = _of_percentage(float(here[0]), there[:, 0], len(columns), level)
+        else:
+            low, high = limits(here[0], there[:, 0], len(columns), level)
+            # np.maximum, since max(0, nan) is 0 and would make a missing limit look found
+            between = float(np.maximum(low, measure.least)), float(np.minimum(high, measure.most))
+            found[name] = Interval(float(here.min()), *between)
     return found
 
 
@@ -130,46 +133,32 @@ def _of_percentage(value: float, resampled: Array, clusters: int, level: float) 
     return Interval(value, low, high)
 
 
-def paired_intervals(
-    columns: Array,
-    others: Array,
-    measures: Mapping[str, Measure],
-    *,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: Seed = 0,
-) -> dict[str, Interval]:
-    """The change of each measure from `columns` to `others`, whose rows are the same clusters."""
-    if columns.shape != others.shape:
-        raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {others.shape}")
-    both = np.concatenate([columns, others], axis=1)
-    width, total, sums = columns.shape[1], both.sum(axis=0), resampled_sums(both, resamples, seed)
-
-    def changes(of: Array, measure: Measure) -> Array:
-        before, after = measure.pieces(of[..., :width]), measure.pieces(of[..., width:])
-        return np.asarray(after[..., :, None] - before[..., None, :])
-
-    found = {}
-    for name, measure in measures.items():
-        span = measure.most - measure.least
-        found[name] = _interval(changes(total, measure), changes(sums, measure), len(columns), level, -span, span)
-    return found
+def _of_lesser(
+    here: Array, there: Array, clusters: int, level: float, most: float, rng: np.random.Generator
+) -> Interval:
+    """The lesser of two pieces whose mean is `most` or less: Student's t on the log odds of each, less at the kink."""
+    value, drawn = float(here.min()), there[np.isfinite(there).all(axis=1)]
+    shares = here / (2 * most)
+    if clusters < 2 or not len(drawn) or not ((shares > 0) & (shares < 1)).all():
+        return Interval(value, nan, nan)
+    odds, scale = special.logit(shares), 2 * most * shares * (1 - shares)
+    covariance = np.cov(drawn.T, ddof=0) / np.outer(scale, scale)
+    errors = np.sqrt(np.diag(covariance) * clusters / (clusters - 1))
+    if not (errors * scale > ALIKE * here).any():
+        return Interval(value, nan, nan)
+    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * errors
+    low, high = float((odds - reach).min()), float((odds + reach).min())
+    if clusters > kink.FEWEST:
+        around = odds + normal_draws(covariance, len(drawn), rng)
+        high = kink.upper_limit(odds, around, _tail(clusters, level), high)
+    return Interval(value, *(min(most, 2 * most * float(special.expit(limit))) for limit in (low, high)))
 
 
-def _interval(here: Array, there: Array, clusters: int, level: float, least: float, most: float) -> Interval:
-    """The value, and the limits of the pieces folded as the value is: min over rows of max over columns.
-
-    min(a) − min(b) = min over i of max over j of (a_i − b_j), and folding is monotone in every piece.
-    """
-    low, high = limits(here, there, clusters, level)
-    # np.maximum, since max(0, nan) is 0 and would make a missing limit look found
-    return Interval(float(_fold(here)), float(np.maximum(_fold(low), least)), float(np.minimum(_fold(high), most)))
-
-
-def _fold(pieces: Array) -> Array:
-    """Min over the last axis but one of the max over the last."""
-    folded: Array = pieces.max(axis=-1).min(axis=-1)
-    return folded
+def normal_draws(covariance: Array, rows: int, rng: np.random.Generator) -> Array:
+    """Normal draws with mean 0 and this covariance, in pairs of opposite sign: `rows` of them, or one more."""
+    variances, axes = np.linalg.eigh(covariance)
+    half = (rng.standard_normal(((rows + 1) // 2, len(variances))) * np.sqrt(np.maximum(variances, 0))) @ axes.T
+    return np.concatenate([half, -half])
 
 
 def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat
 from catsofa.scoring.alignment import join
 from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
+from catsofa.scoring.changes import Change, paired_changes
 from catsofa.scoring.intervals import (
     RESAMPLES,
     Array,
@@ -20,28 +21,14 @@ from catsofa.scoring.intervals import (
     Measure,
     Seed,
     intervals,
-    paired_intervals,
     ratio,
     wilson,
 )
 from catsofa.scoring.protocols import Average, Rule, Ties
-from catsofa.scoring.significance import paired_randomisation
 from catsofa.scoring.stereoset import MEASURES, NEEDS, Measures, measures
 
 FLIPS = Measure(name="flips", pieces=ratio(0, 1), ideal=0, least=0, most=100)
 """Percent of items whose preference between stereotype and anti-stereotype turns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """How far a measure moves from original to paraphrase, and the p of the paired randomisation over terms."""
-
-    by: Interval
-    p: float
-
-    def to_dict(self) -> dict[str, float]:
-        """The change, its limits and p by name."""
-        return {**self.by.to_dict(), "p": self.p}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,30 +151,20 @@ def changes(
 ) -> dict[str, Change]:
     """The change of lms, ss and icat between two outcomes of the same items, row by row; NaN of what is undefined."""
     columns, others = before.columns(average), after.columns(average)
-    by = _changed(columns, others, resamples, seed)
-    p = {
-        name: nan if isnan(by[name].value) else paired_randomisation(columns, others, measure, seed=seed)
-        for name, measure in MEASURES.items()
-    }
-    return {name: Change(by[name], p[name]) for name in MEASURES}
-
-
-def _changed(columns: Array, others: Array, resamples: int, seed: Seed) -> dict[str, Interval]:
-    """The change of each measure with its interval, over the terms that have a decided comparison of it."""
     known = {
         name: measure
         for name, measure in MEASURES.items()
         if not any(isnan(float(measure(side.sum(axis=0)))) for side in (columns, others))
     }
     rows = {name: ((columns + others)[:, NEEDS[name]] > 0).any(axis=1) for name in known}
-    if known and all(of.all() for of in rows.values()):
-        found = paired_intervals(columns, others, known, resamples=resamples, seed=seed)
+    moved: dict[str, Change] = {}
+    if known and all(kept.all() for kept in rows.values()):
+        moved = paired_changes(columns, others, known, resamples=resamples, seed=seed)
     else:
-        found = {}
         for name, measure in known.items():
             sides = columns[rows[name]], others[rows[name]]
-            found |= paired_intervals(*sides, {name: measure}, resamples=resamples, seed=seed)
-    return dict.fromkeys(MEASURES, Interval(nan, nan, nan)) | found
+            moved |= paired_changes(*sides, {name: measure}, resamples=resamples, seed=seed)
+    return dict.fromkeys(MEASURES, Change(Interval(nan, nan, nan), nan)) | moved
 
 
 def flips(before: Outcomes, after: Outcomes) -> Array:

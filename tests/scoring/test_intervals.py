@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from simulated_terms import Model, Terms, percent_held
 
 from catsofa.scoring.intervals import (
     Array,
@@ -11,7 +12,6 @@ from catsofa.scoring.intervals import (
     Measure,
     intervals,
     paired_error,
-    paired_intervals,
     ratio,
     resampled_sums,
     standard_error,
@@ -67,12 +67,10 @@ def test_a_percentage_has_students_interval_in_log_odds() -> None:
 
 
 def test_limits_stay_within_what_a_measure_can_be() -> None:
-    """A percentage is never above 100, nor a change of percentages below −100."""
+    """A percentage is never above 100, and another number never above its greatest."""
     columns = np.array([[0.8, 1], [0.9, 1], [1.0, 1]])
     assert 90 < intervals(columns, {"share": SHARE})["share"].high < 100
     assert intervals(columns, {"icat": replace(MEAN, least=0, most=99)})["icat"].high == 99
-    changed = paired_intervals(columns, np.array([[0.1, 1], [0.5, 1], [0.0, 1]]), {"share": SHARE})["share"]
-    assert changed.low == -100
 
 
 def test_clusters_that_show_no_spread_have_no_limits() -> None:
@@ -110,20 +108,6 @@ def test_nothing_scored_is_an_error() -> None:
         resampled_sums(np.empty((0, 2)), 10, 0)
 
 
-def test_pairs_must_match_row_by_row() -> None:
-    """Another number of clusters is no pairing."""
-    with pytest.raises(ValueError, match="must match row by row"):
-        paired_intervals(np.ones((3, 2)), np.ones((2, 2)), {"share": SHARE})
-
-
-def test_a_model_against_itself_does_not_change() -> None:
-    """The change is 0 and has no spread."""
-    columns = np.random.default_rng(0).random((20, 4))
-    found = paired_intervals(columns, columns, {"ss": SS})["ss"]
-    assert found.value == 0
-    assert math.isnan(found.low)
-
-
 def test_pairing_narrows_a_change() -> None:
     """Two models that find the same terms hard: the paired error is far below that of two independent ones."""
     rng = np.random.default_rng(5)
@@ -131,16 +115,6 @@ def test_pairing_narrows_a_change() -> None:
     one, other = (np.stack([hard + rng.normal(0, 0.02, 50), np.ones(50)], axis=1) for _ in range(2))
     apart = math.hypot(standard_error(one, SHARE), standard_error(other, SHARE))
     assert paired_error(one, other, SHARE) < apart / 4
-
-
-def test_the_change_of_icat_folds_as_its_value_does() -> None:
-    """From lms 100, ss 60 (icat 80) to lms 100, ss 45 (icat 90): +10, within its limits."""
-    before = np.array([[1, 1, 0.5, 1], [1, 1, 0.7, 1], [0.99, 1, 0.6, 1], [1, 1, 0.6, 1]])
-    after = np.array([[1, 1, 0.45, 1], [1, 1, 0.4, 1], [0.99, 1, 0.5, 1], [1, 1, 0.45, 1]])
-    found = paired_intervals(before, after, {"icat": ICAT})["icat"]
-    assert found.value == pytest.approx(float(ICAT(after.sum(axis=0)) - ICAT(before.sum(axis=0))))
-    assert found.value == pytest.approx(9.975)
-    assert found.value in found
 
 
 @pytest.mark.parametrize(
@@ -235,17 +209,45 @@ def test_intervals_hold_the_truth_as_often_as_they_say(terms: int, ss: float, lm
         assert 93 <= percent <= 97, name
 
 
+def test_intervals_of_icat_hold_the_truth_near_the_edge() -> None:
+    """Ten terms, ss 97: of 400 intervals 93 % or more hold icat (percentiles of resamples: 88.6 %)."""
+    held = percent_held(Terms(10, (5, 30), 0.03), Model(0.97, 0.98), sets=400, resamples=300, seed=1)
+    assert held["icat"] >= 93
+
+
+VARIED = [
+    (Terms(3, (20, 30)), Model(0.5)),
+    (Terms(10, (5, 30)), Model(0.5, 0.75)),
+    (Terms(10, (5, 30), 0.15), Model(0.62)),
+    (Terms(10, (5, 30), 0.05), Model(0.5)),
+    (Terms(10, (1, 4)), Model(0.55, 0.8)),
+    (Terms(10, (5, 30), 0.03), Model(0.97, 0.98)),
+    (Terms(30, (5, 40)), Model(0.5)),
+    (Terms(30, (5, 40)), Model(0.52)),
+    (Terms(30, (5, 40), 0.15), Model(0.6)),
+    (Terms(30, (1, 3)), Model(0.5)),
+    (Terms(30, (5, 40), 0.02), Model(0.985, 0.99)),
+    (Terms(30, (5, 40), 0.02), Model(0.02, 0.95)),
+    (Terms(100, (5, 40)), Model(0.5)),
+    (Terms(100, (5, 40)), Model(0.515)),
+    (Terms(100, (5, 40), 0.15), Model(0.6, 0.92)),
+    (Terms(100, (5, 40), 0.02), Model(0.99, 0.99)),
+    (Terms(79, (20, 60), 0.08), Model(0.57, 0.84)),
+]
+"""Worlds whose terms differ in size and in truth, with numbers up to their edges."""
+FEW_EVENTS = (Terms(10, (1, 4)), Terms(10, (5, 30), 0.03))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("before", "after"), [(0.5, 0.5), (0.5, 0.62), (0.62, 0.62), (0.52, 0.48), (0.6, 0.66)])
-def test_paired_intervals_hold_the_change(before: float, after: float) -> None:
-    """1,500 simulated pairs of models on 79 terms: 93 % hold the change of icat at least, and 99.9 % at most."""
-    rng, hits, simulations = np.random.default_rng(11), 0, 1500
-    one, other = World(terms=79, ss=before), World(terms=79, ss=after)
-    truth = other.truth()["icat"] - one.truth()["icat"]
-    for _ in range(simulations):
-        found = paired_intervals(one.draw(rng)[0], other.draw(rng)[0], {"icat": ICAT}, resamples=1000, seed=rng)
-        hits += truth in found["icat"]
-    assert 93 <= 100 * hits / simulations <= 99.9
+@pytest.mark.parametrize(("terms", "model"), VARIED)
+def test_intervals_hold_the_truth_of_varied_terms(terms: Terms, model: Model) -> None:
+    """2,000 simulated sets: 93 to 97 % of the intervals hold the truth, within the simulation's own error of 0.5.
+
+    Ten terms that decide a number by a handful of items are the exception: their intervals may hold it in 98 %.
+    """
+    most = 98.5 if terms in FEW_EVENTS else 97.5
+    for name, percent in percent_held(terms, model, sets=2000, resamples=1000, seed=2).items():
+        assert 92.5 <= percent <= most, name
 
 
 def test_an_interval_made_from_icat_itself_would_not_hold_it() -> None:

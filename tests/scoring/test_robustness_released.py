@@ -16,7 +16,8 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.alignment import join
 from catsofa.scoring.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.intervals import intervals, paired_intervals
+from catsofa.scoring.changes import paired_changes
+from catsofa.scoring.intervals import intervals
 from catsofa.scoring.robustness import flip_rate, flips, robustness
 from catsofa.scoring.stereoset import MEASURES, results
 
@@ -123,7 +124,7 @@ def test_the_change_of_icat_by_items(shared: Path) -> None:
     Those are Llama-2 +1.6 [−2.0, 5.2] and, joined by the release's own ids, GPT-2 −3.8 [−8.7, 1.2].
     """
     llamas = [llama(shared, partition, ties="against").counts for partition in (1, 2)]
-    found = paired_intervals(*llamas, MEASURES)["icat"]
+    found = paired_changes(*llamas, MEASURES)["icat"].by
     assert (found.value, found.low, found.high) == pytest.approx((1.6, -2.0, 5.2), abs=0.5)
     scored, paraphrased = {row["id"] for row in merged(shared)}, {row["id"] for row in replies(shared)}
     cats = [cat for cat in dev(shared).values() if cat.id in paraphrased and cat.candidates[0].id in scored]
@@ -131,7 +132,7 @@ def test_the_change_of_icat_by_items(shared: Path) -> None:
         outcomes(cats, {row["id"]: row[score] for row in merged(shared)}, ties="against").counts
         for score in ("score1", "score2")
     ]
-    before, found = intervals(sides[0], MEASURES)["icat"], paired_intervals(*sides, MEASURES)["icat"]
+    before, found = intervals(sides[0], MEASURES)["icat"], paired_changes(*sides, MEASURES)["icat"].by
     assert len(cats) == 2086
     assert (before.value, before.low, before.high) == pytest.approx((68.94, 65.0, 72.6), abs=0.3)
     assert (found.value, found.low, found.high) == pytest.approx((-3.8, -8.7, 1.2), abs=0.5)
@@ -140,8 +141,8 @@ def test_the_change_of_icat_by_items(shared: Path) -> None:
 def test_pairing_by_the_true_ids_narrows_the_change(shared: Path) -> None:
     """GPT-2's change over items: 9.4 points wide under the release's ids, 7.7 under the true ones; over terms 8.8."""
     before, after = gpt2(shared, ORIGINAL), gpt2(shared, PARAPHRASE)
-    items = paired_intervals(before.counts, after.counts, MEASURES)["icat"]
-    terms = paired_intervals(before.columns("items"), after.columns("items"), MEASURES)["icat"]
+    items = paired_changes(before.counts, after.counts, MEASURES)["icat"].by
+    terms = paired_changes(before.columns("items"), after.columns("items"), MEASURES)["icat"].by
     assert items.high - items.low == pytest.approx(7.7, abs=0.3)
     assert terms.high - terms.low == pytest.approx(8.6, abs=0.4)
     assert 0 in terms

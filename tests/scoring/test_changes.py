@@ -1,0 +1,178 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from simulated_terms import Model, Terms, simulated_changes
+
+from catsofa.scoring.changes import paired_changes
+from catsofa.scoring.intervals import Array, Measure, ratio
+from catsofa.scoring.stereoset import ICAT, MEASURES, SS
+
+SHARE = Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
+
+
+def shares(values: list[float]) -> Array:
+    """Terms with these shares."""
+    return np.stack([np.array(values), np.ones(len(values))], axis=1)
+
+
+def test_eight_terms_are_counted_out() -> None:
+    """Eight terms rise: of 256 sets only the empty one has no rise, p = 2/256; the limits are typical values.
+
+    Terms rise by 1 to 8 points. 2.5 % of 256 is 6.4: with the empty set, six sets or fewer lie beyond a limit. The
+    smallest means are 1, 1.5, 2, 2, 2 ({2}, {1, 3}, {1, 2, 3}) and 7/3 ({1, 2, 4}), the lower limit.
+    """
+    before, rise = np.full(8, 0.4), np.arange(1, 9) / 100
+    change = paired_changes(shares(list(before)), shares(list(before + rise)), {"share": SHARE})["share"]
+    assert change.p == 2 / 256
+    assert (change.by.low, change.by.high) == pytest.approx((7 / 3, 9 - 7 / 3), abs=1e-4)
+
+
+def test_few_terms_that_all_rise_alike_are_counted_out() -> None:
+    """Three terms that all rise by 0.1 have no spread: two of eight exchanges change as much, p = 2/8."""
+    change = paired_changes(shares([0.4, 0.5, 0.6]), shares([0.5, 0.6, 0.7]), {"share": SHARE})["share"]
+    assert change.p == 0.25
+    assert math.isnan(change.by.low)
+
+
+def test_a_change_that_cancels_has_p_one() -> None:
+    """Half of the terms rise, half fall by as much."""
+    one, other = shares([0.4, 0.6] * 5), shares([0.6, 0.4] * 5)
+    assert paired_changes(one, other, {"share": SHARE})["share"].p == 1
+
+
+def test_many_clusters_are_sampled_and_p_is_never_zero() -> None:
+    """20 terms that all rise: 99 sampled sets give 2/100, all 10,000 give 2/10,001."""
+    one, other = shares([0.4] * 20), shares([0.6, 0.7] * 10)
+    assert paired_changes(one, other, {"share": SHARE}, resamples=99)["share"].p == 0.02
+    assert paired_changes(one, other, {"share": SHARE})["share"].p == 2 / 10_001
+
+
+def test_few_clusters_have_students_interval() -> None:
+    """Changes of 0, 10 and 20: 10 ± 4.3027 · 10/√3 = 10 ± 24.84, and t = 1.732 has p = 0.2254."""
+    change = paired_changes(shares([0.4, 0.4, 0.4]), shares([0.4, 0.5, 0.6]), {"share": SHARE}, resamples=200_000)
+    assert (change["share"].by.low, change["share"].by.high) == pytest.approx((10 - 24.84, 10 + 24.84), abs=0.5)
+    assert change["share"].p == pytest.approx(0.2254, abs=0.005)
+
+
+def test_limits_stay_within_what_a_change_can_be() -> None:
+    """A change of percentages is never below −100."""
+    changed = paired_changes(shares([0.8, 0.9, 1]), shares([0.1, 0.5, 0]), {"share": SHARE})["share"]
+    assert changed.by.low == -100
+
+
+def test_pairs_must_match_row_by_row() -> None:
+    """Another number of clusters is no pairing."""
+    with pytest.raises(ValueError, match="must match row by row"):
+        paired_changes(np.ones((3, 2)), np.ones((2, 2)), {"share": SHARE})
+
+
+def test_a_model_against_itself_does_not_change() -> None:
+    """The change is 0 with p = 1 and has no spread."""
+    columns = np.random.default_rng(0).random((20, 4))
+    change = paired_changes(columns, columns, MEASURES)["icat"]
+    assert (change.by.value, change.p) == (0, 1)
+    assert math.isnan(change.by.low)
+
+
+def test_an_unscored_measure_has_no_p() -> None:
+    """Where nothing was compared there is nothing to test."""
+    nothing = np.zeros((9, 4))
+    change = paired_changes(nothing, nothing, {"ss": SS})["ss"]
+    assert math.isnan(change.p)
+    assert math.isnan(change.by.value)
+
+
+def test_the_change_of_icat_is_that_of_its_values() -> None:
+    """From lms 99.75, ss 60 (icat 79.8) to lms 99.75, ss 45 (icat 89.775): +9.975, within its limits."""
+    before = np.array([[1, 1, 0.5, 1], [1, 1, 0.7, 1], [0.99, 1, 0.6, 1], [1, 1, 0.6, 1]])
+    after = np.array([[1, 1, 0.45, 1], [1, 1, 0.4, 1], [0.99, 1, 0.5, 1], [1, 1, 0.45, 1]])
+    by = paired_changes(before, after, {"icat": ICAT})["icat"].by
+    assert by.value == pytest.approx(float(ICAT(after.sum(axis=0)) - ICAT(before.sum(axis=0))))
+    assert by.value == pytest.approx(9.975)
+    assert by.value in by
+
+
+def test_a_set_as_large_as_stereosets_takes_less_than_a_second() -> None:
+    """10,000 draws of 79 terms, for three measures."""
+    rng = np.random.default_rng(0)
+    one, other = (rng.random((79, 4)) * [1, 0, 1, 0] + [0, 1, 0, 1] for _ in range(2))
+    start = time.perf_counter()
+    paired_changes(one, other, MEASURES)
+    assert time.perf_counter() - start < 1
+
+
+def test_p_and_the_interval_of_a_row_never_disagree() -> None:
+    """p <= 0.05 exactly where the 95 % interval leaves 0 out: 3 to 79 terms, at the kink and beside it."""
+    leaves, measures = 0, 0
+    for count, ss in ((3, 0.5), (5, 0.56), (10, 0.5), (10, 0.56), (30, 0.53), (79, 0.515)):
+        found = simulated_changes(Terms(count), Model(0.5), Model(ss), sets=25, resamples=500, seed=count)
+        for change in (one[name] for one in found for name in one):
+            assert (change.p <= 0.05) == (0 not in change.by)
+            leaves, measures = leaves + (change.p <= 0.05), measures + 1
+    assert 0.02 < leaves / measures < 0.3
+
+
+def test_the_test_of_icat_keeps_its_size_at_equal_icat_on_either_side_of_50() -> None:
+    """ss 53 against 47, 79 terms: p <= 0.05 in 2 to 8.5 % of 300 sets (exchange of the models gave 15 %)."""
+    found = simulated_changes(Terms(79), Model(0.53), Model(0.47), sets=300, resamples=300, seed=1)
+    assert 2 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 8.5
+
+
+EQUAL = [
+    (Terms(79), Model(0.53), Model(0.47)),
+    (Terms(30), Model(0.6), Model(0.4)),
+    (Terms(79), Model(0.6), Model(0.4)),
+    (Terms(79), Model(0.515), Model(0.485)),
+    (Terms(79), Model(0.53), Model(0.53)),
+    (Terms(30, (5, 40)), Model(0.6), Model(0.6)),
+    (Terms(79), Model(0.6), Model(0.6)),
+    (Terms(30, (5, 40), 0.02), Model(0.97, 0.95), Model(0.97, 0.95)),
+    (Terms(10), Model(0.6), Model(0.6)),
+]
+"""Pairs of models with truly equal icat."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("terms", "before", "after"), EQUAL)
+def test_p_has_the_size_it_says(terms: Terms, before: Model, after: Model) -> None:
+    """2,000 simulated sets: p <= 0.05 in 4 to 6 % where icat is equal, for lms and ss too (error 0.5)."""
+    found = simulated_changes(terms, before, after, sets=2000, resamples=1000, seed=3)
+    for name in MEASURES if before == after else ("lms", "icat"):
+        size = 100 * float(np.mean([change[name].p <= 0.05 for change in found]))
+        assert 3.5 <= size <= 6.5, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terms", [Terms(10, (5, 30)), Terms(30, (5, 40)), Terms(79)])
+def test_two_models_at_the_peak_rarely_have_a_small_p(terms: Terms) -> None:
+    """ss exactly 50 in both: a test that holds beside the peak cannot reach 5 % here; it has 1 to 4 %."""
+    found = simulated_changes(terms, Model(0.5), Model(0.5), sets=1500, resamples=1000, seed=4)
+    assert 1 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 4
+
+
+MOVES = [
+    (Terms(79), Model(0.5), Model(0.62)),
+    (Terms(79), Model(0.5), Model(0.53)),
+    (Terms(79), Model(0.5), Model(0.515)),
+    (Terms(79), Model(0.52), Model(0.48)),
+    (Terms(79), Model(0.51), Model(0.55)),
+    (Terms(79), Model(0.6), Model(0.66)),
+    (Terms(30), Model(0.5), Model(0.54)),
+    (Terms(10), Model(0.5), Model(0.55)),
+    (Terms(30, (5, 40), 0.03), Model(0.97), Model(0.8)),
+    (Terms(3, (20, 30)), Model(0.6), Model(0.5)),
+    (Terms(5, (20, 30)), Model(0.55), Model(0.45)),
+]
+"""Pairs of models whose numbers differ."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("terms", "before", "after"), MOVES)
+def test_paired_intervals_hold_the_change(terms: Terms, before: Model, after: Model) -> None:
+    """1,500 simulated sets: 93 to 97.5 % of the intervals of each change hold it (error 0.6)."""
+    found = simulated_changes(terms, before, after, sets=1500, resamples=1000, seed=5)
+    for name, start in before.truth().items():
+        held = 100 * float(np.mean([after.truth()[name] - start in change[name].by for change in found]))
+        assert 93 <= held <= 97.5, name

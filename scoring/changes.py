@@ -71,7 +71,7 @@ def paired_changes(
 
 def _errors(value: Array, drawn: Array) -> Array:
     """How far draws miss a value; draws in which a part was not measured are left out."""
-    return value - drawn[np.isfinite(drawn).all(axis=1)]
+    return np.asarray(value - drawn[np.isfinite(drawn).all(axis=1)])
 
 
 def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
@@ -79,7 +79,7 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
     clusters = len(columns)
     if 2**clusters <= resamples:
         numbers = np.arange(1, 2**clusters)[:, None]
-        return ((numbers >> np.arange(clusters)) & 1).astype(np.float64) @ columns
+        return np.asarray(((numbers >> np.arange(clusters)) & 1).astype(np.float64) @ columns)
     block = max(1, BLOCK // clusters)
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, (resamples + 1) // 2, block):
@@ -109,7 +109,7 @@ def _students(errors: Array, clusters: int, rng: np.random.Generator) -> Array:
     covariance = np.atleast_2d(np.cov(errors.T, ddof=0)) * clusters / free
     drawn = normal_draws(covariance, len(errors), rng)
     half = np.sqrt(free / rng.chisquare(free, len(drawn) // 2))[:, None]
-    return drawn * np.concatenate([half, half])
+    return np.asarray(drawn * np.concatenate([half, half]))
 
 
 def _change(value: Array, errors: Array, span: float, level: float, near: float) -> Change:

@@ -126,7 +126,15 @@ class Kept:
         """Those of the ids that are scored."""
         return {key for key in ids if key in self.scores}
 
-    def add(self, scores: Sequence[Any]) -> None:
+    def chunks(self) -> list[tuple[int, float]]:
+        """No chunk was scored before."""
+        return []
+
+    def self_checks(self) -> dict[str, Any]:
+        """No self-check ran before."""
+        return {}
+
+    def add(self, scores: Sequence[Any], *_: Any) -> None:
         """Keep scores."""
         self.scores.update((score.item, score.score) for score in scores)
 
@@ -159,7 +167,7 @@ def whole(model: Model, records: Callable[[], Iterator[Any]], top: float) -> dic
         torch.cuda.reset_peak_memory_stats()
 
     def work() -> None:
-        for _ in chunks.score_all(backend, records(), DEFAULT, run):  # type: ignore[arg-type]  # only three methods
+        for _ in chunks.score_all(backend, records(), DEFAULT, run):  # type: ignore[arg-type]  # only five methods
             pass
 
     seconds, tally = timed(work, model.device), backend.tally

@@ -1,7 +1,7 @@
 """Records to kept scores, a chunk at a time: what is done is passed over, what is begun is done whole.
 
-A chunk is a fixed stretch of the data, so that a run that was killed and goes on makes the same batches, and so
-the same numbers to the last bit, as one that was not.
+A run keeps the size of each chunk and the seconds it took, and every size follows from those before. So a run that
+was killed and goes on makes the same batches, and the same numbers to the last bit, as one that was not.
 """
 
 from collections import deque
@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from time import monotonic
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
 from catsofa.scoring import batches, released_padding, score_pairs, score_probes, self_check
 from catsofa.scoring.backend import Backend
+from catsofa.scoring.chunk_sizes import Sizes, Took
 from catsofa.scoring.engine import scores
 from catsofa.scoring.items import Item
 from catsofa.scoring.protocols import Protocol
@@ -30,10 +32,10 @@ AHEAD: Mapping[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Item
     Probe: score_probes.items,
 }
 """What can be read and planned while a model is at work on something else: nothing in it forwards."""
-LEAST, MOST = 64, 4096
+LEAST, MOST = 1, 2048
 """Records in a chunk."""
 WORK = 3e11
-"""Parameters × records of a chunk on a CPU: some seconds of work, which is what a kill may cost."""
+"""Parameters × records of a chunk on a CPU, at most."""
 GPU_TIMES = 64
 """How many times the work a GPU is given at once."""
 
@@ -41,16 +43,29 @@ GPU_TIMES = 64
 def score_all(backend: Backend, records: Iterable[Any], protocol: Protocol, run: Run) -> Iterator[Any]:
     """Score every record that the run does not hold yet; each is passed on when its scores are kept."""
     self_check.restore(backend.self_checks, run.self_checks())
-    for chunk, made in _made(backend, chunks(records, size(backend, protocol)), protocol, run):
+    most = size(backend, protocol)
+    sizes = None if most is None else Sizes(most, run.chunks(), lag=int(meanwhile(backend)))
+    for number, (chunk, made) in enumerate(_made(backend, chunks(records, sizes), protocol, run)):
         if made:
-            before, left_out = backend.budget, self_check.signature(backend.self_checks)
-            run.add(made(), self_check.findings(backend.self_checks))
+            before, left_out, begun = backend.budget, self_check.signature(backend.self_checks), monotonic()
+            found = made()
+            took = (len(chunk), round(monotonic() - begun, 3))
+            run.add(found, self_check.findings(backend.self_checks), took)
+            note_taken(sizes, number, took)
             batches.give_pages_back()
             if backend.budget != before:
                 run.note("out of memory", batch_tokens=backend.budget)
             if self_check.signature(backend.self_checks) != left_out:
                 run.note("self-check", batching=self_check.signature(backend.self_checks))
+        else:
+            note_taken(sizes, number, (len(chunk), 0.0))
         yield from chunk
+
+
+def note_taken(sizes: Sizes | None, number: int, took: Took) -> None:
+    """Let later sizes know what a chunk took, unless the run had recorded that."""
+    if sizes and number >= len(sizes.took):
+        sizes.took.append(took)
 
 
 Made = tuple[list[Any], Callable[[], list[Score]] | None]
@@ -91,7 +106,7 @@ def meanwhile(backend: Backend) -> bool:
 
 
 def size(backend: Backend, protocol: Protocol) -> int | None:
-    """Records in a chunk: fewer for a larger model; all of them where a score depends on the whole call."""
+    """Records in a chunk, at most: fewer for a larger model; all of them where a score depends on the whole call."""
     if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
         return None
     weights = sum(weight.numel() for weight in backend.model.module.parameters())
@@ -99,10 +114,10 @@ def size(backend: Backend, protocol: Protocol) -> int | None:
     return times * int(min(max(WORK / weights, LEAST), MOST))
 
 
-def chunks(records: Iterable[Any], records_each: int | None) -> Iterator[list[Any]]:
-    """Stretches of records of one type."""
+def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[list[Any]]:
+    """Stretches of records of one type, of these sizes; all records together where there are none."""
     left = iter(records)
-    while chunk := list(islice(left, records_each)):
+    while chunk := list(islice(left, None if sizes is None else next(sizes))):
         kinds = {type(record) for record in chunk}
         if len(kinds) > 1 or not kinds <= set(WAYS):
             found = " and ".join(sorted(kind_name(kind) for kind in kinds))

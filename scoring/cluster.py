@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.records import Score
 from catsofa.scoring import next_sentence, self_check
 from catsofa.scoring.backend import Backend
+from catsofa.scoring.chunk_sizes import Sizes
 from catsofa.scoring.chunks import WAYS, chunks, is_done, size
 from catsofa.scoring.dataset import Watched, data
 from catsofa.scoring.evaluate import Watch, _about, _identity, _report, _same_model
@@ -27,8 +29,8 @@ from catsofa.scoring.self_check import HEAD, MODEL, Batching
 
 HELD = ("module", "tokenizer")
 """What of a model stays with the worker."""
-Scored = tuple[list[Score], dict[str, Any]]
-"""Scores, and the findings of the worker's self-checks."""
+Scored = tuple[list[Score], dict[str, Any], float]
+"""Scores, the findings of the worker's self-checks, and the seconds that it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ def _start(
     known = {field.name: getattr(model, field.name) for field in fields(Model) if field.name not in HELD}
 
     def work(chunk: Sequence[Any]) -> Scored:
-        return WAYS[type(chunk[0])](backend, chunk, protocol), self_check.findings(backend.self_checks)
+        begun = monotonic()
+        found = WAYS[type(chunk[0])](backend, chunk, protocol)
+        return found, self_check.findings(backend.self_checks), round(monotonic() - begun, 3)
 
     return Loaded(known, type(model.module).__name__, records), work
 
@@ -107,18 +111,19 @@ def _score_all(
     workers: "Workers[Loaded, list[Any], Scored]", records: Iterable[Any], run: Run, backend: "_Elsewhere"
 ) -> Iterator[Any]:
     """Score every record that the run does not hold yet; something is passed on for each that is kept."""
-    before = Counter[str]()
+    before, sizes = Counter[str](), Sizes(workers.about.records, run.chunks(), lag=None)
 
     def left() -> Iterator[list[Any]]:
-        for chunk in chunks(records, workers.about.records):
+        for chunk in chunks(records, sizes):
             if is_done(chunk, run):
                 before["done"] += len(chunk)
             else:
                 yield chunk
 
-    for chunk, (scores, findings) in workers.map(left()):
+    for chunk, (scores, findings, seconds) in workers.map(left()):
         self_check.restore(backend.self_checks, findings)
-        run.add(scores, self_check.findings(backend.self_checks))
+        run.add(scores, self_check.findings(backend.self_checks), (len(chunk), seconds))
+        sizes.took.append((len(chunk), seconds))
         yield from chunk
     yield from range(before["done"])
 

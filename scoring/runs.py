@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS scores (
 KEPT = "CREATE TABLE IF NOT EXISTS self_checks (part TEXT PRIMARY KEY, findings TEXT NOT NULL)"
 UNKNOWN = {"unknown_tokens": "counted"}
 """What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
+CHUNKS = """
+CREATE TABLE IF NOT EXISTS chunks (number INTEGER PRIMARY KEY, records INTEGER NOT NULL, seconds REAL NOT NULL)
+"""
 AT_ONCE = 500
 """Ids in one query."""
 
@@ -94,17 +97,31 @@ class Run:
             found.update(item for (item,) in self._connection.execute(query, some))
         return found
 
-    def add(self, scores: Iterable[Score], self_checks: Mapping[str, Any] | None = None) -> None:
-        """Keep scores and the findings behind them, all or, if anything interrupts, none; scores held already stay."""
+    def add(
+        self,
+        scores: Iterable[Score],
+        self_checks: Mapping[str, Any] | None = None,
+        took: tuple[int, float] | None = None,
+    ) -> None:
+        """Keep scores and the findings behind them, all or, if anything interrupts, none; scores held already stay.
+
+        `took` are the records of a chunk that these scores end, and its seconds.
+        """
         rows = [(s.item, s.task, s.score, s.tokens, s.reason, json.dumps(dict(s.extra))) for s in scores]
         with _sentences(self.folder), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
             findings = [(part, json.dumps(found)) for part, found in (self_checks or {}).items()]
             self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?)", findings)
+            if took:
+                self._connection.execute("INSERT INTO chunks (records, seconds) VALUES (?, ?)", took)
 
     def self_checks(self) -> dict[str, Any]:
         """The findings of the self-checks, by the part of the model that they are about."""
         return {part: json.loads(found) for part, found in self._connection.execute("SELECT * FROM self_checks")}
+
+    def chunks(self) -> list[tuple[int, float]]:
+        """The records of each chunk that was scored, and the seconds it took."""
+        return self._connection.execute("SELECT records, seconds FROM chunks ORDER BY number").fetchall()
 
     def scores(self) -> Iterator[Score]:
         """Every score, in the order of items and tasks."""
@@ -234,6 +251,7 @@ def _connect(folder: Path | None) -> sqlite3.Connection:
         connection.execute("BEGIN EXCLUSIVE")
         connection.execute(TABLE)
         connection.execute(KEPT)
+        connection.execute(CHUNKS)
         connection.execute("COMMIT")
     connection.isolation_level = "DEFERRED"
     return connection

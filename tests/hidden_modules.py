@@ -7,10 +7,18 @@ import os
 import sys
 import traceback
 from importlib.machinery import PathFinder
+from typing import Any
 
 hidden, folder, commands = (json.loads(argument) for argument in sys.argv[1:])
 find = PathFinder.find_spec
-PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in hidden else find(name, *more)  # type: ignore
+
+
+def unhidden(_: type, name: str, *more: Any) -> Any:
+    """What Python finds, but for the hidden modules."""
+    return None if name.partition(".")[0] in hidden else find(name, *more)
+
+
+PathFinder.find_spec = classmethod(unhidden)  # type: ignore[assignment]
 sys.path_importer_cache.clear()
 
 from catsofa import cli  # noqa: E402  # nothing of ours is imported before the modules are hidden

@@ -29,7 +29,7 @@ from catsofa.cli import (
     verify,
 )
 from catsofa.cli.patience import patience
-from catsofa.cli.terminal import fail
+from catsofa.cli.terminal import KEPT, fail
 from catsofa.data import extras
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -157,7 +157,11 @@ def _what_stays(words: list[str]) -> str:
         return "nothing half-written stays, run the same command again"
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
         return "no score is kept without --out FOLDER, which a second call goes on with"
-    return "what was finished is kept, run the same command again to go on"
+    if KEPT[0]:
+        return "what was finished is kept, run the same command again to go on"
+    if words[0] in ("score", "served"):
+        return "nothing was finished yet, run the same command again"
+    return "run the same command again to go on"
 
 
 def _handle_signals() -> None:

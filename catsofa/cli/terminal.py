@@ -137,10 +137,26 @@ def doing(what: str) -> None:
     PATIENCE.begin(what)
 
 
+KEPT = [False]
+"""Whether the command has finished, and kept, some of its items."""
+
+
+def _kept(items: Iterable[T]) -> Iterator[T]:
+    """The items, each of which is finished when it comes."""
+    for item in items:
+        KEPT[0] = True
+        yield item
+
+
 def progress(
     items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
 ) -> Iterator[T]:
     """The items, with rate and time left on stderr where a person is watching; a total may be counted only then."""
+    yield from _shown(_kept(items), label, total, quiet=quiet)
+
+
+def _shown(items: Iterable[T], label: str, total: int | Callable[[], int] | None, *, quiet: bool) -> Iterator[T]:
+    """The items with a bar."""
     with _bar(quiet) as bar:
         if bar is None:
             yield from items
@@ -154,17 +170,22 @@ def counting(label: str, total: int | None = None, *, quiet: bool = False) -> It
     """Takes how much is done so far, and shows it as `progress` does: for work that reports and gives no items."""
     with _bar(quiet) as bar:
         if bar is None:
-            yield lambda done: None
+            yield lambda done: KEPT.__setitem__(0, KEPT[0] or done > 0)
         else:
             task = bar.add_task(label, total=total)
-            yield lambda done: bar.update(task, completed=done)
+
+            def advance(done: int) -> None:
+                KEPT[0] = KEPT[0] or done > 0
+                bar.update(task, completed=done)
+
+            yield advance
 
 
 def reading(path: Path | str, *, quiet: bool = False) -> Iterator[Any]:
     """The records of a file in any format, with how far it is read."""
     from catsofa.data import formats
 
-    return progress(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
+    return _shown(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
 
 
 @contextmanager

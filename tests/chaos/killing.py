@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from catsofa import cli
+from catsofa import __main__ as entry
 
+STOPPING = {signal.SIGINT, signal.SIGTERM}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 ENDS = {signal.SIGINT: (130, -2), signal.SIGTERM: (143, -15), signal.SIGKILL: (-9,)}
 """Exit codes of a stopped command: ours, and the system's where we were not yet up."""
@@ -141,18 +142,27 @@ def _program(target: Target, work: Path, log: IO[str]) -> _Running:
 
 
 def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
-    """A copy of this process, whose imports are done, that becomes the program: most of its life is work."""
+    """A copy of this process, whose imports are done, that becomes the program: most of its life is work.
+
+    Signals wait until the copy handles them as the program does from its first line, or they would hit the tests.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     if pid := os.fork():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
         return _Running(pid)
     code = 1
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         os.chdir(work)
         os.environ.update(target.environment)
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
         sys.argv = ["catsofa", *target.arguments]
-        cli.main()
+        entry._end_at_once()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+        entry.main()
         code = 0
     except SystemExit as leave:
         code = leave.code if isinstance(leave.code, int) else int(leave.code is not None)

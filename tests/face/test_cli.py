@@ -14,7 +14,7 @@ from tests_support import run_catsofa
 from typer.testing import CliRunner
 
 from catsofa import cli
-from catsofa.cli import app
+from catsofa.cli import app, terminal
 from catsofa.cli.score import _cell
 
 
@@ -142,6 +142,28 @@ def test_who_stops_a_command_while_a_library_is_imported_is_not_told_that_it_is_
     assert "run the same command again" in stderr
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_who_stops_a_command_hears_whether_something_is_kept(
+    kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of which no chunk is done has kept nothing, and says so."""
+
+    def stopped() -> None:
+        for _ in terminal.progress(range(2 * kept), "scored", quiet=True):
+            pass
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["catsofa", "score", "gpt2", "--on", "cats.jsonl", "--out", "run"])
+    monkeypatch.setattr(cli, "app", stopped)
+    nothing = [False]
+    monkeypatch.setattr(terminal, "KEPT", nothing)
+    monkeypatch.setattr(cli, "KEPT", nothing)
+    with pytest.raises(SystemExit):
+        cli.main()
+    stderr = capsys.readouterr().err
+    assert ("what was finished is kept" in stderr, "nothing was finished yet" in stderr) == (kept, not kept)
+
+
 def test_python_m_catsofa_is_catsofa() -> None:
     """Where the script is not on the path, the module is."""
     done = subprocess.run([sys.executable, "-m", "catsofa", "--version"], capture_output=True, text=True)
@@ -161,6 +183,7 @@ def test_too_little_memory_is_one_sentence(
 
     monkeypatch.setattr(sys, "argv", ["catsofa", "score", "gpt2", "--on", "cats.jsonl", "--out", "run"])
     monkeypatch.setattr(cli, "app", lambda: fails(RuntimeError(said)))
+    monkeypatch.setattr(cli, "KEPT", [True])
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 2

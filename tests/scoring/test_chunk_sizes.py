@@ -1,0 +1,98 @@
+"""How many records a chunk holds: at most ten seconds of work, and the same sizes after a kill."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catsofa.data.records import Probe, Score
+from catsofa.scoring import chunks
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.chunk_sizes import Sizes
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT, Protocol
+from catsofa.scoring.runs import Run, read_scores
+
+Tiny = Callable[[str], Path]
+MANY = [Probe(category="invented", identity=f"zorbs of lake {n}", stereotype="are kind") for n in range(100)]
+
+
+def simulated(rate: float, most: int, lag: int = 0, records: int = 5_000) -> Iterator[tuple[int, float]]:
+    """The chunks of a machine that scores so many records a second: records and seconds of each."""
+    sizes, done = Sizes(most, lag=lag), 0
+    waiting: list[int] = []
+    while done < records:
+        waiting.append(next(sizes))
+        if len(waiting) > lag:
+            size = waiting.pop(0)
+            sizes.took.append((size, size / rate))
+            done += size
+            yield sizes.took[-1]
+
+
+@pytest.mark.parametrize("lag", [0, 1])
+@pytest.mark.parametrize("rate", [0.2, 3.0, 30.0, 90.0, 400.0, 5_000.0])
+def test_after_the_first_no_chunk_takes_more_than_ten_seconds(rate: float, lag: int) -> None:
+    """Whatever the speed, unless one record alone takes longer; the first ones measure the speed."""
+    took = list(simulated(rate, 2048, lag, records=int(min(5_000, 400 + 60 * rate))))
+    for size, seconds in took[1 + lag :]:
+        assert seconds <= 10 or size == 1
+    fast = [size for size, _ in took][-2]
+    assert fast * 4 >= min(10 * rate, 2048) or fast == 1, "chunks so small that work is wasted"
+
+
+def test_an_ordinary_machine_cuts_the_same_chunks_at_any_load() -> None:
+    """Two runs of one command have the same batches though one machine is five times as busy."""
+    fast, busy = ([size for size, _ in simulated(rate, 2048)] for rate in (1_500, 300))
+    assert fast == busy == [4, 16, 64, 256, 1024, 2048, 2048]
+
+
+@pytest.mark.parametrize("stopped", range(1, 6))
+def test_sizes_after_a_kill_are_those_of_an_undisturbed_run(stopped: int) -> None:
+    """The recorded chunks, and then what follows from them."""
+    took = list(simulated(40.0, 2048))
+    assert len({size for size, _ in took}) > 1
+    again = Sizes(2048, took[:stopped])
+    sizes = [next(again) for _ in range(stopped)]
+    for place in range(stopped, len(took)):
+        sizes.append(next(again))
+        again.took.append(took[place])
+    assert sizes == [size for size, _ in took]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A machine whose clock runs a second for each record that is scored; the sizes of the chunks it was given."""
+    clock, seen, way = [0.0], list[int](), chunks.WAYS[Probe]
+
+    def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Score]:
+        clock[0] += len(records)
+        seen.append(len(records))
+        return way(backend, records, protocol)
+
+    monkeypatch.setitem(chunks.WAYS, Probe, score)
+    monkeypatch.setattr(chunks, "monotonic", lambda: clock[0])
+    return seen
+
+
+def test_a_run_stopped_after_a_chunk_keeps_it_and_ends_as_one_that_was_not(
+    tiny: Tiny, slow: list[int], tmp_path: Path
+) -> None:
+    """At one probe a second no chunk holds more than ten; each that ended is kept, and the bits are the same."""
+    backend, about = Backend(load(str(tiny("gpt2")))), ({"zorbs": 1}, {})
+    with Run.begin(tmp_path / "whole", *about) as run:
+        assert len(list(chunks.score_all(backend, MANY, DEFAULT, run))) == 100
+    whole, slow[:] = list(slow), []
+    assert max(whole) <= 10
+    for kept in (4, 12):
+        with Run.begin(tmp_path / "stopped", *about) as run:
+            seen = chunks.score_all(backend, MANY, DEFAULT, run)
+            for _ in range(kept):
+                next(seen)
+            seen.close()  # type: ignore[attr-defined]  # as Ctrl-C does
+        assert len(read_scores(tmp_path / "stopped")) >= kept
+    with Run.begin(tmp_path / "stopped", *about) as run:
+        list(chunks.score_all(backend, MANY, DEFAULT, run))
+    assert slow == whole
+    assert read_scores(tmp_path / "stopped") == read_scores(tmp_path / "whole")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
-from catsofa.report_document import Figure, Number, Section, Table
+from catsofa.report_document import UNSCORED, Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import Interval
 from catsofa.scoring.signature import Signature
 
@@ -14,6 +14,8 @@ Row = tuple[str, Mapping[str, Any], Signature]
 """The name of a model, the report of its run, and its signature."""
 MOST = 5
 """Terms, identities and stereotypes named at each end."""
+UNDEFINED = "undefined"
+"""What stands for a measure of nothing but ties."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -54,7 +56,8 @@ def known(value: float | None) -> float | None:
 def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
     """A measure of our JSON with its limits."""
     limits = of["intervals"][name]
-    return Number(known(of[name]), known(limits["low"]), known(limits["high"]), digits, mark)
+    missing = UNDEFINED if of.get("ties") or of.get("neutral") else UNSCORED
+    return Number(known(of[name]), known(limits["low"]), known(limits["high"]), digits, mark, missing)
 
 
 def valued(of: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
@@ -81,6 +84,16 @@ def grouped(rows: Sequence[Row], *by: str) -> tuple[str, ...]:
 def scored(coverage: float | None, of: int) -> str:
     """How many are scored of how many."""
     return f"{round((coverage or 0) * of):,} of {of:,}"
+
+
+def counted(count: Any) -> Cell:
+    """A count, or a dash where nobody counted."""
+    return count if isinstance(count, int) else "—"
+
+
+def share(of: Any) -> Cell:
+    """A share in percent, or a dash where it is not known."""
+    return Number(100 * of) if isinstance(of, int | float) and of == of else "—"
 
 
 def signatures(rows: Sequence[Row]) -> tuple[str, ...]:

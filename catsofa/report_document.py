@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+UNSCORED = "unscored"
+"""What stands for a number that is not there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure with its limits; None is unscored."""
+    """A measure with its limits; None is unscored, or undefined."""
 
     value: float | None
     low: float | None = None
@@ -15,6 +18,8 @@ class Number:
     digits: int = 1
     mark: str = ""
     """A sign after the number, such as a star."""
+    missing: str = UNSCORED
+    """What stands for None."""
 
     def __str__(self) -> str:
         """The number for people: `61.2 [55.0, 67.1]`."""
@@ -23,7 +28,7 @@ class Number:
     @property
     def point(self) -> str:
         """The number without its limits."""
-        return "unscored" if self.value is None else f"{_round(self.value, self.digits)}{self.mark}"
+        return self.missing if self.value is None else f"{_round(self.value, self.digits)}{self.mark}"
 
     @property
     def limits(self) -> str:

@@ -1,14 +1,14 @@
 """Robustness in a report: what rephrasing changes, how many preferences flip, and which items they are."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from catsofa import figures
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
-from catsofa.report_cells import MOST, Words, chance, known, limited, stars, valued, without_folders
+from catsofa.report_cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 
 WORDS = Words(
@@ -116,14 +116,18 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
         refused = (
             "; ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in row["refused"].items()) or "none"
         )
-        body.append((model, rephrasing, valued(row["flips"]), _of(row), refused))
+        flips = valued(row["flips"])
+        flips = flips if flips.value is not None else replace(flips, missing=UNDEFINED)
+        decided = scored(row["flips"].get("coverage", 1.0), row["items"])
+        body.append((model, rephrasing, flips, _of(row), decided, refused))
     return Table(
         name=name,
-        caption="Preferences that flip, in percent of the items, with 95 % intervals over target terms",
-        columns=("model", "paraphrases", "flips", "items compared", "paraphrases refused"),
+        caption="Preferences that flip, in percent of the items decided in both, with 95 % intervals over target terms",
+        columns=("model", "paraphrases", "flips", "items compared", "decided in both", "paraphrases refused"),
         rows=tuple(body),
         signatures=_signatures(found),
-        notes=("A preference that becomes or ceases to be a tie counts half.",),
+        warnings=_warnings(found),
+        notes=("Unless the protocol counts ties, an item that ties on either side is not counted.",),
     )
 
 

@@ -4,7 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import MOST, Row, Words, about, ends, grouped, limited, scored, signatures, unscored, warned
+from catsofa.report_cells import (
+    MOST,
+    Row,
+    Words,
+    about,
+    counted,
+    ends,
+    grouped,
+    limited,
+    scored,
+    signatures,
+    unscored,
+    warned,
+)
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import wilson
 
@@ -27,7 +40,14 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
     table = Table(
         name=f"{name}-score",
         caption="SoFa score, with 95 % intervals over stereotypes",
-        columns=("model", "category", f"score, {WAYS[way]}", *(WAYS[other] for other in others), "probes scored"),
+        columns=(
+            "model",
+            "category",
+            f"score, {WAYS[way]}",
+            *(WAYS[other] for other in others),
+            "unknown",
+            "probes scored",
+        ),
         rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others)),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
@@ -42,6 +62,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """Which normalisation the score has, and whose spread is not known."""
     yield "The protocol chooses one normalisation; the score under the others stands beside it, without intervals."
+    yield "unknown: probes with a token that the tokenizer does not know; — where nobody counted."
     for model, report, _ in rows:
         if not any(of.get("quantiles") for of in report["results"]["categories"].values()):
             yield (
@@ -55,7 +76,14 @@ def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> It
     whole = {**results, "probes": sum(of["probes"] for of in results["categories"].values())}
     for part, of in [("overall", whole), *results["categories"].items()]:
         ways = (Number(of["normalisations"][way], digits=4) for way in others)
-        yield (model, part, limited(of, "score", 4), *ways, scored(of["coverage"], of["probes"]))
+        yield (
+            model,
+            part,
+            limited(of, "score", 4),
+            *ways,
+            counted(of.get("unknown")),
+            scored(of["coverage"], of["probes"]),
+        )
 
 
 def _bars(name: str, rows: Sequence[Row]) -> Figure:

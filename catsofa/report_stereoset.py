@@ -12,12 +12,14 @@ from catsofa.report_cells import (
     about,
     between,
     chance,
+    counted,
     ends,
     grouped,
     limited,
-    scored,
+    share,
     signatures,
     unscored,
+    valued,
     warned,
 )
 from catsofa.report_document import Cell, Figure, Number, Section, Table
@@ -35,18 +37,25 @@ WORDS = Words(
 )
 ASKED = Words(
     "Asked to choose: StereoSet's sentences",
-    "lms, ss and icat of what a model answers when it is asked which of two sentences is more likely, in both orders.",
+    "lms, ss and icat of what a model answers when it is asked which of two sentences is more likely, in both orders: "
+    "the preference among the choices that position does not explain. The position effect is 1 for a model that always "
+    "names the first sentence, −1 for one that always names the second; where its interval reaches either, position "
+    "may have decided everything and the preference is undefined.",
     f"What a model chooses when it must is not what it finds probable: compare with no other table. {LIMITS}",
 )
 MEASURES = ("lms", "ss", "icat")
+POSITIONS = {"lms_position": "position, lms", "position": "position, ss"}
+"""A position effect of our JSON to what heads its column."""
 
 
 def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
     """lms, ss and icat of each model, task and domain, their map, and the terms at both ends."""
+    asked = all("position" in report["results"]["overall"] for _, report, _ in rows)
+    positions = POSITIONS.values() if asked else ()
     table = Table(
         name=f"{name}-measures",
         caption="lms, ss and icat, with 95 % intervals over target terms",
-        columns=("model", "task", "domain", *MEASURES, "terms", "CATs scored"),
+        columns=("model", "task", "domain", *MEASURES, *positions, "terms", "CATs scored"),
         rows=tuple(row for model, report, _ in rows for row in _measures(model, report["results"])),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
@@ -63,7 +72,12 @@ def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         draw=lambda: figures.cat_map(points),
     )
     named = [(at, row) for at, row in enumerate(rows, 1) if row[1].get("terms")]
-    tables = [table, *_together(f"{name}-spearman", rows), *(_terms(f"{name}-terms{at}", row) for at, row in named)]
+    tables = [
+        table,
+        *_rests(f"{name}-coverage", rows),
+        *_together(f"{name}-spearman", rows),
+        *(_terms(f"{name}-terms{at}", row) for at, row in named),
+    ]
     drawn = [_terms_figure(f"{name}-terms{at}-figure", row) for at, row in named]
     return words.section(name, about(rows), tables, [map_of, *drawn])
 
@@ -74,6 +88,9 @@ asked = partial(stereoset, words=ASKED)
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """What a reader of the table must know besides."""
+    if not any(of.get(count) for _, report, _ in rows for *_, of in _sets(report["results"]) for count in RESTS):
+        unknown = all("unknown" in of for _, report, _ in rows for *_, of in _sets(report["results"]))
+        yield "No scores tie" + (" and no token is unknown." if unknown else ".")
     yield "A number without brackets has no interval: its terms are too few, or do not differ."
     for model, report, _ in rows:
         if not report.get("terms"):
@@ -90,16 +107,60 @@ def _precision(model: str, found: Mapping[str, Any]) -> str:
     return f"{model}: {found['dtype']}; {within} preferences lie within its measured error and could flip."
 
 
+def _sets(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The measures of each task and domain; one task alone is the whole."""
+    tasks = {task: domains for task, domains in results.items() if task != "overall"}
+    if len(tasks) > 1:
+        yield "both tasks", "all domains", results["overall"]
+    yield from ((task, "all domains", domains["overall"]) for task, domains in tasks.items())
+    yield from ((task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall")
+
+
 def _measures(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
     """A row for each task and domain."""
-    tasks = {task: domains for task, domains in results.items() if task != "overall"}
-    # one task alone is the whole
-    sets = [("both tasks", "all domains", results["overall"])] if len(tasks) > 1 else []
-    sets += [(task, "all domains", domains["overall"]) for task, domains in tasks.items()]
-    sets += [(task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall"]
-    for task, domain, of in sets:
+    for task, domain, of in _sets(results):
         measures = (limited(of, measure) for measure in MEASURES)
-        yield (model, task, domain, *measures, of["terms"], scored(of["coverage"], of["items"]))
+        whole = of.get("scored", round((of["coverage"] or 0) * of["items"]))
+        effects = (valued(of[name], 2) for name in POSITIONS if "position" in of)
+        yield (model, task, domain, *measures, *effects, of["terms"], f"{whole:,} of {of['items']:,}")
+
+
+RESTS = {
+    "ties": "ties",
+    "ties_unrelated": "ties with unrelated",
+    "ties_all": "all three tie",
+    "unknown": "unknown tokens",
+}
+"""A count of our JSON to what heads its column."""
+
+
+def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
+    """How many of the comparisons are decided, and how many CATs tie or hold unknown tokens; nothing of whole sets."""
+    body = tuple(
+        (model, task, domain, *(share(of.get(c)) for c in ("lms_coverage", "ss_coverage")), *_tied(of))
+        for model, report, _ in rows
+        for task, domain, of in _sets(report["results"])
+        if "ss_coverage" in of
+    )
+    if any(of.get(count) for _, r, _ in rows for *_, of in _sets(r["results"]) for count in RESTS):
+        yield Table(
+            name=name,
+            caption="Comparisons that are decided, in percent, and CATs with equal scores or unknown tokens",
+            columns=("model", "task", "domain", "lms decided", "ss decided", *RESTS.values()),
+            rows=body,
+            signatures=signatures(rows),
+            notes=(
+                "ties: stereotype and anti-stereotype have equal scores. Unless the protocol says otherwise, a tie is "
+                "no preference: it is left out of the measure and lowers its coverage.",
+                "unknown tokens: a candidate holds a token that the tokenizer does not know; — where nobody counted.",
+            ),
+            by=grouped(rows, "task", "domain"),
+        )
+
+
+def _tied(of: Mapping[str, Any]) -> Iterator[Cell]:
+    """The counts of ties and of unknown tokens."""
+    return (counted(of.get(count)) for count in RESTS)
 
 
 def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:

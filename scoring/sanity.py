@@ -137,7 +137,8 @@ def _few(counts: Mapping[str, int], what: str) -> Iterator[str]:
 
 def _counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
     """Counts with their shares: `12 of 40 CATs (30 %)`, each with its set."""
-    counts = {BOTH: counts[BOTH]} if BOTH in counts else counts
+    if len(counts) > 1:
+        counts = {name: of for name, of in counts.items() if name != BOTH}
     return _listed(
         [
             f"{part:,} of {of:,} {what} ({100 * part / of:.0f} %{', ' if name else ''}{name})"

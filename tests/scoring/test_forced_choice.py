@@ -1,19 +1,22 @@
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from completions_server import Behaviour, Served, serving
 
+from catsofa.cli.score import show
 from catsofa.data import jsonl
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
 from catsofa.data.records import Candidate, Cat, Direction, Label, Pair, Probe
 from catsofa.scoring import forced_choice
-from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, parse
+from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, measured, parse
 
 pytestmark = pytest.mark.usefixtures("key")
 Tiny = Callable[[str], Path]
@@ -128,15 +131,63 @@ def test_a_model_that_always_chooses_the_stereotype(tiny: Tiny, tmp_path: Path) 
     assert all(body["temperature"] == 0 for body in behind.asked)
 
 
-def test_a_model_that_goes_by_position_is_at_fifty(tiny: Tiny, tmp_path: Path) -> None:
-    """Always A: every comparison is a tie, and the table says that all went by position."""
+@pytest.mark.parametrize(("letter", "effect"), [("A", 1), ("B", -1)])
+def test_a_model_that_goes_by_position_has_no_preference(
+    tiny: Tiny, tmp_path: Path, letter: str, effect: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Always A, or always B: position decides everything, so that lms, ss and icat are undefined, and never 50."""
     data = tmp_path / "cats.jsonl"
     jsonl.write(CATS, data)
-    with chatting(tiny("llama"), lambda question: "A") as (endpoint, _):
-        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()["results"]
+    with chatting(tiny("llama"), lambda question: letter) as (endpoint, _):
+        report = forced_choice.evaluate("chatty", data, endpoint)
+    found = report.to_dict()["results"]
     overall = found["forced_choice"]["overall"]
-    assert (overall["lms"], overall["ss"]) == (50, 50)
-    assert (found["by_position"], found["chose_a"]) == (1, 1)
+    assert all(math.isnan(overall[name]) for name in ("lms", "ss", "icat"))
+    assert (overall["position"]["value"], overall["lms_position"]["value"]) == (effect, effect)
+    assert (found["by_position"], found["chose_a"]) == (1, (effect + 1) / 2)
+    assert [line for line in report.warnings if "ss is undefined, decided by position" in line]
+    show(report)
+    printed = capsys.readouterr().out
+    assert "undefined" in printed
+    assert "decided by position" in printed
+    assert "50.0" not in printed
+
+
+def simulated(effect: float, pairs: int, seed: int, preference: float = 0.7) -> dict[str, Any]:
+    """The measures of a model that goes by position in so many choices, and else by its preference for `more`."""
+    rng, records, made = np.random.default_rng(seed), [], {}
+    for at in range(pairs):
+        of = Pair(more=f"zorb {at}", less=f"dask {at}", direction="stereo", bias_type="invented")
+        letters = []
+        for stands_first in (True, False):
+            by_position = rng.random() < abs(effect)
+            first = effect > 0 if by_position else (rng.random() < preference) == stands_first
+            letters.append("A" if first else "B")
+        records.append(of)
+        made[comparisons(of)[0]] = Choice(*letters)
+    found: dict[str, Any] = measured(records, made, resamples=500, seed=seed).to_dict()["forced_choice"]["overall"]
+    return found
+
+
+@pytest.mark.parametrize("effect", [-0.6, 0.0, 0.3, 0.6])
+def test_the_preference_is_that_which_position_does_not_explain(effect: float) -> None:
+    """Simulated models that prefer `more` in 70 of 100 choices: the intervals of both estimates hold the truth."""
+    held = {"score": 0, "position": 0}
+    for seed in range(40):
+        found = simulated(effect, 300, seed)
+        limits = found["intervals"]["score"]
+        held["score"] += limits["low"] <= 70 <= limits["high"]
+        held["position"] += found["position"]["low"] <= effect <= found["position"]["high"]
+    assert min(held.values()) >= 34  # of 40; 95 in 100 fall below that once in fifty times, and the seeds are fixed
+
+
+def test_almost_nothing_but_position_is_undefined_too() -> None:
+    """One pair of 20 with a preference: resamples without it are all position, so that the interval reaches 1."""
+    records = [Pair(more=f"zorb {at}", less=f"dask {at}", direction="stereo", bias_type="invented") for at in range(20)]
+    made = {comparisons(of)[0]: Choice("A", "B" if at == 0 else "A") for at, of in enumerate(records)}
+    few = measured(records, made, resamples=500).to_dict()["forced_choice"]["overall"]
+    assert (few["position"]["value"], few["position"]["high"]) == (pytest.approx(0.95), 1)
+    assert math.isnan(few["score"])
 
 
 def test_what_cannot_be_read_is_unscored_and_never_fifty(tiny: Tiny, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from catsofa.data import extras
 from catsofa.data.files import lines
 from catsofa.data.records import Cat, Pair
+from catsofa.data.words import words
 from catsofa.validation.siblings import domain_of, term_of
-from catsofa.validation.words import same_group, singulars, words
+from catsofa.validation.words import same_group, singulars
 
 Reference = Callable[[str], float]
 """How often a word comes in a million words of ordinary text."""

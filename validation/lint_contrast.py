@@ -7,9 +7,10 @@ from functools import cache
 from itertools import groupby
 
 from catsofa.data.records import BLANK, Candidate, Cat, Pair
+from catsofa.data.words import words
 from catsofa.validation.lint_rule import Corpus, Found, Given, Rule, Word
 from catsofa.validation.siblings import singular
-from catsofa.validation.words import singulars, words
+from catsofa.validation.words import singulars
 
 LONGER = 2
 """How many words one option may be longer than the other."""

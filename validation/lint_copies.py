@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from catsofa.validation.duplicates import COMPARED, content, near_duplicates
+from catsofa.data.near_duplicates import COMPARED, content, near_duplicates
 from catsofa.validation.leakage import leaks
 from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from catsofa.data.articles import articles
 from catsofa.data.records import Cat, Pair, Probe
+from catsofa.data.words import words
 from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
-from catsofa.validation.words import mentions, same_group, words
+from catsofa.validation.words import mentions, same_group
 
 RARE = 1.0
 """A Zipf frequency below which (once in a hundred million words) a lower-case word is taken as misspelt."""

@@ -11,8 +11,9 @@ import numpy as np
 
 from catsofa.data import formats
 from catsofa.data.files import atomic_write
+from catsofa.data.near_duplicates import NEAR, Watch, content, near_duplicates
 from catsofa.data.notebook import Tabular
-from catsofa.validation.duplicates import NEAR, Watch, clusters, content, near_duplicates
+from catsofa.validation.clusters import clusters
 from catsofa.validation.siblings import domain_of, groups_of, term_of
 
 FAR = 1000

@@ -1,17 +1,9 @@
-"""Words of a text for checks without a parser: tokens, mentions of a term."""
+"""Words for checks without a parser: singulars, mentions of a term, the names of a people."""
 
-import re
 from functools import cache, lru_cache
 
 from catsofa.data.wordlists import table
-
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-
-
-@lru_cache(maxsize=100_000)
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text in lower case, with straight apostrophes and without their punctuation."""
-    return tuple(word.replace("’", "'").lower() for word in _WORD.findall(text))
+from catsofa.data.words import words
 
 
 @lru_cache(maxsize=100_000)

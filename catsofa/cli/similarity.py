@@ -106,20 +106,18 @@ def near_duplicates(
     out: Annotated[Path, typer.Option(help="The file to write (JSONL).")],
     refused: Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")] = None,
     threshold: Annotated[
-        float, typer.Option(help="Share of common 4-character sequences that makes a duplicate.")
+        float, typer.Option(help="Share of common 4-character sequences that makes a duplicate, as for lint L20.")
     ] = 0.8,
-    seed: Annotated[int, typer.Option(help="Seed of the hash functions.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Keep the first of texts that are nearly the same; a million take about half a minute."""
+    """Keep the first of records that are nearly the same; of CATs the context and both options are compared."""
     from catsofa.builders import outcomes
-    from catsofa.builders.near_duplicates import text_of, without_near_duplicates
+    from catsofa.builders.near_duplicates import without_near_duplicates
 
     records = reading(file, quiet=quiet)
-    _show(
-        str(out), outcomes.write(without_near_duplicates(records, text_of, threshold, seed), out, refused), json, quiet
-    )
+    kept = without_near_duplicates(records, threshold, lambda places: progress(places, "comparing", quiet=quiet))
+    _show(str(out), outcomes.write(kept, out, refused), json, quiet)
 
 
 def calibrate_similarity(

@@ -9,7 +9,7 @@ import typer
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
-    from catsofa.validation.duplicates import Watch
+    from catsofa.data.near_duplicates import Watch
     from catsofa.validation.lint import Report
 
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]

@@ -1,56 +1,24 @@
 """Splits, near-duplicates and leaks."""
 
 import json
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zorbs import a_cat, a_pair
+from zorbs import a_cat
 
 from catsofa.data import formats
-from catsofa.data.records import Cat, Probe, Statement
+from catsofa.data.near_duplicates import content, near_duplicates_between
+from catsofa.data.records import Cat
 from catsofa.validation import siblings
-from catsofa.validation.duplicates import clusters, content, near_duplicates, near_duplicates_between, pieces
+from catsofa.validation.clusters import clusters
 from catsofa.validation.leakage import leaks
 from catsofa.validation.siblings import group_of
 from catsofa.validation.splits import closest_subset, split, write
 
 TERMS = ["Norway", "Norwegian", "Italy", "zorb", "zorbs", "florin", "baker", "bakers", "elf", "dwarf"]
-
-
-def similarity(one: str, other: str) -> float:
-    """Jaccard similarity of the pieces, straight from its definition."""
-    a, b = pieces(one), pieces(other)
-    return len(a & b) / len(a | b)
-
-
-@given(st.lists(st.text("ab ", max_size=12), max_size=12), st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
-@settings(deadline=None, max_examples=200)
-def test_near_duplicates_are_all_pairs_that_similar(texts: list[str], near: float) -> None:
-    """The short cut by rare pieces finds exactly what comparing every pair finds."""
-    found = {(pair.first, pair.second): pair.similarity for pair in near_duplicates(texts, near)}
-    by_hand = {(i, j): similarity(texts[i], texts[j]) for i, j in combinations(range(len(texts)), 2)}
-    assert found == {places: s for places, s in by_hand.items() if s >= near}
-
-
-def test_near_duplicates_between_two_sets() -> None:
-    """Only pairs with one text on each side, by their places there."""
-    (pair,) = near_duplicates_between(["roses grow", "zorbs sing"], ["Zorbs sing!", "florins sleep"])
-    assert (pair.first, pair.second, pair.similarity) == (1, 0, 1.0)
-    with pytest.raises(ValueError, match="near is a share"):
-        list(near_duplicates(["a"], 0))
-
-
-def test_what_records_share_when_they_are_the_same() -> None:
-    """Context and both options of a CAT, both sentences of a pair; the unrelated option says nothing of it."""
-    assert content(a_cat()) == content(a_cat(unrelated="green"))
-    assert content(a_pair("one", "two")) == "one two"
-    assert content(Statement(statement="they sing")) == "they sing"
-    probe = Probe(category="c", identity="zorbs", stereotype="sing")
-    with pytest.raises(ValueError, match="split the stereotypes or the identities"):
-        content(probe)
 
 
 def test_clusters_join_what_is_connected() -> None:
@@ -122,7 +90,7 @@ def test_nothing_crosses_a_split(drawn: list[tuple[str, str, str, int]], dev: fl
     done = split(cats, dev=dev, seed=seed)
     assert sorted(c.id for c in (*done.dev, *done.test)) == sorted(c.id for c in cats)
     assert not {group_of(c.target) for c in done.dev} & {group_of(c.target) for c in done.test}
-    assert all(similarity(content(one), content(other)) < 0.8 for one, other in product(done.dev, done.test))
+    assert not list(near_duplicates_between(list(map(content, done.dev)), list(map(content, done.test))))
     assert not leaks(done.dev, done.test)
     again = split(cats, dev=dev, seed=seed)
     assert [c.id for c in again.dev] == [c.id for c in done.dev]

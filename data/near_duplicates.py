@@ -1,0 +1,185 @@
+"""Near-duplicates: records whose content shares most of its four-letter pieces, found exactly.
+
+The similarity of two texts is the Jaccard index of their pieces: those that both have, by those that either has. The
+filter of the builders, lint, splits and leaks all ask this module, so that a set that was filtered has no finding.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
+from catsofa.data.words import words
+
+NEAR = 0.8
+"""Jaccard similarity from which on two contents are near-duplicates."""
+PIECE = 4
+BITS = 256
+"""Bits of a text's bitmap."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearDuplicate:
+    """Two contents, by their places (`first` comes first), and the share of pieces they have in common."""
+
+    first: int
+    second: int
+    similarity: float
+
+
+Watch = Callable[[Sequence[int]], Iterable[int]]
+"""Is given the places of the texts in the order in which they are compared, and passes them on."""
+COMPARED = (Cat, Pair, Stereotype, Statement)
+"""What lint and splits compare. Probes are every identity with every stereotype: that they are alike is their point."""
+
+
+def content(record: Any) -> str:
+    """What two records of a kind must share to be the same: context and options, both sentences, the text."""
+    match record:
+        case Cat():
+            options = (c.fill or c.text for c in (record["stereotype"], record["anti-stereotype"]))
+            return " ".join([record.context, *options])
+        case Pair():
+            return f"{record.more} {record.less}"
+        case Stereotype():
+            return record.text
+        case Statement():
+            return record.statement
+        case Identity():
+            return record.identity
+        case Term():
+            return record.term
+    raise ValueError(
+        f"{type(record).__name__} records are not compared for what they say; give CATs, pairs, statements or "
+        "stereotypes, and compare the stereotypes or the identities before probes are made of them"
+    )
+
+
+def near_duplicates(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Iterator[NearDuplicate]:
+    """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more."""
+    index = _Index(texts, near)
+    for place in watch(range(len(texts))):
+        yield from sorted(index.like(place), key=lambda pair: pair.first)
+        index.add(place)
+
+
+def copies(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Iterator[NearDuplicate]:
+    """Every text (`second`) that is near an earlier one that stays, with the most similar of those (`first`)."""
+    index = _Index(texts, near)
+    for place in watch(range(len(texts))):
+        if best := max(index.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
+            yield best
+        else:
+            index.add(place)
+
+
+def near_duplicates_between(
+    texts: Sequence[str], others: Sequence[str], near: float = NEAR, watch: Watch = iter
+) -> Iterator[NearDuplicate]:
+    """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`)."""
+    for pair in near_duplicates([*texts, *others], near, watch):
+        if pair.first < len(texts) <= pair.second:
+            yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
+
+
+class _Index:
+    """The texts added so far by their rarest pieces.
+
+    Two texts that similar share one of their ceil((1 - near) * size) + 1 rarest pieces, and from their first shared
+    piece on both have as many pieces left as they must share (the prefix and positional filters of Bayardo et al.
+    2007 and Xiao et al. 2008). Of two texts with d different pieces at most d bits of their bitmaps differ (Sandes et
+    al. 2020). Only texts that pass all three are compared, and none that is similar is missed.
+    """
+
+    def __init__(self, texts: Sequence[str], near: float) -> None:
+        if not 0 < near <= 1:
+            raise ValueError(f"near is a share above 0 and up to 1, not {near:g}")
+        self.near = near
+        self.pieces, self.starts = _pieces(texts)
+        self.sizes = np.diff(self.starts)
+        self.bits = _bitmaps(self.pieces, self.starts)
+        self.places: dict[int, list[int]] = defaultdict(list)
+
+    def of(self, place: int) -> list[int]:
+        """The pieces of a text, the rarest first."""
+        own: list[int] = self.pieces[self.starts[place] : self.starts[place + 1]].tolist()
+        return own
+
+    def rarest(self, own: list[int]) -> int:
+        """How many of its rarest pieces are looked at."""
+        return len(own) - ceil(self.near * len(own) - ROUNDING) + 1
+
+    def like(self, place: int) -> Iterator[NearDuplicate]:
+        """The texts added so far that are as similar to this one as they must be."""
+        own = self.of(place)
+        size, pieces = len(own), frozenset(own)
+        tried: set[int] = set()
+        for at in range(self.rarest(own)):
+            tried.update(self.places.get(own[at], ()))
+        if not tried:
+            return
+        likely = np.fromiter(tried, dtype=np.int64, count=len(tried))
+        differ = np.bitwise_count(self.bits[likely] ^ self.bits[place]).sum(axis=1)
+        most = (size + self.sizes[likely]) * (1 - self.near) / (1 + self.near) + ROUNDING
+        for first in likely[differ <= most].tolist():
+            both = len(pieces.intersection(self.of(first)))
+            similarity = both / (size + int(self.sizes[first]) - both)
+            if similarity >= self.near:
+                yield NearDuplicate(first=first, second=place, similarity=similarity)
+
+    def add(self, place: int) -> None:
+        """Let later texts be compared with this one."""
+        own = self.of(place)
+        for at in range(self.rarest(own)):
+            self.places[own[at]].append(place)
+
+
+def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different pieces of all texts as numbers, those of each text from the rarest on, and where each begins."""
+    if not texts:
+        return np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    lines = [_line(text) for text in texts]
+    letters = np.frombuffer("".join(lines).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    number = np.unique(letters, return_inverse=True)[1].astype(np.uint64)
+    count = number.max() + np.uint64(1)
+    lengths = np.array([len(line) for line in lines])
+    ends = np.cumsum(lengths)
+    whole = np.arange(len(number)) <= np.repeat(ends - PIECE, lengths)
+    code = number.copy()
+    for shift in range(1, PIECE):
+        code[:-shift] = code[:-shift] * count + number[shift:]
+    text = np.repeat(np.arange(len(lines)), lengths)[whole]
+    piece = np.unique(code[whole], return_inverse=True)[1]
+    kinds = int(piece.max()) + 1
+    once = np.unique(text * kinds + piece)
+    text, piece = once // kinds, once % kinds
+    common = np.bincount(piece, minlength=kinds)
+    rank = np.empty(kinds, dtype=np.int64)
+    rank[np.argsort(common, kind="stable")] = np.arange(kinds)
+    ranked = np.sort(text * kinds + rank[piece])
+    starts = np.zeros(len(lines) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(text, minlength=len(lines)), out=starts[1:])
+    return ranked % kinds, starts
+
+
+def _bitmaps(pieces: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """256 bits for each text, of which each of its pieces flips one."""
+    bits = np.zeros((len(starts) - 1, BITS // 64), dtype=np.uint64)
+    place = (pieces.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56)
+    flipped = np.uint64(1) << (place & np.uint64(63))
+    for word in range(bits.shape[1] if len(bits) else 0):
+        own = np.where(place >> np.uint64(6) == word, flipped, np.uint64(0))
+        bits[:, word] = np.bitwise_xor.reduceat(own, starts[:-1])
+    return bits
+
+
+def _line(text: str) -> str:
+    """A text's words in lower case with a space at each end, or the text itself where it has no word."""
+    said = " ".join(words(text)) or " ".join(text.split())
+    return f" {said} ".ljust(PIECE, "\0")

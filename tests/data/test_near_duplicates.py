@@ -1,0 +1,178 @@
+"""Near-duplicates: every pair that is similar and no other, one definition for the filter and for lint."""
+
+import json
+import random
+import re
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+from zorbs import a_cat, a_pair
+
+from catsofa.builders.near_duplicates import without_near_duplicates
+from catsofa.cli import app
+from catsofa.data import formats, jsonl
+from catsofa.data.near_duplicates import NearDuplicate, content, copies, near_duplicates, near_duplicates_between
+from catsofa.data.records import Cat, Probe, Refused, Score, Statement, Stereotype
+from catsofa.validation.lint import lint
+
+
+@cache
+def pieces(text: str) -> frozenset[str]:
+    """Every run of four letters of a text's words, in lower case; a word's ends count as letters."""
+    words = [word.replace("’", "'").lower() for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
+    line = f" {' '.join(words or text.split())} "
+    return frozenset(line[n : n + 4] for n in range(max(1, len(line) - 3)))
+
+
+def similarity(one: str, other: str) -> float:
+    """The Jaccard index of the pieces, straight from its definition."""
+    a, b = pieces(one), pieces(other)
+    return len(a & b) / len(a | b)
+
+
+def brute_force(texts: list[str], near: float) -> list[NearDuplicate]:
+    """Every text against every earlier one that stays."""
+    kept: list[int] = []
+    found = []
+    for at, text in enumerate(texts):
+        best = max(((similarity(text, texts[other]), -other) for other in kept), default=(0.0, 0))
+        if best[0] >= near:
+            found.append(NearDuplicate(first=-best[1], second=at, similarity=best[0]))
+        else:
+            kept.append(at)
+    return found
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Sentences of invented words, every fourth of them an earlier one with a word made longer."""
+    rng = random.Random(seed)
+    words = [
+        "".join(rng.choice("bdgklmnprstv") + rng.choice("aeiou") for _ in range(rng.randint(1, 4))) for _ in range(900)
+    ]
+    made: list[str] = []
+    for number in range(count):
+        new = [rng.choice(words) for _ in range(rng.randint(6, 12))]
+        if number % 4 == 3:
+            new = rng.choice(made).split()
+            new[rng.choice([0, -1])] += rng.choice(["x", "", words[0]])
+        made.append(" ".join(new))
+    return made
+
+
+def one_template(count: int) -> list[str]:
+    """A sentence in which only the name changes; every fourth name is an earlier one, extended."""
+    rng = random.Random(5)
+    names: list[str] = []
+    for number in range(count):
+        copied = number % 4 == 3
+        names.append(rng.choice(names) + "x" if copied else "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=10)))
+    return [f"{name} likes to drink strong black tea in the garden" for name in names]
+
+
+@given(st.lists(st.text("ab ", max_size=12), max_size=12), st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
+@settings(deadline=None, max_examples=200)
+def test_near_duplicates_are_all_pairs_that_similar(texts: list[str], near: float) -> None:
+    """The short cuts find exactly what comparing every pair finds."""
+    found = {(pair.first, pair.second): pair.similarity for pair in near_duplicates(texts, near)}
+    by_hand = {(i, j): similarity(texts[i], texts[j]) for i, j in combinations(range(len(texts)), 2)}
+    assert found == {places: s for places, s in by_hand.items() if s >= near}
+
+
+@pytest.mark.parametrize("near", [0.5, 0.8, 0.9])
+def test_copies_are_those_of_comparing_all_pairs(near: float) -> None:
+    """300 sentences, 75 of them changed copies, and 150 of one template: each copy, its original and its likeness."""
+    texts = [*sentences(300, seed=1), *one_template(150)]
+    found = list(copies(texts, near))
+    assert found == brute_force(texts, near)
+    assert len(found) > 50
+
+
+def test_nothing_near_is_left_among_what_stays() -> None:
+    """Without its copies a set has no near-duplicate, whatever the threshold."""
+    for near in (0.4, 0.6, 0.8):
+        texts = sentences(300, seed=2)
+        twice = {pair.second for pair in copies(texts, near)}
+        assert not list(near_duplicates([text for n, text in enumerate(texts) if n not in twice], near))
+
+
+def test_the_first_of_its_kind_stays() -> None:
+    """Capitals, spaces and marks make no difference; what is dropped is no original for what comes later."""
+    texts = ["They like tea.", "A cat sat.", "they  LIKE tea.", "They like tea!", "They like tea."]
+    assert [(c.first, c.second, c.similarity) for c in copies(texts, 0.5)] == [(0, 2, 1), (0, 3, 1), (0, 4, 1)]
+
+
+def test_near_duplicates_between_two_sets() -> None:
+    """Only pairs with one text on each side, by their places there."""
+    (pair,) = near_duplicates_between(["roses grow", "zorbs sing"], ["Zorbs sing!", "florins sleep"])
+    assert (pair.first, pair.second, pair.similarity) == (1, 0, 1.0)
+
+
+@pytest.mark.parametrize("near", [0, -1, 1.1])
+def test_a_threshold_is_a_share(near: float) -> None:
+    """Nothing and more than all are none."""
+    with pytest.raises(ValueError, match="near is a share"):
+        list(near_duplicates(["a"], near))
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["a"], ["", ""], ["日本語の文です。", "日本語の文です！", "ok"], ["\ud800", "x"], ["👍", "👎", "?!"]]
+)
+def test_short_foreign_and_broken_texts_are_texts(texts: list[str]) -> None:
+    """Nothing, one letter, another script, half a surrogate pair; signs without a word are told apart."""
+    assert [c.second for c in copies(texts)] == [c.second for c in brute_force(texts, 0.8)]
+    assert len(list(copies(texts))) <= 1
+
+
+def test_cats_that_differ_in_one_option_are_different() -> None:
+    """Context and both options of a CAT, both sentences of a pair; the unrelated option says nothing of it."""
+    assert content(a_cat()) == content(a_cat(unrelated="green"))
+    assert content(a_pair("one", "two")) == "one two"
+    assert content(Statement(statement="they sing")) == "they sing"
+    cats = [
+        a_cat("The physicist is BLANK.", id=name, stereotype="smart", anti=anti)
+        for name, anti in (("one", "bad"), ("two", "boring"), ("three", "bad"))
+    ]
+    kept = [record for record in without_near_duplicates(cats) if isinstance(record, Cat)]
+    assert [cat.id for cat in kept] == ["one", "two"]
+    pairs = [a_pair("The zorb sings.", "The florin sings.", id="p"), a_pair("The zorb sings.", "Roses grow.", id="q")]
+    assert list(without_near_duplicates(pairs)) == pairs
+
+
+def test_records_that_are_alike_by_design_are_refused() -> None:
+    """Probes differ in the identity alone, which a filter would throw away; scores have no text."""
+    with pytest.raises(ValueError, match="compare the stereotypes or the identities"):
+        content(Probe(category="c", identity="zorbs", stereotype="sing"))
+    with pytest.raises(ValueError, match="Score records are not compared"):
+        content(Score(item="a", score=1.0))
+
+
+def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
+    """Two stereotypes that differ in a letter: one stays, the refusal says of which it is a copy, and how near."""
+    texts = ("are fond of very strong black tea", "are fond of very strong black teas", "sing")
+    records = [Stereotype(text=text) for text in texts]
+    jsonl.write(records, tmp_path / "in.jsonl")
+    command = ["filter", "near-duplicates", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--json"]
+    done = CliRunner().invoke(app, [*command, "--refused", str(tmp_path / "r.jsonl")], catch_exceptions=False)
+    assert json.loads(done.stdout) == {"kept": 2, "near_duplicate": 1}
+    (refused,) = jsonl.read(tmp_path / "r.jsonl", Refused)
+    assert (refused.id, refused.source, refused.score) == (
+        records[1].id,
+        {"of": records[0].id},
+        pytest.approx(similarity(*texts[:2])),
+    )
+
+
+def test_the_filter_and_lint_agree_on_a_released_set(shared: Path) -> None:
+    """StereoSet dev: lint L20 finds 8 pairs, the filter refuses one of each, and then lint finds none."""
+    cats = list(formats.read(shared / "data/stereoset/dev.json"))
+    before = [finding for finding in lint(cats, select=["L20"]).findings if finding.rule == "L20"]
+    made = list(without_near_duplicates(cats))
+    refused = {record.id for record in made if isinstance(record, Refused)}
+    assert (len(before), len(refused)) == (8, 8)
+    assert refused == {finding.item for finding in before}
+    assert not lint([record for record in made if isinstance(record, Cat)], select=["L20"]).findings

@@ -82,7 +82,7 @@ def run(folder: Path, data: Path, records: list[Any], model: str, rng: np.random
         texts = [(one.id, side) for one in records for side in ("more", "less")]
     skill = dict(zip(LABELS, (1.0, 0.8, 0.0), strict=True))
     values = rng.normal(size=len(texts)) + [skill.get(item.rpartition("-")[2], 0.0) for item, _ in texts]
-    scores = [Score(item=item, task=task, score=float(of)) for (item, task), of in zip(texts, values, strict=True)]
+    scores = [Score(item=item, task=task, score=float(of) - 20) for (item, task), of in zip(texts, values, strict=True)]
     with Run.begin(folder, identity, about) as kept:
         kept.add(scores)
         found = report(

@@ -11,7 +11,7 @@ from catsofa.data.content import content_of
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import Annotation, Cat, Pair, Probe, Refused, Score
 from catsofa.data.release import read_release
-from catsofa.scoring.runs import MANIFEST
+from catsofa.scoring.run_manifest import MANIFEST
 from catsofa.scoring.signature import DIGITS, data_label
 from catsofa.validation.collected import Collected, collect, onto
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from catsofa.data import json_files, jsonl
+from catsofa.data import jsonl
 from catsofa.data.files import BadInput
 from catsofa.data.release import OURS
-from catsofa.scoring.runs import MANIFEST, REPORT, read_scores
+from catsofa.data.seals import FIELD, sealed
+from catsofa.scoring.run_manifest import MANIFEST
+from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.runs import REPORT, read_scores
 
 TOKEN = "HF_TOKEN"
 """The environment variable the token stands in; it is read nowhere else and written nowhere."""
@@ -124,8 +127,8 @@ def _run(folder: Path) -> Iterator[Upload]:
     if not (folder / REPORT).is_file():
         raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
     name = f"results/{folder.resolve().name}"
-    report = without_places(json_files.read(folder / REPORT, "the report of a run"))
-    text = json.dumps(report, ensure_ascii=False, indent=1)
+    report = {name: part for name, part in without_places(read_report(folder)).items() if name != FIELD}
+    text = json.dumps(sealed(report), ensure_ascii=False, indent=1)
     yield Upload(path=f"{name}/{REPORT}", content=text.encode())
     yield Upload(path=f"{name}/scores.jsonl", content=b"".join(jsonl.dumps(s) + b"\n" for s in read_scores(folder)))
 

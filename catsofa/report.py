@@ -1,14 +1,16 @@
 """Reports of models: what was measured, grouped so that only numbers of equal signatures share a table."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import combinations, groupby
 from operator import itemgetter
 from pathlib import Path
 
+from catsofa.data.files import BadInput
 from catsofa.report_agreement import agreement
 from catsofa.report_document import Document, Section
 from catsofa.report_filter import perplexity_filter
-from catsofa.report_inputs import Finished, find, groups
+from catsofa.report_inputs import EXPECTED, Finished, find, groups
 from catsofa.report_paraphrases import robust
 from catsofa.report_protocols import Group, protocols
 from catsofa.report_robustness import Robust, robustness
@@ -35,13 +37,15 @@ def document(
     given = find(paths, leave_out=[place for path in rephrased for place in _below(path)])
     order = list(MAKE)
     kept = sorted(groups(given.runs), key=lambda group: order.index(group[0]))
-    sections = [_section(f"s{number}", kind, runs) for number, (kind, runs) in enumerate(kept, 1)]
-    sections += protocols("protocols", kept)
+    with _readable([run for _, runs in kept for run in runs]):
+        sections = [_section(f"s{number}", kind, runs) for number, (kind, runs) in enumerate(kept, 1)]
+        sections += protocols("protocols", kept)
     compared = list(robust(rephrased, given.runs)) if rephrased else []
     compared_in = [(Robust(found), path) for path, found in given.robustness.items()]
     for number, (found, path) in enumerate([*((found, None) for found in compared), *compared_in], 1):
         sections.append(robustness(f"robustness{number}", found, path))
-    sections += agreement("agreement", kept)
+    with _readable([run for _, runs in kept for run in runs]):
+        sections += agreement("agreement", kept)
     sections += [perplexity_filter(f"filter{n}", path, of) for n, (path, of) in enumerate(given.filters.items(), 1)]
     return Document(title=title, warning=WARNING, notes=tuple(_apart(kept)), sections=tuple(sections))
 
@@ -53,7 +57,18 @@ def _below(path: Path) -> list[Path]:
 
 def _section(name: str, kind: str, runs: Sequence[Finished]) -> Section:
     """The section of runs that may stand side by side."""
-    return MAKE[kind][1](name, [(run.model, run.report, run.signature) for run in runs])
+    with _readable(runs):
+        return MAKE[kind][1](name, [(run.model, run.report, run.signature) for run in runs])
+
+
+@contextmanager
+def _readable(runs: Sequence[Finished]) -> Iterator[None]:
+    """Refuse results without a field that they must have: what has no checksum may be damaged or written by hand."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        places = " or ".join(dict.fromkeys(str(run.folder) for run in runs))
+        raise BadInput(places, f"results that cannot be read ({type(error).__name__}: {error})", EXPECTED) from None
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:

@@ -10,7 +10,9 @@ from typing import Any
 from catsofa.data import json_files
 from catsofa.data.files import BadInput
 from catsofa.report_cells import without_folders
-from catsofa.scoring.runs import MANIFEST, REPORT, read_manifest
+from catsofa.scoring.run_manifest import MANIFEST, read_manifest
+from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.runs import REPORT
 from catsofa.scoring.signature import DIGITS, Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
@@ -91,8 +93,7 @@ def read(folder: Path) -> Finished:
     manifest = read_manifest(folder)
     if not (folder / REPORT).is_file():
         raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
-    report = json_files.read(folder / REPORT, "the report of a run")
-    return finished(folder, report, manifest, "its report")
+    return finished(folder, read_report(folder), manifest, "its report")
 
 
 def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) -> Finished:

@@ -10,6 +10,7 @@ from catsofa.data.verdicts import Check, Fault, NotChecked, Verdict
 
 CHECKS: Mapping[str, str] = {
     "run": "catsofa.scoring.run_checks:check_run",
+    "report": "catsofa.scoring.run_checks:check_report",
     "probe shards": "catsofa.data.store_checks:check_shards",
     "release": "catsofa.data.store_checks:check_release",
     "released set": "catsofa.data.store_checks:check_released_set",

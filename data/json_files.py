@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -65,6 +65,15 @@ def write(value: Any, path: Path | str, *, nan: bool = False) -> None:
         raise ValueError(f"{path}: what is to be written is nested too deeply for JSON") from None
     with atomic_write(path) as file:
         file.write(text.encode() + b"\n")
+
+
+def finite(value: Any) -> Any:
+    """The value with NaN and the infinities, which JSON does not know, as None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class Node:

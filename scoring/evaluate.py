@@ -23,7 +23,8 @@ from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.runs import UNKNOWN, Run
+from catsofa.scoring.run_manifest import UNKNOWN
+from catsofa.scoring.runs import Run
 from catsofa.scoring.signature import Signature, model_label, place_of
 
 SCORED_BY = (

@@ -1,17 +1,15 @@
-"""A run's folder: what it is a run of, every score that is done, and what happened, safe against any kill.
+"""A run's folder: its identity, every score that is done, and its history, safe against any kill.
 
 `manifest.json` says what is scored by what; `scores.sqlite` holds a row for each text, a chunk of them in one
-transaction; `journal.jsonl` tells the story, `report.json` its end. The database is locked as long as a process
-works on it, and the lock dies with the process.
+transaction; `journal.jsonl` is the history, `report.json` the result. The database is locked as long as a process
+works on it, and the lock dies with the process. The checksums of manifest, rows and report are bound to one another.
 """
 
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,22 +19,29 @@ from catsofa.data.append_log import drop_half_line
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.manifests import differences
 from catsofa.data.records import Score
+from catsofa.data.seals import digest_of, sealed
+from catsofa.scoring.plausible import highest_by, refuse_impossible, why_impossible
+from catsofa.scoring.run_manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
+from catsofa.scoring.run_rows import (
+    COLUMNS,
+    TABLES,
+    Row,
+    columns,
+    connect,
+    is_row,
+    make_folder,
+    row_checksum,
+    row_of,
+    score_of,
+    sentences,
+    sum_of_checksums,
+    warn_unchecked,
+    wrong,
+)
 
-MANIFEST, SCORES, JOURNAL, REPORT = "manifest.json", "scores.sqlite", "journal.jsonl", "report.json"
-EXPECTED = "a run folder of catsofa"
-TABLE = """
-CREATE TABLE IF NOT EXISTS scores (
-    item TEXT NOT NULL, task TEXT NOT NULL, score REAL,
-    tokens INTEGER NOT NULL, reason TEXT NOT NULL, extra TEXT NOT NULL,
-    PRIMARY KEY (item, task)
-) WITHOUT ROWID
-"""
-KEPT = "CREATE TABLE IF NOT EXISTS self_checks (part TEXT PRIMARY KEY, findings TEXT NOT NULL)"
-UNKNOWN = {"unknown_tokens": "counted"}
-"""What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
-CHUNKS = """
-CREATE TABLE IF NOT EXISTS chunks (number INTEGER PRIMARY KEY, records INTEGER NOT NULL, seconds REAL NOT NULL)
-"""
+JOURNAL, REPORT = "journal.jsonl", "report.json"
+MADE_FROM = "made_from"
+"""The field of a report that holds the digest of its run's identity, the number of scores and their checksum."""
 AT_ONCE = 500
 """Ids in one query."""
 
@@ -44,23 +49,45 @@ AT_ONCE = 500
 class Run:
     """The scores of one model on one data set by one protocol, kept in a folder or, without one, in memory."""
 
-    def __init__(self, folder: Path | None, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, folder: Path | None, connection: sqlite3.Connection, identity: Mapping[str, Any], *, checked: bool = True
+    ) -> None:
         self.folder = folder
         self._connection = connection
+        self._identity = digest_of(identity)
+        self._checksum = row_checksum(self._identity)
+        self._highest = highest_by(identity)
+        self._checked = checked
+        """Whether the rows have checksums: those of earlier versions have none."""
 
     @classmethod
     def begin(cls, folder: Path | str | None, identity: Mapping[str, Any], about: Mapping[str, Any]) -> "Run":
-        """A new run, or the one in this folder if it is of the same; a difference is refused and shown.
+        """A new run, or the one in this folder if it has the same identity; a difference is refused and shown.
 
         `about` is kept beside the identity and may change: names, versions of libraries, the device.
         """
+        given: dict[str, Any] = json.loads(json.dumps(identity))
         if folder is None:
-            return cls(None, _connect(None))
+            return cls(None, connect(None, make=True), given)
         folder = Path(folder)
-        _make(folder)
-        run = cls(folder, _connect(folder))
+        make_folder(folder)
+        run = cls(folder, connect(folder, make=True), given)
         try:
-            run._settle(json.loads(json.dumps(identity)), dict(about))
+            run._settle(given, dict(about))
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "Run":
+        """The run in this folder, to read; it is closed by the caller, and no other process may work on it."""
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        run = cls(folder, connect(folder, make=False), manifest["identity"], checked=is_checked(manifest))
+        try:
+            with sentences(folder):
+                run._check_seal()
         except BaseException:
             run.close()
             raise
@@ -72,21 +99,75 @@ class Run:
         path = self.folder / MANIFEST
         held = self.count()
         if path.exists():
-            changed = list(differences(read_manifest(self.folder)["identity"], identity))
-            if not changed:
-                self.note("resumed", done=held, about=about)
-                return
-            if held:
+            before = read_manifest(self.folder)
+            changed = list(differences(before["identity"], identity))
+            if held and not is_checked(before):
+                raise BadInput(
+                    self.folder,
+                    "a run of an earlier version, whose scores have no checksums",
+                    "another --out; the old run can still be read (compare, report, score --predictions)",
+                )
+            if held and changed:
                 raise ValueError(
                     f"{self.folder} holds a run of something else ({'; '.join(changed)}); "
                     "give another folder, or delete this one to begin again"
                 )
+            if held:
+                self.check()
+            if not changed and is_checked(before):
+                self._begin_seal(held)
+                self.note("resumed", done=held, about=about)
+                return
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
+        self._begin_seal(held)
         with atomic_write(path) as file:
-            content = {"identity": identity, "about": about, "begun": _now()}
+            content = sealed({"identity": identity, "about": about, "begun": _now()})
             file.write(json.dumps(content, ensure_ascii=False, indent=1).encode())
         self.note("begun", about=about)
+
+    def _begin_seal(self, held: int) -> None:
+        """Bind a database without scores to this identity; one of an earlier version gets the columns of this one."""
+        if held:
+            return
+        with sentences(self.folder), self._connection:
+            if "checksum" not in columns(self._connection, "scores"):
+                for table, columns_of in TABLES.items():
+                    self._connection.execute(f"DROP TABLE {table}")
+                    self._connection.execute(f"CREATE TABLE {table} {columns_of}")
+            self._connection.execute("DELETE FROM seals")
+            self._connection.execute("INSERT INTO seals VALUES ('identity', ?)", (self._identity,))
+
+    def _check_seal(self) -> None:
+        """Refuse the database of another run."""
+        has = "checksum" in columns(self._connection, "scores")
+        if has != self._checked:
+            found = "scores with checksums, and a manifest without" if has else "scores without the seal of this run"
+            raise wrong(self.folder, found)
+        if self._checked and self._seal("identity") != self._identity:
+            raise wrong(self.folder, f"the scores of another run than that of {MANIFEST} beside it")
+
+    def _seal(self, name: str) -> str | None:
+        """A value that the database keeps about itself."""
+        held = self._connection.execute("SELECT value FROM seals WHERE name = ?", (name,)).fetchone()
+        return None if held is None else str(held[0])
+
+    def check(self) -> dict[str, Any]:
+        """Read every row and refuse one that is wrong; the number of scores and their checksum."""
+        if self.folder is not None and self._checked:
+            with sentences(self.folder):
+                self._check_seal()
+        for _ in self._rows():
+            pass
+        with sentences(self.folder):
+            return sum_of_checksums(self._connection) if self._checked else {"scores": self.count()}
+
+    def check_pages(self) -> None:
+        """Refuse a database whose pages do not fit together, as SQLite checks them."""
+        with sentences(self.folder):
+            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":
+            raise wrong(self.folder, f"a damaged database ({' '.join(said.split())})")
 
     def done(self, items: Sequence[str]) -> set[str]:
         """Which of these items have their scores."""
@@ -94,7 +175,8 @@ class Run:
         for low in range(0, len(items), AT_ONCE):
             some = items[low : low + AT_ONCE]
             query = f"SELECT DISTINCT item FROM scores WHERE item IN ({','.join('?' * len(some))})"
-            found.update(item for (item,) in self._connection.execute(query, some))
+            with sentences(self.folder):
+                found.update(item for (item,) in self._connection.execute(query, some))
         return found
 
     def add(
@@ -107,43 +189,89 @@ class Run:
 
         `took` are the records of a chunk that these scores end, and its seconds.
         """
-        rows = [(s.item, s.task, s.score, s.tokens, s.reason, json.dumps(dict(s.extra))) for s in scores]
-        with _sentences(self.folder), self._connection:
-            self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?)", rows)
-            findings = [(part, json.dumps(found)) for part, found in (self_checks or {}).items()]
-            self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?)", findings)
+        rows = [self._new_row(score) for score in scores]
+        parts = [(part, json.dumps(made)) for part, made in (self_checks or {}).items()]
+        findings = [(*part, self._checksum(part)) for part in parts]
+        with sentences(self.folder), self._connection:
+            before = self._connection.total_changes
+            self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            if self._connection.total_changes > before:
+                self._connection.execute("DELETE FROM seals WHERE name = 'finished'")
+            self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?, ?)", findings)
             if took:
-                self._connection.execute("INSERT INTO chunks (records, seconds) VALUES (?, ?)", took)
+                values = (*took, self._checksum(took))
+                self._connection.execute("INSERT INTO chunks (records, seconds, checksum) VALUES (?, ?, ?)", values)
 
     def self_checks(self) -> dict[str, Any]:
         """The findings of the self-checks, by the part of the model that they are about."""
-        return {part: json.loads(found) for part, found in self._connection.execute("SELECT * FROM self_checks")}
+        rows = self._checked_rows("SELECT part, findings, checksum FROM self_checks")
+        return {part: json.loads(findings) for part, findings in rows}
+
+    def _new_row(self, score: Score) -> tuple[Any, ...]:
+        """A score as a row with its checksum; one that can be no log-probability is refused."""
+        refuse_impossible(score, self._highest)
+        row = row_of(score)
+        return (*row, self._checksum(row))
 
     def chunks(self) -> list[tuple[int, float]]:
         """The records of each chunk that was scored, and the seconds it took."""
-        return self._connection.execute("SELECT records, seconds FROM chunks ORDER BY number").fetchall()
+        return self._checked_rows("SELECT records, seconds, checksum FROM chunks ORDER BY number")
+
+    def _checked_rows(self, query: str) -> list[Any]:
+        """The rows of a query whose last column is their checksum, without it."""
+        with sentences(self.folder):
+            rows = [(tuple(values), last) for *values, last in self._connection.execute(query)]
+        if found := next((values for values, last in rows if last != self._checksum(values)), None):
+            raise wrong(self.folder, f"a row that its checksum does not fit ({found[0]!r})")
+        return [values for values, _ in rows]
 
     def scores(self) -> Iterator[Score]:
-        """Every score, in the order of items and tasks."""
-        query = "SELECT item, task, score, tokens, reason, extra FROM scores ORDER BY item, task"
-        for item, task, score, tokens, reason, extra in self._connection.execute(query):
-            # nothing stands beside most scores, and parsing it would take half of the time
-            more = {} if extra == "{}" else json.loads(extra)
-            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=more)
+        """Every score, in the order of items and tasks; each row is held against its checksum."""
+        return map(score_of, self._rows())
+
+    def _rows(self) -> Iterator[Row]:
+        """Every row as it was written; a changed one, one of another run, and a lost one are refused."""
+        if self.folder is None:
+            yield from self._connection.execute(f"SELECT {COLUMNS} FROM scores ORDER BY item, task")
+            return
+        with sentences(self.folder):
+            if not self._checked:
+                warn_unchecked(self.folder)
+            query = f"SELECT {COLUMNS}{', checksum' * self._checked} FROM scores ORDER BY item, task"
+            for *values, last in self._connection.execute(query):
+                row: Any = tuple(values) if self._checked else (*values, last)
+                if self._checked and last != self._checksum(row):
+                    raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
+                self._refuse_impossible(row)
+                yield row
+            if self._checked and (held := self._seal("finished")) is not None:
+                now = json.dumps(sum_of_checksums(self._connection))
+                if held != now:
+                    raise wrong(self.folder, f"other scores than the run was finished with ({now}; finished: {held})")
+
+    def _refuse_impossible(self, row: Row) -> None:
+        """Refuse a row that no run writes: earlier versions wrote no checksums that would show it."""
+        if not self._checked and not is_row(row):
+            raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
+        extra = json.loads(row[5]) if row[5] != "{}" else {}
+        if reason := why_impossible(row[2], extra, self._highest(row[1], row[3])):
+            raise wrong(self.folder, f"a score of {row[0]!r} that is {reason}")
 
     def numbers(self) -> dict[str, float | None]:
         """Item to score; of an item with several tasks, the score of the last."""
-        return dict(self._connection.execute("SELECT item, score FROM scores ORDER BY item, task"))
+        return {row[0]: row[2] for row in self._rows()}
 
     def count(self) -> int:
         """How many texts have a score or a reason."""
-        found: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
+        with sentences(self.folder):
+            found: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
         return found
 
     def reasons(self) -> dict[str, int]:
         """Why texts are unscored, and how many for each reason."""
         query = "SELECT reason, count(*) FROM scores WHERE score IS NULL GROUP BY reason ORDER BY 2 DESC, 1"
-        return dict(self._connection.execute(query).fetchall())
+        with sentences(self.folder):
+            return dict(self._connection.execute(query).fetchall())
 
     @property
     def counts_unknown(self) -> bool:
@@ -155,23 +283,30 @@ class Run:
         if not self.counts_unknown:
             return None
         query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
-        return {item for (item,) in self._connection.execute(query)}
+        with sentences(self.folder):
+            return {item for (item,) in self._connection.execute(query)}
 
     def note(self, event: str, **details: Any) -> None:
         """Add a line to the journal."""
         if self.folder is None:
             return
         line = json.dumps({"at": _now(), "event": event, "process": os.getpid(), **details}, ensure_ascii=False)
-        with _sentences(self.folder), (self.folder / JOURNAL).open("a+b") as file:
+        with sentences(self.folder), (self.folder / JOURNAL).open("a+b") as file:
             drop_half_line(file)
             file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:
-        """Keep what was made of the scores, in `report.json`."""
-        if self.folder is not None:
-            with _sentences(self.folder):
-                json_files.write(_finite(report), self.folder / REPORT)
-            self.note("finished", done=self.count(), **details)
+        """Keep the report in `report.json`, bound to the scores that it was made from."""
+        if self.folder is None:
+            return
+        with sentences(self.folder):
+            made_from = sum_of_checksums(self._connection)
+            with self._connection:
+                finished = (json.dumps(made_from),)
+                self._connection.execute("INSERT OR REPLACE INTO seals VALUES ('finished', ?)", finished)
+            content = {**json_files.finite(report), MADE_FROM: {"run": self._identity, **made_from}}
+            json_files.write(sealed(content), self.folder / REPORT)
+        self.note("finished", done=self.count(), **details)
 
     def close(self) -> None:
         """Let another process have the run."""
@@ -188,91 +323,24 @@ class Run:
         self.close()
 
 
-def read_manifest(folder: Path | str) -> dict[str, Any]:
-    """What a run is a run of."""
-    path = Path(folder) / MANIFEST
-    if not path.is_file():
-        raise BadInput(folder, f"no {MANIFEST}", EXPECTED)
-    manifest = json_files.read(path, f"the manifest of {EXPECTED}")
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("identity"), dict):
-        raise BadInput(path, "no identity in it", f"the manifest of {EXPECTED}")
-    return manifest
-
-
 def read_scores(folder: Path | str) -> list[Score]:
     """Every score of a run that no process is working on."""
-    read_manifest(folder)
-    with Run(Path(folder), _connect(Path(folder))) as run:
+    with Run.open(folder) as run:
         return list(run.scores())
 
 
 def read_numbers(folder: Path | str) -> dict[str, float | None]:
     """Item to score of a run that no process is working on, without all that stands beside the scores."""
-    read_manifest(folder)
-    with Run(Path(folder), _connect(Path(folder))) as run:
+    with Run.open(folder) as run:
         return run.numbers()
 
 
 def read_unknown(folder: Path | str) -> set[str] | None:
     """The items of a run with unknown tokens; None where these were not counted."""
-    read_manifest(folder)
-    with Run(Path(folder), _connect(Path(folder))) as run:
+    with Run.open(folder) as run:
         return run.unknown()
-
-
-def _finite(value: Any) -> Any:
-    """The value with NaN, which JSON does not know, as None."""
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _now() -> str:
     """The time, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _make(folder: Path) -> None:
-    """The folder; one that holds other things is not taken for a run."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / SCORES).exists():
-        raise BadInput(folder, "a folder with other files in it", "a new folder, or that of an earlier run")
-    with _sentences(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-
-
-def _connect(folder: Path | None) -> sqlite3.Connection:
-    """The database, locked for this process until it is closed."""
-    with _sentences(folder):
-        connection = sqlite3.connect(":memory:" if folder is None else folder / SCORES, timeout=0, isolation_level=None)
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("BEGIN EXCLUSIVE")
-        connection.execute(TABLE)
-        connection.execute(KEPT)
-        connection.execute(CHUNKS)
-        connection.execute("COMMIT")
-    connection.isolation_level = "DEFERRED"
-    return connection
-
-
-@contextmanager
-def _sentences(folder: Path | None) -> Iterator[None]:
-    """What goes wrong with a disk or a database, as a sentence that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        said = str(error)
-        if "locked" in said:
-            raise ValueError(f"another process is working on the run in {folder}; wait for it or stop it") from None
-        if "full" in said:
-            raise ValueError(
-                f"no space left for the run in {folder}; free some and run the same command again"
-            ) from None
-        raise ValueError(
-            f"the scores of the run in {folder} cannot be read or written ({said}); "
-            "once the disk is well, run the same command again"
-        ) from None
-    except OSError as error:
-        raise ValueError(f"the run folder {folder} cannot be written ({error.strerror})") from None

@@ -19,6 +19,8 @@ from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
+from catsofa.scoring.run_manifest import is_checked, read_manifest
+from catsofa.scoring.run_rows import unchecked
 from catsofa.scoring.score_origins import (
     data_of,
     labels,
@@ -67,7 +69,7 @@ def report_on(
         raise BadInput(sources.resolve(on), found, "CATs or CrowS-Pairs, which have measures made from scores")
     scores, chosen = read_scores(predictions), named(protocol, seed=seed)
     refuse_other_ways(predictions, chosen)
-    return report(
+    made = report(
         records,
         scores,
         chosen,
@@ -76,6 +78,9 @@ def report_on(
         with_terms=with_terms,
         unknown=unknown_in(predictions),
     )
+    if predictions.is_dir() and not is_checked(read_manifest(predictions)):
+        return replace(made, warnings=(*made.warnings, unchecked(predictions)))
+    return made
 
 
 def robustness_on(

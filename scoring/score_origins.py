@@ -8,15 +8,15 @@ from catsofa.data import sources
 from catsofa.data.content import content_at
 from catsofa.data.files import BadInput
 from catsofa.data.manifests import differences
-from catsofa.scoring import runs
 from catsofa.scoring.dataset import SCHEME
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.run_manifest import read_manifest
 from catsofa.scoring.signature import model_label, name_of, predictions_label
 
 
 def scored_by(path: Path | str) -> str:
     """The model that made these scores, as every signature names it; a file of scores is named as such."""
-    return label_in(runs.read_manifest(path), Path(path)) if Path(path).is_dir() else predictions_label(path)
+    return label_in(read_manifest(path), Path(path)) if Path(path).is_dir() else predictions_label(path)
 
 
 def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
@@ -45,8 +45,8 @@ def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]
 def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
     """The options in which a run differs from other runs of the same model."""
     if path.is_dir():
-        mine = _flat(runs.read_manifest(path)["identity"])
-        theirs = [_flat(runs.read_manifest(other)["identity"]) for other in others if other.is_dir()]
+        mine = _flat(read_manifest(path)["identity"])
+        theirs = [_flat(read_manifest(other)["identity"]) for other in others if other.is_dir()]
         yield from (f"{k}={v}" for k, v in mine.items() if any(v != other.get(k) for other in theirs))
 
 
@@ -62,7 +62,7 @@ def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
     """Refuse to measure a run by a protocol that would have scored its texts otherwise; a file does not say."""
     if not Path(path).is_dir():
         return
-    manifest = runs.read_manifest(path)
+    manifest = read_manifest(path)
     identity = manifest["identity"]
     given = ("causal_pair", "masked_pair") if "nsp" in identity else ()
     before = {option: way for option, way in identity.get("protocol", {}).items() if option not in given}
@@ -88,7 +88,7 @@ def refuse_other_models(original: Path, paraphrase: Path) -> None:
 
 def _apart_from_data(run: Path) -> dict[str, Any]:
     """What the scores of a run depend on besides its texts."""
-    return {name: of for name, of in runs.read_manifest(run)["identity"].items() if name != "data"}
+    return {name: of for name, of in read_manifest(run)["identity"].items() if name != "data"}
 
 
 def data_of(path: Path | str) -> str:
@@ -97,7 +97,7 @@ def data_of(path: Path | str) -> str:
         raise BadInput(path, "no such file or folder", "the folder of a run of catsofa, or a file of scores")
     if not Path(path).is_dir():
         raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
-    manifest = runs.read_manifest(path)
+    manifest = read_manifest(path)
     about = manifest.get("about", {})
     if not isinstance(on := about.get("on"), str):
         raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")

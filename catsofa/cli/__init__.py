@@ -6,7 +6,10 @@ Only this package prints or exits.
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -29,7 +32,7 @@ from catsofa.cli import (
     verify,
 )
 from catsofa.cli.patience import patience
-from catsofa.cli.terminal import KEPT, fail
+from catsofa.cli.terminal import KEPT, fail, note
 from catsofa.data import extras
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -128,6 +131,16 @@ def main() -> None:
         fail(f"not enough memory; use another device, a smaller model or a smaller dtype; {_what_stays(sys.argv[1:])}")
 
 
+def _show_warning(
+    show: Callable[..., None], message: Warning | str, category: type[Warning], *where: Any, **more: Any
+) -> None:
+    """Print our own warnings as a line on stderr; the others as Python does."""
+    if category.__module__.startswith("catsofa."):
+        note(f"catsofa: {message}")
+    else:
+        show(message, category, *where, **more)
+
+
 def _end_if_stopped(error: BaseException) -> None:
     """End with a sentence if somebody stopped the command.
 
@@ -169,6 +182,7 @@ def _handle_signals() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _end)
+    warnings.showwarning = partial(_show_warning, warnings.showwarning)
 
 
 def _end(*_: object) -> NoReturn:

@@ -89,19 +89,10 @@ def confirm(question: str) -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; NaN has no place in JSON and becomes null."""
+    from catsofa.data.json_files import finite
+
     PATIENCE.end()
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
-
-
-def _finite(value: Any) -> Any:
-    """The value with NaN and infinities as None."""
-    if isinstance(value, float):
-        return value if value - value == 0 else None
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
+    typer.echo(json.dumps(finite(value), ensure_ascii=False, indent=2))
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

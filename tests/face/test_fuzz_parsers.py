@@ -29,7 +29,7 @@ from catsofa.builders import (
     wikidata,
 )
 from catsofa.data.append_log import AppendLog
-from catsofa.scoring import baselines, forced_choice, runs, score_files, served_replies, static_vectors
+from catsofa.scoring import baselines, forced_choice, run_manifest, score_files, served_replies, static_vectors
 
 RECIPE = 'out = "study"\n[[step]]\nrun = "build probes"\nidentities = "{out}/i.jsonl"\nargs = ["a"]\njson = true\n'
 TEMPLATES = '[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\ntakes = "person"\n'
@@ -98,7 +98,7 @@ def a_study(path: Path) -> Any:
 def manifest(path: Path) -> Any:
     """What a run is a run of."""
     (path.parent / "manifest.json").write_bytes(path.read_bytes())
-    return runs.read_manifest(path.parent)
+    return run_manifest.read_manifest(path.parent)
 
 
 def text(path: Path) -> str:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput
+from catsofa.data.seals import digest_of, sealed
 from catsofa.figures import LONGEST, told_apart
 from catsofa.report import document
 from catsofa.report_cells import stars
@@ -71,8 +72,9 @@ def run(
     folder.mkdir(parents=True)
     about = {"identity": {}, "about": {"model": model}}
     signature = {"data": data, "model": f"{model}@{folder.name}", "protocol": protocol}
-    (folder / "manifest.json").write_text(json.dumps(about))
-    (folder / "report.json").write_text(json.dumps({"results": results, "signature": signature, **more}))
+    report = {"results": results, "signature": signature, **more, "made_from": {"run": digest_of({})}}
+    (folder / "manifest.json").write_text(json.dumps(sealed(about)))
+    (folder / "report.json").write_text(json.dumps(sealed(report)))
     return folder
 
 

@@ -38,8 +38,8 @@ def scored(
     folder: Path, data: Path, of: Sequence[Cat], turned: Sequence[str], protocol: Protocol = DEFAULT, model: str = "m"
 ) -> Path:
     """A run whose model prefers the stereotype, but for these terms."""
-    values = {"stereotype": 3.0, "anti-stereotype": 2.0, "unrelated": 1.0}
-    other = {"stereotype": 2.0, "anti-stereotype": 3.0, "unrelated": 1.0}
+    values = {"stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0}
+    other = {"stereotype": -2.0, "anti-stereotype": -1.0, "unrelated": -3.0}
     scores = [
         Score(item=candidate.id, task=cat.kind, score=(other if cat.target in turned else values)[candidate.label])
         for cat in of

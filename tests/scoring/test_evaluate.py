@@ -14,7 +14,8 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Score
 from catsofa.scoring.evaluate import evaluate, evaluate_all
 from catsofa.scoring.models import load
-from catsofa.scoring.runs import read_manifest, read_scores
+from catsofa.scoring.run_manifest import read_manifest
+from catsofa.scoring.runs import read_scores
 from catsofa.scoring.signature import differences
 
 Tiny = Callable[[str], Path]

@@ -12,7 +12,8 @@ import pytest
 from catsofa.data.files import BadInput
 from catsofa.data.manifests import differences
 from catsofa.data.records import Score
-from catsofa.scoring.runs import Run, read_manifest, read_scores
+from catsofa.scoring.run_manifest import read_manifest
+from catsofa.scoring.runs import Run, read_scores
 
 IDENTITY = {"model": {"digest": "aa", "dtype": "float32"}, "data": ["dev@11"], "protocol": {"pieces": "mean-log"}}
 ABOUT = {"torch": "2.13"}
@@ -49,7 +50,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) -> None:
     """Another model, another option: what it was and what it is now, and the folder is left alone."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
-        run.add([Score(item="a", task="t", score=1.0)])
+        run.add([Score(item="a", task="t", score=-1.0)])
     other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
     with pytest.raises(ValueError, match="holds a run of something else") as error:
         Run.begin(tmp_path / "run", other, ABOUT)
@@ -114,7 +115,7 @@ from catsofa.scoring.runs import Run
 run = Run.begin(sys.argv[1], {identity!r}, {{}})
 print("ready", flush=True)
 for chunk in range(100000):
-    run.add([Score(item=f"{{chunk}}-{{at}}", task="t", score=float(chunk)) for at in range(50)])
+    run.add([Score(item=f"{{chunk}}-{{at}}", task="t", score=-float(chunk)) for at in range(50)])
 """
 
 
@@ -142,7 +143,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path: Path) -> No
     pages = run._connection.execute("PRAGMA page_count").fetchone()[0]
     run._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ValueError, match="no space left for the run"):
-        run.add(Score(item=f"item {at}", task="t", score=0.5, reason="x" * 100) for at in range(1000))
+        run.add(Score(item=f"item {at}", task="t", score=-0.5, reason="x" * 100) for at in range(1000))
     assert run.count() == 3
     run.close()
 

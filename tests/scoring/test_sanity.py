@@ -12,13 +12,15 @@ from few_records import PAIRS, PROBES, cats
 from small_cats import cat, scores
 
 from catsofa.data.records import Cat, Probe, Score
+from catsofa.data.seals import sealed
 from catsofa.scoring import sofa
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import compare
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.runs import MANIFEST, read_scores
+from catsofa.scoring.run_manifest import MANIFEST
+from catsofa.scoring.runs import read_scores
 from catsofa.scoring.sanity import of_probes
 from catsofa.scoring.score_files import report_on
 
@@ -139,8 +141,8 @@ def test_a_run_of_an_earlier_version_says_that_nobody_counted(tiny: Tiny, files:
     evaluate(str(tiny("bert")), files / "cats.json", out=run, resamples=0)
     assert report_on(run, files / "cats.json").to_dict()["results"]["overall"]["unknown"] == 0
     manifest = json.loads((run / MANIFEST).read_text())
-    del manifest["about"]["unknown_tokens"]
-    (run / MANIFEST).write_text(json.dumps(manifest))
+    del manifest["about"]["unknown_tokens"], manifest["checksum"]
+    (run / MANIFEST).write_text(json.dumps(sealed(manifest)))
     assert report_on(run, files / "cats.json").to_dict()["results"]["overall"]["unknown"] is None
 
 

@@ -1,0 +1,39 @@
+"""The manifest of a run: its identity, in which nothing may change, and facts about it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from catsofa.data import json_files
+from catsofa.data.files import BadInput
+from catsofa.data.seals import FIELD, check_seal
+from catsofa.scoring.run_rows import REMEDY
+
+MANIFEST = "manifest.json"
+EXPECTED = "a run folder of catsofa"
+UNKNOWN = {"unknown_tokens": "counted"}
+"""What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
+OLD_FIELDS = {"identity", "about", "begun"}
+"""The fields of a manifest of earlier versions, which wrote no checksums."""
+
+
+def read_manifest(folder: Path | str) -> dict[str, Any]:
+    """The manifest of a run, held against its checksum; those of earlier versions have none."""
+    path = Path(folder) / MANIFEST
+    expected = f"the manifest of {EXPECTED}"
+    if not path.is_file():
+        raise BadInput(folder, f"no {MANIFEST}", EXPECTED)
+    manifest = json_files.read(path, expected)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("identity"), dict):
+        raise BadInput(path, "no identity in it", expected)
+    if FIELD in manifest or manifest.keys() - OLD_FIELDS:
+        check_seal(manifest, path, REMEDY)
+    parts = (manifest.get("about", {}), *(manifest["identity"].get(part, {}) for part in ("model", "protocol")))
+    if not all(isinstance(part, dict) for part in parts):
+        raise BadInput(path, "a list or text in place of an object", expected)
+    return manifest
+
+
+def is_checked(manifest: Mapping[str, Any]) -> bool:
+    """Whether the files of a run carry checksums; earlier versions wrote none."""
+    return FIELD in manifest

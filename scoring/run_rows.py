@@ -1,0 +1,169 @@
+"""The database of a run: its tables, a checksum in every row, and what goes wrong with disks and databases.
+
+The checksum of a row is keyed by the run's identity, so that a row of another run is as wrong as an edited one. It is
+written with its row, in one transaction: no kill can part them.
+"""
+
+import json
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+
+SCORES = "scores.sqlite"
+REMEDY = "the file as it was written: copy it back, or score again with another --out"
+TABLES = {
+    "scores": """(
+        item TEXT NOT NULL, task TEXT NOT NULL, score REAL,
+        tokens INTEGER NOT NULL, reason TEXT NOT NULL, extra TEXT NOT NULL, checksum BLOB NOT NULL,
+        PRIMARY KEY (item, task)
+    ) WITHOUT ROWID""",
+    "self_checks": "(part TEXT PRIMARY KEY, findings TEXT NOT NULL, checksum BLOB NOT NULL)",
+    "chunks": """(
+        number INTEGER PRIMARY KEY, records INTEGER NOT NULL, seconds REAL NOT NULL, checksum BLOB NOT NULL
+    )""",
+    "seals": "(name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+}
+"""The columns of each table."""
+COLUMNS = "item, task, score, tokens, reason, extra"
+BYTES = 8
+"""Bytes of a row's checksum."""
+
+
+class Unchecked(UserWarning):
+    """A run of an earlier version has no checksums: its numbers are taken as they are."""
+
+
+Row = tuple[str, str, float | None, int, str, str]
+"""Item, task, score, tokens, reason, extra as JSON."""
+
+
+def row_of(score: Score) -> Row:
+    """A score as a row; SQLite knows no negative zero."""
+    value = None if score.score is None else float(score.score) + 0.0
+    return score.item, score.task, value, score.tokens, score.reason, json.dumps(dict(score.extra))
+
+
+def score_of(row: Row) -> Score:
+    """A row as a score."""
+    item, task, score, tokens, reason, extra = row
+    # most scores have nothing beside them, and parsing it would take half of the time
+    more = {} if extra == "{}" else json.loads(extra)
+    return Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=more)
+
+
+def row_checksum(identity: str) -> Callable[[tuple[Any, ...]], bytes]:
+    """The function from a row to its checksum in the run with this identity digest."""
+    keyed = blake2b(key=bytes.fromhex(identity), digest_size=BYTES)
+
+    def checksum(row: tuple[Any, ...]) -> bytes:
+        state = keyed.copy()
+        state.update(ascii(row).encode())
+        return state.digest()
+
+    return checksum
+
+
+def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
+    """How many rows there are, and the hash of their checksums in order."""
+    total, count = blake2b(digest_size=16), 0
+    for (checksum,) in connection.execute("SELECT checksum FROM scores ORDER BY item, task"):
+        total.update(checksum)
+        count += 1
+    return {"scores": count, "scores_checksum": total.hexdigest()}
+
+
+def is_row(row: tuple[Any, ...]) -> bool:
+    """Whether the values of a row have the types of its columns."""
+    *texts, score, tokens = row[0], row[1], row[4], row[5], row[2], row[3]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(score, float | None)
+        and isinstance(tokens, int)
+        and _is_object(row[5])
+    )
+
+
+def _is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
+    try:
+        return text == "{}" or isinstance(json.loads(text), Mapping)
+    except ValueError:
+        return False
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder; one that holds other things is not taken for a run."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / SCORES).exists():
+        raise BadInput(folder, "a folder with other files in it", "a new folder, or that of an earlier run")
+    with sentences(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def connect(folder: Path | None, *, make: bool) -> sqlite3.Connection:
+    """The database, locked for this process until it is closed; without `make`, a missing one is refused."""
+    if folder is not None and not make and not (folder / SCORES).is_file():
+        raise BadInput(folder, f"no {SCORES}", "a run folder of catsofa with its scores")
+    with sentences(folder):
+        connection = sqlite3.connect(":memory:" if folder is None else folder / SCORES, timeout=0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN EXCLUSIVE")
+            for table, columns_of in TABLES.items() if make else ():
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns_of}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+    connection.isolation_level = "DEFERRED"
+    return connection
+
+
+def columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    """The names of a table's columns; none if there is no such table."""
+    return {str(name) for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def warn_unchecked(folder: Path) -> None:
+    """Warn that a run of an earlier version is not checked."""
+    warnings.warn(unchecked(folder), Unchecked, stacklevel=4)
+
+
+def unchecked(folder: Path) -> str:
+    """The warning for a run of an earlier version."""
+    return f"{folder} was written by an earlier version without checksums: its scores and report are not checked"
+
+
+def wrong(folder: Path | None, found: str) -> BadInput:
+    """The error for a database that is not what the run wrote."""
+    return BadInput(folder / SCORES if folder else SCORES, found, REMEDY)
+
+
+@contextmanager
+def sentences(folder: Path | None) -> Iterator[None]:
+    """Turn what goes wrong with a disk or a database into a sentence that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        said = str(error)
+        if "locked" in said:
+            raise ValueError(f"another process is working on the run in {folder}; wait for it or stop it") from None
+        if "full" in said:
+            raise ValueError(
+                f"no space left for the run in {folder}; free some and run the same command again"
+            ) from None
+        if "disk I/O" in said or "unable to open" in said or "readonly" in said:
+            raise ValueError(
+                f"the scores of the run in {folder} cannot be read or written ({said}); "
+                "once the disk is well, run the same command again"
+            ) from None
+        raise wrong(folder, f"a damaged database ({said})") from None
+    except OSError as error:
+        raise ValueError(f"the run folder {folder} cannot be written ({error.strerror})") from None

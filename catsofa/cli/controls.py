@@ -102,8 +102,8 @@ def compare(
         rows = [
             [
                 d.measure,
-                percent(d.first),
-                percent(d.other),
+                percent(d.first, 2),
+                percent(d.other, 2),
                 percent(d.change.by),
                 chance(d.change.p),
                 chance(d.holm),

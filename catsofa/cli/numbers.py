@@ -10,10 +10,10 @@ UNDEFINED = "undefined"
 """A measure of nothing."""
 
 
-def percent(found: "Interval | float") -> str:
+def percent(found: "Interval | float", digits: int = 1) -> str:
     """A percentage, perhaps with its limits."""
     value = found if isinstance(found, float) else found.value
-    return UNDEFINED if isnan(value) else f"{found:.1f}"
+    return UNDEFINED if isnan(value) else f"{found:.{digits}f}"
 
 
 def chance(p: float) -> str:

@@ -316,7 +316,7 @@ def show_comparison(found: "Comparison") -> None:
     rows = [
         [
             name,
-            *(percent(getattr(side, name).value) for side in (found.original, found.paraphrase)),
+            *(percent(getattr(side, name).value, 2) for side in (found.original, found.paraphrase)),
             percent(change.by),
             chance(change.p),
         ]

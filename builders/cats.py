@@ -11,7 +11,7 @@ from catsofa.builders.cat_templates import Number, Part, Template, kind_of_term
 from catsofa.builders.contexts import check, fill, slots
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data import csv_files
-from catsofa.data.files import BadInput, lines
+from catsofa.data.files import lines
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)
@@ -52,18 +52,6 @@ def read_associations(path: Path | str, *, with_context: bool = False) -> Iterat
         words: dict[Label, str] = {label: cells[label].strip() for label in LABELS}
         context = cells["context"].strip() if with_context else ""
         yield Association(cells["target"].strip(), cells["bias_type"].strip(), words, context, {"row": row})
-
-
-def read_frequencies(path: Path | str) -> dict[str, float]:
-    """Zipf frequencies: a word and a number a line, with a tab between."""
-    found: dict[str, float] = {}
-    for number, line in lines(path, "words with their frequency (TSV)"):
-        word, _, value = line.partition("\t")
-        try:
-            found[word.strip().lower()] = float(value)
-        except ValueError:
-            raise BadInput(path, f"{value!r} as a frequency", "a word, a tab and a number", number) from None
-    return found
 
 
 def read_words(path: Path | str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class Tools:
     """A text-classification model."""
     negative: str = ""
     """Its negative classes, separated by commas, if they are not called so."""
-    frequencies: str = ""
+    corpus: str = ""
     """`wordfreq`, or a corpus as a text file."""
 
 
@@ -84,13 +84,13 @@ def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
         model = Path(tools.sentiment_model)
         called = model_label(str(model), digest_of(model)) if model.is_dir() else tools.sentiment_model
         yield parts.sentiment_section(f"{name}-sentiment", of.title, line, shares, called)
-    if items and tools.frequencies:
-        ranked = keywords.keywords(items, keywords.reference(tools.frequencies))
-        yield parts.keyword_section(f"{name}-keywords", of.title, line, ranked, Path(tools.frequencies).name)
+    if items and tools.corpus:
+        ranked = keywords.keywords(items, keywords.reference(tools.corpus))
+        yield parts.keyword_section(f"{name}-keywords", of.title, line, ranked, Path(tools.corpus).name)
     if of.refused:
         yield parts.refused_section(f"{name}-refused", of.title, line, of.refused)
     if items:
-        found = lint(items, given(frequencies=tools.frequencies))
+        found = lint(items, given(corpus=tools.corpus))
         yield parts.lint_section(f"{name}-lint", of.title, line, found, len(items))
     if of.statement:
         yield parts.statement_section(f"{name}-statement", of.title, line, of.statement)
@@ -111,7 +111,7 @@ def _notes(found: Sequence[Dataset], tools: Tools) -> Iterator[str]:
     sided, items = any(map(_has_sides, found)), any(of.items for of in found)
     lacks = parts.missing(
         sentiment=bool(tools.sentiment_model) or not sided,
-        keywords=bool(tools.frequencies) or not items,
+        keywords=bool(tools.corpus) or not items,
         agreement=any(of.is_judged for of in found),
         refusals=any(of.refused for of in found),
         splits=any(map(_has_splits, found)) or not items,

@@ -273,7 +273,7 @@ def missing(**given: bool) -> list[str]:
     """What is not in the report, and what would bring it there."""
     ways = {
         "sentiment": "sentiment (--sentiment-model NAME)",
-        "keywords": "keywords (--frequencies wordfreq, or a corpus)",
+        "keywords": "keywords (--corpus wordfreq, or a file)",
         "agreement": "agreement (annotations beside the items, or labels in them)",
         "refusals": "refusals (the folder with a builder's --refused file)",
         "splits": "splits (a release, or the folder that catsofa validate split wrote)",

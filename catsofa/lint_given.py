@@ -15,7 +15,7 @@ from catsofa.validation.sentiment import NEGATIVE, Classifier, is_positive
 def given(
     *,
     spacy_model: str = "",
-    frequencies: str = "",
+    corpus: str = "",
     names: Path | None = None,
     offensive: Path | None = None,
     encoder: str = "",
@@ -27,7 +27,7 @@ def given(
     """Load what was named; what was not stays out, and the rules that need it do not run."""
     return Given(
         parser=spacy_pipeline(spacy_model) if spacy_model else None,
-        frequency=zipf(frequencies) if frequencies else None,
+        frequency=zipf(corpus) if corpus else None,
         names=_list(names, "given names") if names else frozenset(),
         offensive=_list(offensive, "offensive words") if offensive else frozenset(),
         encoder=_encoder(encoder) if encoder else None,

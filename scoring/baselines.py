@@ -4,12 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import log
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from catsofa.data.files import BadInput, lines
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.intervals import Seed
 from catsofa.scoring.model_files import find
@@ -119,17 +117,6 @@ def smoothed(counts: Mapping[str, int]) -> LogFrequency:
     """Log relative frequencies with one added to every count, so that an unseen word has one too."""
     total = sum(counts.values()) + len(counts) + 1
     return lambda word: log((counts.get(word, 0) + 1) / total)
-
-
-def read_counts(path: Path | str) -> dict[str, int]:
-    """Word counts from lines of a word, a tab and a count; words that differ by case are added up."""
-    expected, counts = "lines of a word, a tab and its count", dict[str, int]()
-    for number, line in lines(path, expected):
-        word, tab, count = line.rpartition("\t")
-        if not tab or not count.strip().isdecimal():
-            raise BadInput(path, repr(line[:60]), expected, number)
-        counts[word.lower()] = counts.get(word.lower(), 0) + int(count)
-    return counts
 
 
 def _by_label(cats: Iterable[Cat], scores: Mapping[str, float]) -> Iterator[Score]:

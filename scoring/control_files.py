@@ -7,7 +7,8 @@ from typing import Any
 
 from catsofa.data import jsonl
 from catsofa.data.records import KINDS, Cat
-from catsofa.scoring.baselines import read_counts, smoothed
+from catsofa.data.word_numbers import read_counts
+from catsofa.scoring.baselines import smoothed
 from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
 from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapped
 from catsofa.scoring.power import found, found_change, planned_for
@@ -18,7 +19,7 @@ Part = tuple[str | None, str | None]
 
 
 def write_controls(
-    cats: Sequence[Cat], folder: Path, *, frequencies: Path | None = None, seed: int = 0
+    cats: Sequence[Cat], folder: Path, *, word_counts: Path | None = None, seed: int = 0
 ) -> dict[str, Row]:
     """Write each control, and beside it the CATs it cannot be made of with the reason; count both.
 
@@ -37,8 +38,8 @@ def write_controls(
             "file": str(file),
         }
         jsonl.write(refused, folder / f"{name}.refused.jsonl")
-    if frequencies is not None:
-        made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(frequencies)), seed=seed).to_dict()
+    if word_counts is not None:
+        made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(word_counts)), seed=seed).to_dict()
     return made
 
 

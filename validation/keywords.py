@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from catsofa.data import extras
-from catsofa.data.files import lines
 from catsofa.data.records import Cat, Pair
+from catsofa.data.word_numbers import corpus_lines
 from catsofa.data.words import words
 from catsofa.validation.siblings import domain_of, term_of
 from catsofa.validation.words import same_group, singulars
@@ -124,7 +124,7 @@ def _wordfreq() -> Any:
 def corpus_reference(path: Path | str) -> Reference:
     """The frequencies in a text file."""
     counts: Counter[str] = Counter()
-    for _, line in lines(path, "a corpus as plain text"):
+    for line in corpus_lines(path):
         counts.update(word.removesuffix("'s") for word in words(line))
     total = counts.total() or 1
 

@@ -148,7 +148,7 @@ class Rule:
 
 NEEDS = {
     "parser": "a spaCy pipeline (--spacy-model)",
-    "frequency": "word frequencies (--frequencies)",
+    "frequency": "word frequencies (--corpus)",
     "likelihood": "a language model (--model)",
     "sentiment": "a sentiment classifier (--sentiment-model)",
     "encoder": "a sentence encoder (--encoder)",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
@@ -20,8 +21,8 @@ Associations = Annotated[
 Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
 Continuations = Annotated[Path | None, typer.Option(help="CSV as above with a context, for intersentence CATs.")]
 MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
-Frequencies = Annotated[Path | None, typer.Option(help="Word and Zipf frequency (TSV): the three must be alike.")]
-Gap = Annotated[float, typer.Option(min=0, help="The most that their frequencies may differ by.")]
+Zipf = Annotated[Path | None, typer.Option(help="Words and their Zipf values (TSV): the three options must be alike.")]
+Gap = Annotated[float, typer.Option(min=0, help="The most that their Zipf values may differ by.")]
 Pool = Annotated[Path | None, typer.Option(help="Words, one a line, to choose the unrelated one from.")]
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
 
@@ -32,7 +33,7 @@ def register(build: typer.Typer) -> None:
         epilog=examples(
             "catsofa build cats --associations pairs.csv --out cats.jsonl --refused refused.jsonl",
             "catsofa build cats --associations pairs.csv --templates mine.toml --match-parts --out cats.jsonl",
-            "catsofa build cats --associations pairs.csv --pool words.txt --frequencies zipf.tsv --out cats.jsonl",
+            "catsofa build cats --associations pairs.csv --pool words.txt --zipf zipf.tsv --out cats.jsonl",
             "catsofa build cats --continuations stories.csv --out inter.jsonl",
         )
     )(cats)
@@ -57,7 +58,8 @@ def cats(
     templates: Templates = None,
     continuations: Continuations = None,
     match_parts: MatchParts = False,
-    frequencies: Frequencies = None,
+    zipf: Zipf = None,
+    frequencies: OldFrequencies = None,
     gap: Gap = 1.0,
     pool: Pool = None,
     seed: Seed = 0,
@@ -72,10 +74,12 @@ def cats(
     from catsofa.builders import cats as builder
     from catsofa.builders.provenance import provenance
     from catsofa.cli.build import report
+    from catsofa.data.word_numbers import read_zipf
 
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
-    zipf = builder.read_frequencies(frequencies) if frequencies else None
+    listed = renamed(zipf, frequencies, "--zipf")
+    values = read_zipf(listed) if listed else None
     if continuations:
         found = builder.read_associations(continuations, with_context=True)
         read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
@@ -85,8 +89,8 @@ def cats(
         made = builder.intrasentence(
             cat_templates.read(templates) if templates else cat_templates.bundled(),
             progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet),
-            matching=builder.Matching(match_parts, zipf, gap),
-            unrelated=builder.Unrelated(words, np.random.default_rng(seed), zipf) if words else None,
+            matching=builder.Matching(match_parts, values, gap),
+            unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),
         )
     report(outcomes.write(made, out, refused), out, json, quiet)

@@ -9,6 +9,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import chance, percent
+from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import (
     DATA,
     Json,
@@ -46,7 +47,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "catsofa baseline stereotyped --on dev.json --out stereotyped.json",
-            "catsofa baseline unigram --on dev.json --frequencies counts.tsv --out unigram.json",
+            "catsofa baseline unigram --on dev.json --word-counts counts.tsv --out unigram.json",
             "catsofa baseline sentiment --on dev.json --model MODEL --out sentiment.json",
         )
     )(baseline)
@@ -60,7 +61,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "catsofa controls --on dev.json --out controls",
-            "catsofa controls --on dev.json --out controls --frequencies counts.tsv --json",
+            "catsofa controls --on dev.json --out controls --word-counts counts.tsv --json",
         )
     )(controls)
     app.command(
@@ -137,19 +138,23 @@ def baseline(
     ],
     on: On,
     out: Out,
-    frequencies: Annotated[Path | None, typer.Option(help="Words and counts, tab between (unigram).")] = None,
+    word_counts: Annotated[
+        Path | None, typer.Option(help="Words and how often they occur, tab between (unigram).")
+    ] = None,
+    frequencies: OldFrequencies = None,
     model: Annotated[str, typer.Option(help="A text-classification model (sentiment).")] = "",
     label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
     seed: Annotated[int, typer.Option(help="Of the random baseline.")] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Write the scores of a model that knows only one thing, as a prediction file."""
+    from catsofa.data.word_numbers import read_counts
     from catsofa.scoring import baselines
 
     def unigram(cats: "Iterable[Cat]") -> "Iterable[Score]":
-        if frequencies is None:
-            raise ValueError("the unigram baseline needs word counts: name a file with --frequencies")
-        return baselines.unigram(cats, baselines.smoothed(baselines.read_counts(frequencies)))
+        if not (counts := renamed(word_counts, frequencies, "--word-counts")):
+            raise ValueError("the unigram baseline needs word counts: name a file with --word-counts")
+        return baselines.unigram(cats, baselines.smoothed(read_counts(counts)))
 
     def sentiment(cats: "Iterable[Cat]") -> "Iterable[Score]":
         if not model:
@@ -203,9 +208,10 @@ def ensemble(
 def controls(
     on: On,
     out: Annotated[Path, typer.Option(help="The folder to write attribute_only.jsonl and target_swapped.jsonl into.")],
-    frequencies: Annotated[
-        Path | None, typer.Option(help="Words and counts, tab between, for the frequency gap.")
+    word_counts: Annotated[
+        Path | None, typer.Option(help="Words and how often they occur, tab between, for the frequency gap.")
     ] = None,
+    frequencies: OldFrequencies = None,
     seed: Annotated[int, typer.Option(help="Of the targets that are drawn.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -215,7 +221,7 @@ def controls(
 
     cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
-    made = write_controls(cats, out, frequencies=frequencies, seed=seed)
+    made = write_controls(cats, out, word_counts=renamed(word_counts, frequencies, "--word-counts"), seed=seed)
     if json:
         print_json(made)
         return

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Quiet, choices, examples, progress, say
-from catsofa.cli.validate_sets import Frequencies, Negative, SentimentModel
+from catsofa.cli.validate_sets import CorpusName, Negative, SentimentModel
 
 Form = Literal["html", "markdown", "csv", "json", "latex"]
 
@@ -21,7 +22,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
             "catsofa report runs robustness.json filter.json --out report.html",
             "catsofa report runs --out tables.tex",
-            "catsofa report stereoset:dev --out dev.html --frequencies wordfreq",
+            "catsofa report stereoset:dev --out dev.html --corpus wordfreq",
             "catsofa report study release --out people.html",
         )
     )(report)
@@ -45,7 +46,8 @@ def report(
         typer.Option(help="A run on paraphrases of what a RUN scored, or a folder above; again for another."),
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the figures as PDF, PNG and SVG.")] = None,
-    frequencies: Frequencies = "",
+    corpus: CorpusName = "",
+    frequencies: OldCorpus = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
     quiet: Quiet = False,
@@ -58,7 +60,7 @@ def report(
     from catsofa.report_formats import format_of, write
 
     form = form or format_of(out)
-    tools = Tools(frequencies=frequencies, sentiment_model=sentiment_model, negative=negative)
+    tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
     found = report_on(
         [local(one) for one in of],
         tools,

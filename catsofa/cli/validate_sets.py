@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
 Files = Annotated[list[Path], typer.Argument(help="The set, in one file or several.")]
 SpacyModel = Annotated[str, typer.Option(help="A spaCy pipeline, by name or folder.")]
-Frequencies = Annotated[str, typer.Option(help="Word frequencies: `wordfreq`, or a corpus as a text file.")]
+CorpusName = Annotated[
+    str, typer.Option("--corpus", help="Running text that says how frequent words are, or `wordfreq`.")
+]
 SentimentModel = Annotated[str, typer.Option(help="A text-classification model, by name or folder.")]
 Negative = Annotated[str, typer.Option(help="Its negative classes, separated by commas, if they are not called so.")]
 
@@ -26,14 +29,14 @@ def register(room: typer.Typer) -> None:
         epilog=examples(
             "catsofa validate lint dev.json",
             "catsofa validate lint dev.json --select L1,L2,L3 --json",
-            "catsofa validate lint pairs.csv --frequencies wordfreq --names names.txt --sarif lint.sarif",
+            "catsofa validate lint pairs.csv --corpus wordfreq --names names.txt --sarif lint.sarif",
         )
     )(lint)
     room.command(epilog=examples("catsofa validate rules"))(rules)
     room.command(
         epilog=examples(
             "catsofa validate stats dev.json test.json",
-            "catsofa validate stats dev.json --frequencies wordfreq --json",
+            "catsofa validate stats dev.json --corpus wordfreq --json",
         )
     )(stats)
     room.command(
@@ -55,7 +58,8 @@ def lint(
     select: Annotated[str, typer.Option(help="Rules to run, separated by commas; all, if not given.")] = "",
     ignore: Annotated[str, typer.Option(help="Rules to leave out, separated by commas.")] = "",
     spacy_model: SpacyModel = "",
-    frequencies: Frequencies = "",
+    corpus: CorpusName = "",
+    frequencies: OldCorpus = "",
     names: Annotated[Path | None, typer.Option(help="Given names, one a line.")] = None,
     offensive: Annotated[Path | None, typer.Option(help="Offensive words, one a line.")] = None,
     encoder: Annotated[str, typer.Option(help="A sentence encoder, by name or folder.")] = "",
@@ -76,7 +80,7 @@ def lint(
     worst = at_least(fail_on) if fail_on else ()
     tools = given(
         spacy_model=spacy_model,
-        frequencies=frequencies,
+        corpus=renamed(corpus, frequencies, "--corpus"),
         names=names,
         offensive=offensive,
         encoder=encoder,
@@ -139,7 +143,8 @@ def _say_findings(report: "Report") -> None:
 
 def stats(
     files: Files,
-    frequencies: Frequencies = "",
+    corpus: CorpusName = "",
+    frequencies: OldCorpus = "",
     spacy_model: SpacyModel = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
@@ -151,6 +156,7 @@ def stats(
     from catsofa.validation import keywords
     from catsofa.validation.set_reports import stats_report
 
+    corpus = renamed(corpus, frequencies, "--corpus")
     records = _records(files, json)
     doing(f"counting words of {len(records):,} items")
     named = [part.strip() for part in negative.split(",") if part.strip()]
@@ -158,7 +164,7 @@ def stats(
         records,
         classify=classifier(sentiment_model, named) if sentiment_model else None,
         negative=named,
-        reference=keywords.reference(frequencies) if frequencies else None,
+        reference=keywords.reference(corpus) if corpus else None,
         lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
         top=top,
     )

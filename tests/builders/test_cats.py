@@ -11,11 +11,11 @@ from catsofa.builders.cats import (
     intersentence,
     intrasentence,
     read_associations,
-    read_frequencies,
     wrong_number,
 )
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Refused
+from catsofa.data.word_numbers import read_zipf
 
 
 def said(target: str, *words: str, bias_type: str = "profession", context: str = "") -> Association:
@@ -192,7 +192,7 @@ def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> Non
     (found,) = read_associations(tmp_path / "a.csv")
     assert (found.target, found.words["unrelated"], found.source) == ("tailor", "", {"row": 1})
     (tmp_path / "zipf.tsv").write_text("Kind\t5.5\nrude\t4.2\n")
-    assert read_frequencies(tmp_path / "zipf.tsv") == {"kind": 5.5, "rude": 4.2}
+    assert read_zipf(tmp_path / "zipf.tsv") == {"kind": 5.5, "rude": 4.2}
     (tmp_path / "zipf.tsv").write_text("kind 5.5\n")
     with pytest.raises(BadInput, match="a word, a tab and a number"):
-        read_frequencies(tmp_path / "zipf.tsv")
+        read_zipf(tmp_path / "zipf.tsv")

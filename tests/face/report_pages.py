@@ -50,7 +50,7 @@ def data(folder: Path, text: str) -> Document:
     corpus.write_text("plain words\n")
     (folder / "set").mkdir()
     evil(folder / "set", text)
-    tools = dataset_report.Tools(frequencies=str(corpus))
+    tools = dataset_report.Tools(corpus=str(corpus))
     jsonl.write(judged(), folder / "annotations.jsonl")
     found = dataset_report.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
     return replace(found, title=text)

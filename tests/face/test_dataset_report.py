@@ -171,7 +171,7 @@ def test_what_is_not_in_the_report_is_said_with_the_way_to_get_it(tmp_path: Path
     jsonl.write(bakers(2), tmp_path / "a.jsonl")
     (note,) = document([tmp_path / "a.jsonl"]).notes
     assert "--sentiment-model" in note
-    assert "--frequencies" in note
+    assert "--corpus" in note
 
 
 def evil(folder: Path, text: str = EVIL) -> Path:
@@ -190,7 +190,7 @@ def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("plain words\n")
     (tmp_path / "set").mkdir()
-    text = WRITE["html"](document([evil(tmp_path / "set"), a_release(tmp_path)], Tools(frequencies=str(corpus))))
+    text = WRITE["html"](document([evil(tmp_path / "set"), a_release(tmp_path)], Tools(corpus=str(corpus))))
     page = Page(text)
     assert not {"script", "img", "iframe", "object", "link", "b"} & set(page.tags)
     assert not [name for name, _ in page.attributes if name.startswith("on")]

@@ -205,6 +205,9 @@ def test_the_command_line_page_holds_every_command_and_option() -> None:
     for name, command in commands().items():
         section = page.split(f"## catsofa {name}\n")[1].split("\n## ")[0]
         assert all(
-            f"`{option}`" in section for one in command.params if one.param_type_name == "option" for option in one.opts
+            f"`{option}`" in section
+            for one in command.params
+            if one.param_type_name == "option" and not one.hidden
+            for option in one.opts
         )
         assert all(line.removeprefix("$ ") in section for line in re.findall(r"\$ catsofa [^\n]*", command.epilog))

@@ -28,8 +28,9 @@ from catsofa.builders import (
     terms,
     wikidata,
 )
+from catsofa.data import word_numbers
 from catsofa.data.append_log import AppendLog
-from catsofa.scoring import baselines, forced_choice, run_manifest, score_files, served_replies, static_vectors
+from catsofa.scoring import forced_choice, run_manifest, score_files, served_replies, static_vectors
 
 RECIPE = 'out = "study"\n[[step]]\nrun = "build probes"\nidentities = "{out}/i.jsonl"\nargs = ["a"]\njson = true\n'
 TEMPLATES = '[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\ntakes = "person"\n'
@@ -115,7 +116,8 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
         "target,bias_type,stereotype,anti-stereotype,unrelated\nbaker,job,early,late,cubic\n",
         lambda p: list(cats.read_associations(p)),
     ),
-    "frequencies": ("f.tsv", "early\t12\nlate\t3\n", cats.read_frequencies),
+    "zipf values": ("f.tsv", "early\t5.2\nlate\t3\n", word_numbers.read_zipf),
+    "word counts": ("c.tsv", "early\t12\nlate\t3\n", word_numbers.read_counts),
     "words": ("w.txt", "early\nlate\n", cats.read_words),
     "word tests": ("w.toml", WORDS, lambda p: list(association_tests.read(p))),
     "judged pairs": ("j.tsv", "sentence1\tsentence2\tscore\nA baker.\tThe baker.\t4.5\n", calibration.read_judged),
@@ -147,7 +149,6 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "terms": ("t.csv", "term,uses\nbaker,10\n", lambda p: list(terms.read_terms(p, "term", "uses"))),
     "merge map": ("m.toml", '"assistant baker" = "baker"\n', terms.read_merge_map),
     "wikidata": ("d.nt", DUMP, lambda p: list(wikidata.dump_terms(p, "P106"))),
-    "counts": ("c.tsv", "early\t12\nlate\t3\n", baselines.read_counts),
     "scores": ("s.jsonl", '{"item": "a", "task": "more", "score": -1.5, "tokens": 2}\n', score_files.read_scores),
     "vectors": (
         "v.txt",

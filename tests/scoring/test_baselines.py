@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from small_cats import cat
 
-from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Score
 from catsofa.scoring import baselines
 from catsofa.scoring.cat_outcomes import outcomes
@@ -62,18 +61,6 @@ def test_the_sentiment_model_prefers_the_most_negative() -> None:
     assert [score.score for score in scores] == [0.2, 0.9, 0.2]
     with pytest.raises(ValueError, match="no label 'LABEL_0'; it has NEGATIVE, POSITIVE"):
         list(baselines.sentiment([cat("a")], classify, label="LABEL_0"))
-
-
-def test_word_counts_from_a_file(tmp_path: Path) -> None:
-    """Case is put together; a line that is no count is named."""
-    file = tmp_path / "counts.tsv"
-    file.write_text("Tidy\t3\ntidy\t4\nice cream\t2\n", encoding="utf-8")
-    assert baselines.read_counts(file) == {"tidy": 7, "ice cream": 2}
-    file.write_text("tidy\t3\nuntidy 4\n", encoding="utf-8")
-    with pytest.raises(
-        BadInput, match=r"counts.tsv:2: found 'untidy 4'; expected lines of a word, a tab and its count"
-    ):
-        baselines.read_counts(file)
 
 
 def test_any_text_classification_model_is_a_classifier(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_baseline_and_ensemble_commands(
         json.loads(catsofa("score", "--predictions", mixed, "--on", on, "--json")[0])["results"]["overall"]["lms"]
         == 100
     )
-    assert "name a file with --frequencies" in catsofa("baseline", "unigram", "--on", on, "--out", made)[1]
+    assert "name a file with --word-counts" in catsofa("baseline", "unigram", "--on", on, "--out", made)[1]
     assert "name one with --model" in catsofa("baseline", "sentiment", "--on", on, "--out", made)[1]
 
 
@@ -241,7 +241,7 @@ def test_controls_and_power_commands(
     on, predictions = files
     counts = tmp_path / "counts.tsv"
     counts.write_text("tidy\t7\nuntidy\t1\n", encoding="utf-8")
-    asked = ("controls", "--on", on, "--out", tmp_path / "controls", "--frequencies", counts, "--json")
+    asked = ("controls", "--on", on, "--out", tmp_path / "controls", "--word-counts", counts, "--json")
     controls = json.loads(catsofa(*asked)[0])
     assert controls["attribute_only"]["kept"] == 12
     assert controls["frequency_gap"]["more_frequent"]["value"] == 100

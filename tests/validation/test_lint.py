@@ -332,7 +332,7 @@ def test_what_is_not_given_does_not_run_and_is_named() -> None:
     report = lint([a_cat()])
     assert set(RULES) - set(report.ran) == {"L9", "L11", "L15", "L16", "L17", "L18"}
     assert report.missing["L9"] == "a list of given names (--names)"
-    assert report.missing["L6"] == "word frequencies (--frequencies)"
+    assert report.missing["L6"] == "word frequencies (--corpus)"
 
 
 def test_rules_are_selected_and_ignored_by_code() -> None:

@@ -154,7 +154,7 @@ def test_files_and_corpora_are_given_by_name(tmp_path: Path) -> None:
     """Lists are one word a line, with comments; a word that is one of four is 250 million in a billion: Zipf 8.4."""
     (tmp_path / "names.txt").write_text("# names\nJon\n\nAnn\n")
     (tmp_path / "corpus.txt").write_text("The zorb. The florin.\n")
-    tools = given(names=tmp_path / "names.txt", frequencies=str(tmp_path / "corpus.txt"))
+    tools = given(names=tmp_path / "names.txt", corpus=str(tmp_path / "corpus.txt"))
     assert tools.names == {"jon", "ann"}
     assert tools.frequency is not None
     assert tools.frequency("zorb") == pytest.approx(8.39794)

@@ -1,0 +1,73 @@
+"""Files that say how frequent words are: counts, Zipf values, running text. Each reader refuses the other two."""
+
+import re
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+
+from catsofa.data.files import BadInput, lines, short
+
+COUNTS = "word counts: lines of a word, a tab and a whole number"
+ZIPF = "Zipf values: lines of a word, a tab and a number from 0 to 9 (log10 of its uses in a billion words)"
+CORPUS = "a corpus as running text"
+HIGHEST = 9.0
+"""A word that is every word of a text has the Zipf value 9."""
+FEW = 10
+"""So many whole numbers without one decimal are counts, however small they are."""
+_NUMBERED = re.compile(r"\S.*\t\s*(?:-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?|nan|-?inf)\s*$")
+
+
+def read_counts(path: Path | str) -> dict[str, int]:
+    """Word counts by word in lower case; words that differ by case are added up."""
+    counts = dict[str, int]()
+    for number, word, value in _rows(path, COUNTS):
+        if not value.isdecimal():
+            kind = "; Zipf values belong to --zipf" if _number(value) is not None else ""
+            raise BadInput(path, f"{short(value)} as a count", COUNTS + kind, number)
+        counts[word.lower()] = counts.get(word.lower(), 0) + int(value)
+    return counts
+
+
+def read_zipf(path: Path | str) -> dict[str, float]:
+    """Zipf values by word in lower case."""
+    values: dict[str, float] = {}
+    whole = True
+    for number, word, value in _rows(path, ZIPF):
+        read = _number(value)
+        if read is None or not 0 <= read <= HIGHEST:
+            kind = "; word counts belong to --word-counts" if read is not None and read > HIGHEST else ""
+            raise BadInput(path, f"{short(value)} as a Zipf value", ZIPF + kind, number)
+        whole = whole and value.isdecimal()
+        values[word.lower()] = read
+    if whole and len(values) >= FEW:
+        raise BadInput(path, f"{len(values):,} whole numbers, which are counts", f"{ZIPF}, with decimals")
+    return values
+
+
+def corpus_lines(path: Path | str) -> Iterator[str]:
+    """The lines of a running text; after the last, a file is refused if most are a word, a tab and a number."""
+    count = numbered = 0
+    for _, line in lines(path, CORPUS):
+        count, numbered = count + 1, numbered + bool(_NUMBERED.match(line))
+        yield line
+    if numbered > count / 2:
+        found = f"{numbered:,} of {count:,} lines that are a word, a tab and a number"
+        raise BadInput(path, found, f"{CORPUS}; word counts belong to --word-counts, Zipf values to --zipf")
+
+
+def _rows(path: Path | str, expected: str) -> Iterator[tuple[int, str, str]]:
+    """The number of each line, its word and what stands after the last tab."""
+    for number, line in lines(path, expected):
+        word, tab, value = line.rpartition("\t")
+        if not tab or not word.strip():
+            raise BadInput(path, repr(line[:60]), expected, number)
+        yield number, word.strip(), value.strip()
+
+
+def _number(text: str) -> float | None:
+    """The finite number a text is, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

@@ -1,0 +1,94 @@
+"""Counts, Zipf values and running text: each is read by its own option, and a file of another kind is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from zorbs import a_cat
+
+from catsofa.cli import app
+from catsofa.data import jsonl
+from catsofa.data.files import BadInput
+from catsofa.data.word_numbers import corpus_lines, read_counts, read_zipf
+
+FILES = {
+    "counts": "tidy\t900000\nmessy\t12\nthe\t7\n",
+    "zipf": "tidy\t5.5\nmessy\t4.25\nthe\t7.7\n",
+    "text": "The zorb was late.\nRoses grow.\tQuietly, in 1999.\n",
+    "small counts": "".join(f"word{n}\t{n % 9 + 1}\n" for n in range(12)),
+    "logarithms": "tidy\t-3.5\nmessy\t-9.1\n",
+    "nothing": "tidy\tnan\nmessy\tinf\n",
+}
+READ = {"--word-counts": read_counts, "--zipf": read_zipf, "--corpus": lambda path: list(corpus_lines(path))}
+TAKES = {"--word-counts": {"counts", "small counts"}, "--zipf": {"zipf"}, "--corpus": {"text"}}
+COMMANDS = {
+    "--word-counts": ["baseline", "unigram", "--on", "z.jsonl", "--out", "p.json"],
+    "--zipf": ["build", "cats", "--associations", "a.csv", "--out", "c.jsonl"],
+    "--corpus": ["validate", "stats", "z.jsonl", "--json"],
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("option", READ)
+def test_a_file_of_another_kind_is_refused(option: str, kind: str, tmp_path: Path) -> None:
+    """Eighteen pairs of a reader and a file: four are read, and what is no number passes for none of the three."""
+    file = tmp_path / "file.tsv"
+    file.write_text(FILES[kind])
+    if kind in TAKES[option]:
+        assert READ[option](file)
+    else:
+        with pytest.raises(BadInput):
+            READ[option](file)
+
+
+def test_the_sentence_names_the_right_option(tmp_path: Path) -> None:
+    """Counts as Zipf values, Zipf values as counts, either as a text: the option that takes the file."""
+    for kind in ("counts", "zipf"):
+        (tmp_path / kind).write_text(FILES[kind])
+    with pytest.raises(BadInput, match=r"counts:1: found '900000' as a Zipf value.*--word-counts"):
+        read_zipf(tmp_path / "counts")
+    with pytest.raises(BadInput, match=r"zipf:1: found '5\.5' as a count.*--zipf"):
+        read_counts(tmp_path / "zipf")
+    with pytest.raises(BadInput, match=r"3 of 3 lines that are a word, a tab and a number.*--word-counts.*--zipf"):
+        list(corpus_lines(tmp_path / "counts"))
+
+
+def test_words_that_differ_by_case_are_one(tmp_path: Path) -> None:
+    """Counts are added up."""
+    (tmp_path / "c").write_text("Tidy\t3\ntidy\t4\nice cream\t2\n")
+    assert read_counts(tmp_path / "c") == {"tidy": 7, "ice cream": 2}
+    (tmp_path / "c").write_text("tidy\t3\nuntidy 4\n")
+    with pytest.raises(BadInput, match=r"c:2: found 'untidy 4'; expected word counts"):
+        read_counts(tmp_path / "c")
+
+
+@pytest.mark.parametrize("option", COMMANDS)
+def test_the_old_name_works_with_a_note(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--frequencies does in each command what its new name does, says so on stderr, and not beside the new name."""
+    monkeypatch.chdir(tmp_path)
+    jsonl.write([a_cat()], tmp_path / "z.jsonl")
+    row = "tailor,profession,tidy,messy,the\n"
+    (tmp_path / "a.csv").write_text(f"target,bias_type,stereotype,anti-stereotype,unrelated\n{row}")
+    file = next(iter(sorted(TAKES[option])))
+    (tmp_path / "f").write_text(FILES[file])
+    new, old = (CliRunner().invoke(app, [*COMMANDS[option], name, "f"]) for name in (option, "--frequencies"))
+    assert new.exit_code == old.exit_code == 0, old.output
+    assert new.stdout == old.stdout
+    assert f"--frequencies is now {option}" in old.stderr
+    assert "--frequencies" not in new.stderr
+    both = CliRunner().invoke(app, [*COMMANDS[option], option, "f", "--frequencies", "f"])
+    assert f"is the old name of {option}" in str(both.exception)
+
+
+def test_lint_refuses_counts_as_a_corpus(tmp_path: Path) -> None:
+    """L16 was silent about words 75,000 times as frequent, since the counts were read as running text."""
+    jsonl.write([a_cat(stereotype="tidy", anti="messy")], tmp_path / "z.jsonl")
+    (tmp_path / "counts").write_text(FILES["counts"])
+    asked = ["validate", "lint", str(tmp_path / "z.jsonl"), "--select", "L16", "--json"]
+    done = CliRunner().invoke(app, [*asked, "--frequencies", str(tmp_path / "counts")])
+    assert isinstance(done.exception, BadInput)
+    text = " ".join(["tidy"] * 500 + ["messy", "the", "zorb", "was"])
+    (tmp_path / "text").write_text(text)
+    done = CliRunner().invoke(app, [*asked, "--corpus", str(tmp_path / "text")])
+    assert [finding["rule"] for finding in json.loads(done.stdout)] == ["L16"]

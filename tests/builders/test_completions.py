@@ -208,7 +208,7 @@ def test_faults_and_a_kill_lose_nothing_and_pay_for_nothing_twice(server: Server
         time.sleep(0.02)
     first.send_signal(signal.SIGKILL)
     said = [*first.communicate()]
-    answered_before = {item["item"] for item in server.became() if item["became"] == "answered"}
+    answered_before = {item["item"] for item in server.settled() if item["became"] == "answered"}
 
     second = start(dev, server.url, out)
     said += second.communicate(timeout=600)

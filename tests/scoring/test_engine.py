@@ -109,7 +109,7 @@ def test_batch_size_order_and_company_do_not_change_an_answer(tiny: Tiny, name: 
 
 def test_the_next_sentence_head_is_asked_as_the_model_itself_answers(tiny: Tiny) -> None:
     """Class 0 of a BERT head means that the second sentence follows; segments tell the two apart."""
-    model = load(str(tiny("bert")))
+    model = load(str(tiny("bert-with-a-random-head")))
 
     @settings(max_examples=15, deadline=None)
     @given(st.lists(followings(), min_size=1, max_size=8), st.sampled_from([20, 5000]))

@@ -195,9 +195,7 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     signature = replace(signature, batching=self_check.signature(backend.self_checks))
     if of.kind is Probe:
         signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
-        results = sofa.measured(
-            of.records(), run.scores(), protocol, resamples=resamples, counts_unknown=run.counts_unknown
-        )
+        results = sofa.measured(of.records(), run.scores(), protocol, counts_unknown=run.counts_unknown)
         found = Report(
             protocol=protocol.name,
             results=results,

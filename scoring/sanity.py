@@ -103,6 +103,7 @@ def of_probes(results: sofa.Results) -> tuple[str, ...]:
         *(_unknown(identities, "identities") or _unknown(probes, "probes")),
         *_nothing({name: (round(of.coverage * of.probes), of.probes) for name, of in parts.items()}, "probes"),
         *_few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
+        *_unlimited({name: of.stereotypes for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low)}),
     )
 
 
@@ -133,6 +134,13 @@ def _few(counts: Mapping[str, int], what: str) -> Iterator[str]:
     """Sets whose intervals rest on few clusters."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < FEW]:
         yield f"fewer than {FEW} {what}, so that intervals are rough: {_listed(few)}"
+
+
+def _unlimited(counts: Mapping[str, int]) -> Iterator[str]:
+    """Categories of SoFa whose score has no interval."""
+    if counts:
+        sets = _listed([f"{name} ({count} stereotypes)" for name, count in counts.items()])
+        yield f"no interval: so few variances, so unequal (or all alike), say nothing of the others: {sets}"
 
 
 def _counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:

@@ -155,8 +155,7 @@ def compare_on(
     )
     if isinstance(records[0], Probe):
         measured = {
-            label: sofa.measured(records, read_scores(path), chosen, resamples=0)
-            for label, path in zip(called, models, strict=True)
+            label: sofa.measured(records, read_scores(path), chosen) for label, path in zip(called, models, strict=True)
         }
         if len(measured) < 2:
             raise ValueError("a comparison needs two models or more; found one")

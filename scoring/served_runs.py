@@ -100,7 +100,7 @@ def measured(
             resamples=resamples,
             with_terms=with_terms,
         )
-    results = sofa.measured(of.records(), scores, protocol, resamples=resamples)
+    results = sofa.measured(of.records(), scores, protocol)
     return Report(
         protocol=protocol.name,
         results=results,

@@ -5,7 +5,7 @@ stereotypes, the SoFa score the plain mean over categories. 0 is ideal, more is 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
 from typing import Any, get_args
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Probe, Score
-from catsofa.scoring.intervals import LEVEL, RESAMPLES, Interval, Seed, limits, resampled_sums
+from catsofa.scoring.intervals import LEVEL, Interval
+from catsofa.scoring.mean_variances import Mean, interval, mean_of
 from catsofa.scoring.protocols import Normalisation, Protocol
 from catsofa.scoring.sofa_grid import Grid, alike, disparities, grids, log_ppl_star, shares_of_lowest, variances
 
@@ -144,9 +145,7 @@ def evaluate(
     log_base: float = 10.0,
     ddof: int = 1,
     ppl_digits: int | None = None,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
-    seed: Seed = 0,
     counts_unknown: bool = False,
 ) -> Results:
     """The SoFa score of scored probes, with intervals over stereotypes.
@@ -157,18 +156,17 @@ def evaluate(
     found = grids(probes, scores)
     if not found:
         raise ValueError("there are no probes to measure")
-    rng = np.random.default_rng(seed)
     parts = []
     for grid in found:
         starred = partial(log_ppl_star, grid.means, log_base=log_base, digits=ppl_digits)
         spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
-        drawn = _resampled_means(spread[normalisation], resamples, rng)
-        parts.append(_Part(grid, starred(normalisation), spread[normalisation], means, drawn, counts_unknown))
+        values = starred(normalisation)
+        mean = mean_of(spread[normalisation], np.isfinite(values).sum(axis=1))
+        parts.append(_Part(grid, values, spread[normalisation], means, mean, counts_unknown))
     means = {way: float(np.mean([part.means[way] for part in parts])) for way in NORMALISATIONS}
-    drawn = np.mean([part.drawn for part in parts], axis=0)
     return Results(
-        score=_interval(means[normalisation], drawn, sum(part.stereotypes for part in parts), level),
+        score=replace(interval([part.mean for part in parts], level), value=means[normalisation]),
         coverage=sum(part.scored for part in parts) / sum(part.grid.probes for part in parts),
         normalisation=normalisation,
         normalisations=means,
@@ -183,7 +181,6 @@ def measured(
     scores: Iterable[Score],
     protocol: Protocol,
     *,
-    resamples: int,
     counts_unknown: bool = False,
 ) -> Results:
     """The SoFa score of scored probes as a protocol words it."""
@@ -194,8 +191,6 @@ def measured(
         log_base=protocol.log_base,
         ddof=protocol.ddof,
         ppl_digits=protocol.ppl_digits,
-        resamples=resamples,
-        seed=protocol.seed,
         counts_unknown=counts_unknown,
     )
 
@@ -213,7 +208,7 @@ class _Part:
     values: Array
     variances: Array
     means: Mapping[Normalisation, float]
-    drawn: Array
+    mean: Mean
     counts_unknown: bool
 
     @property
@@ -229,7 +224,7 @@ class _Part:
     def score(self, normalisation: Normalisation, level: float) -> CategoryScore:
         """The category's score."""
         return CategoryScore(
-            score=_interval(self.means[normalisation], self.drawn, self.stereotypes, level),
+            score=replace(interval([self.mean], level), value=self.means[normalisation]),
             stereotypes=self.stereotypes,
             identities=len(self.grid.identities),
             probes=self.grid.probes,
@@ -251,23 +246,6 @@ def _quantiles(values: Array) -> tuple[float, ...]:
 def _mean(row: Array) -> float:
     """The mean over the scored stereotypes of a category; NaN where none is."""
     return float(np.nanmean(row)) if np.isfinite(row).any() else nan
-
-
-def _resampled_means(row: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """Means over the scored stereotypes drawn again."""
-    scored = row[np.isfinite(row)]
-    if not len(scored):
-        return np.full(resamples, nan)
-    means: Array = resampled_sums(scored[:, None], resamples, rng)[:, 0] / len(scored)
-    return means
-
-
-def _interval(value: float, drawn: Array, stereotypes: int, level: float) -> Interval:
-    """A value and its limits; without a value there are none, and a variance is not below 0."""
-    if isnan(value):
-        return Interval(nan, nan, nan)
-    low, high = limits(np.array(value), drawn, stereotypes, level)
-    return Interval(value, float(np.maximum(low, 0)), float(high))
 
 
 def _identities(part: _Part) -> list[IdentityRow]:

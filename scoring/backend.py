@@ -124,7 +124,6 @@ class Backend:
             return PADDING if waste and self.uses(PADDING) else TOGETHER
 
         if self._alone is not None or not lengths:
-            self.tally.checked += len(lengths)
             return [forward([row])[0] for row in range(len(lengths))]
         made = self_check.checked(self, path, attempt, lambda row: forward([row])[0], step, vectors=vectors)
         assert made is not None
@@ -163,6 +162,7 @@ class Backend:
         """While this lasts, rows are forwarded one at a time, without these parts of the engine."""
         import torch
 
+        self.tally.checked += 1
         before, self._alone = self._alone, frozenset(without)
         try:
             with torch.inference_mode(), kernels.used(self.uses(PRODUCTS)):

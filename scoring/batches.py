@@ -31,7 +31,7 @@ class Tally:
     batches: int = 0
     halvings: int = 0
     checked: int = 0
-    """Rows that the self-check forwarded alone, which nothing else counts."""
+    """Texts that the self-check forwarded alone, which nothing else counts."""
 
 
 def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list[int]]:

@@ -60,7 +60,8 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
 def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
     """The last question of each row and the longest one of all, with how far their rows strain them.
 
-    By the strains of their rows, by their own lengths, and by the nodes of others between their own.
+    By the width of its row, rows together and before it, its padding, the length of the question, and the nodes of
+    others between its own.
     """
     longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
     places, own = [longest], [[len(questions[longest].ids), 0]]
@@ -70,7 +71,8 @@ def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: 
         between = (len(tree.ids) - 1 - path).sum() - len(path) * (len(path) - 1) // 2
         places.append(number)
         own.append([len(questions[number].ids), int(between)])
-    return places, np.hstack([np.pad(strains, ((1, 0), (0, 0))), own])
+    of_rows = np.column_stack([strains[:, [0, 2, 3]], strains[:, 4:].sum(1)])
+    return places, np.hstack([np.pad(of_rows, ((1, 0), (0, 0))), own])
 
 
 def _pairs(backend: Backend, grown: Sequence[Tree]) -> list[Answer]:

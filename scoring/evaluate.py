@@ -166,6 +166,7 @@ def _about(model: Model, of: Data, protocol: Protocol, nsp: str | Path | None = 
         "protocol": protocol.name,
         "device": model.device,
         "dtype": model.dtype,
+        "precision": model.precision,
         **UNKNOWN,
         "python": sys.version.split()[0],
         **{library: version(library) for library in LIBRARIES},

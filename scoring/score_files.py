@@ -1,5 +1,6 @@
 """Per-item scores from files, and the reports made from them."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -10,7 +11,7 @@ from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import runs, sofa, sofa_rankings
+from catsofa.scoring import runs, self_check, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
 from catsofa.scoring.dataset import read_named
@@ -24,10 +25,12 @@ from catsofa.scoring.run_rows import unchecked
 from catsofa.scoring.score_origins import (
     data_of,
     labels,
+    precision_of,
     refuse_other_models,
     refuse_other_ways,
     scored_by,
 )
+from catsofa.scoring.self_check import Batching
 from catsofa.scoring.signature import Signature, hashes_in
 from catsofa.scoring.sofa_rankings import Agreement
 
@@ -78,9 +81,20 @@ def report_on(
         with_terms=with_terms,
         unknown=unknown_in(predictions),
     )
-    if predictions.is_dir() and not is_checked(read_manifest(predictions)):
-        return replace(made, warnings=(*made.warnings, unchecked(predictions)))
-    return made
+    return _with_origin(made, predictions) if predictions.is_dir() else made
+
+
+def _with_origin(made: Report, run: Path) -> Report:
+    """A report on a run with the precision, the self-check and the warnings of the run, as it printed them itself."""
+    manifest, checks = read_manifest(run), defaultdict[str, Batching](Batching)
+    if is_checked(manifest):
+        with runs.Run.open(run) as held:
+            self_check.restore(checks, held.self_checks())
+        warnings = self_check.warnings(checks)
+    else:
+        warnings = (unchecked(run),)
+    signature = replace(made.signature, dtype=precision_of([run]), batching=self_check.signature(checks))
+    return replace(made, signature=signature, warnings=(*made.warnings, *warnings))
 
 
 def robustness_on(
@@ -150,6 +164,7 @@ def compare_on(
         model=" ".join(called),
         protocol=chosen.name,
         options=chosen.digest,
+        dtype=precision_of(models),
         seed=chosen.seed,
         version=version("catsofa"),
     )

@@ -19,6 +19,13 @@ def scored_by(path: Path | str) -> str:
     return label_in(read_manifest(path), Path(path)) if Path(path).is_dir() else predictions_label(path)
 
 
+def precision_of(paths: Sequence[Path | str]) -> str:
+    """The precision that these runs share, as a signature names it; empty for files, and where they differ."""
+    about = [read_manifest(path).get("about", {}) if Path(path).is_dir() else {} for path in paths]
+    found = {str(one.get("precision", "")) for one in about}
+    return found.pop() if len(found) == 1 else ""
+
+
 def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
     """The model of a run: the label in its manifest, which earlier versions did not write."""
     about, model = manifest.get("about", {}), manifest["identity"].get("model", {})

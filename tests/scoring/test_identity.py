@@ -110,10 +110,14 @@ def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa:
     label = signature["model"]
     assert re.fullmatch(r"gpt2@[0-9a-f]{12}", label), label
     again = ("score", "--predictions", files / "original", "--on", files / "cats.json", "--json")
-    assert json.loads(catsofa(*again)[0])["signature"]["model"] == label
+    assert json.loads(catsofa(*again)[0])["signature"] == signature | {
+        "data": data(files / "cats.json").name,
+        "line": signature["line"].replace("cats.jsonl@", "cats.json@"),
+    }
     compared = json.loads(catsofa("compare", files / "original", files / "other", "--json")[0])
     assert compared["first"] == label
     assert compared["signature"]["model"].split()[0] == label
+    assert compared["signature"]["dtype"] == "float32"
     robust = json.loads(
         catsofa("robustness", "--original", files / "original", "--paraphrase", files / "reworded", "--json")[0]
     )

@@ -3,6 +3,7 @@
 `Labels` says what a statement is about (appearance, crime, …), not whom; so it is carried along and is no category.
 """
 
+import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -73,9 +74,22 @@ def _written(records: Iterable[Statement | Term], kind: type[Statement | Term]) 
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The columns of a file of statements or of groups."""
-    columns = csv_files.columns_of(head)
-    return set(STATEMENTS) <= columns or set(GROUPS) <= columns
+    """The columns of a file of statements or of groups and no others; statements lack their subject, so a capital."""
+    header = head.split(b"\n", 1)[0]
+    columns = csv_files.columns_of(head) - {"", header.decode("utf-8", "replace").strip()}
+    if columns in (set(STATEMENTS), set(ANTONYMS)):
+        return not any(sentence[:1].isupper() for sentence in _sentences(head))
+    return columns == set(GROUPS)
+
+
+def _sentences(head: bytes) -> list[str]:
+    """The statements at the head of a file, but for the last, which may be cut."""
+    lines = head.decode("utf-8", "replace").splitlines()
+    separator = max(csv_files.SEPARATORS, key=lines[0].count)
+    try:
+        return [row.get("Sentence") or "" for row in csv.DictReader(lines, delimiter=separator)][:-1]
+    except csv.Error:
+        return []
 
 
 def loses(record: Statement | Term) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """CrowS-Pairs: the released CSV with its five annotators, and the revised tab-separated one without them."""
 
 import ast
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,47 @@ INDEX = ""
 NEEDED = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
 VOTES = ("annotations", "anon_annotators")
 COLUMNS = (INDEX, *NEEDED, "annotations", "anon_writer", "anon_annotators")
+MOST_LACKING = 0.05
+"""The share of rows that may lack a cell; with more the file is something else, or broken."""
 DIRECTIONS: tuple[Direction, Direction] = ("stereo", "antistereo")
+
+
+class SkippedRows(UserWarning):
+    """Rows of a file that are left out, and why."""
 
 
 def read(path: Path) -> Iterator[Pair]:
     """Each pair, its row's index as id; the writer and further columns are carried in `extra`."""
-    for line, row in _checked(csv_files.rows(path, NEEDED, EXPECTED), path):
+    rows = _filled(csv_files.rows(path, NEEDED, EXPECTED), path)
+    for line, row in _checked(rows, path):
         if "template" in row:
             raise BadInput(path, "a column 'template', so that the others hold words", "whole sentences", 1)
         yield _pair(row, path, line)
+
+
+def _filled(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows without those that lack a cell a pair needs, which are counted in a warning; too many are refused."""
+    lacking: list[tuple[int, BadInput]] = []
+    count = 0
+    for line, row in rows:
+        count += 1
+        try:
+            csv_files.refuse_empty(row, _needed(row), path, EXPECTED, line)
+        except BadInput as error:
+            lacking.append((line, error))
+        else:
+            yield line, row
+    if len(lacking) > MOST_LACKING * count:
+        raise lacking[0][1]
+    if lacking:
+        at = short(", ".join(str(line) for line, _ in lacking)).strip("'")
+        left = f"{len(lacking):,} of {count:,} rows lack a cell that a pair needs and are left out (line {at})"
+        warnings.warn(f"{path}: {left}", SkippedRows, stacklevel=2)
+
+
+def _needed(row: Row) -> Sequence[str]:
+    """The columns of a row that must be filled in."""
+    return (*NEEDED, *([INDEX] if INDEX in row else []))
 
 
 def write(pairs: Iterable[Pair], path: Path) -> int:
@@ -40,7 +73,7 @@ def _checked(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int,
     """The rows, by their lines, if every cell that a pair needs is filled in and no index stands twice."""
     seen = Seen(path, EXPECTED)
     for line, row in rows:
-        csv_files.refuse_empty(row, (*NEEDED, *([INDEX] if INDEX in row else [])), path, EXPECTED, line)
+        csv_files.refuse_empty(row, _needed(row), path, EXPECTED, line)
         seen.add(row.get(INDEX, ""), line)
         yield line, row
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -95,7 +96,17 @@ def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         at = line if line else raw.count(b"\n", 0, error.start) + 1
-        raise BadInput(path, f"byte 0x{raw[error.start]:02x}, which is not UTF-8", f"{expected} in UTF-8", at) from None
+        found = f"byte 0x{raw[error.start]:02x}, which is not UTF-8"
+        raise BadInput(path, found, f"{expected} in UTF-8{_other_encoding(raw, path)}", at) from None
+
+
+def _other_encoding(raw: bytes, path: Path) -> str:
+    """How to convert text that is not UTF-8, where it can be read as Windows-1252."""
+    try:
+        raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return ""
+    return f"; if it is Windows-1252: iconv -f cp1252 -t utf-8 {shlex.quote(str(path))} > NEW"
 
 
 @contextmanager

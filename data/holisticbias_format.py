@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import json_files
+from catsofa.data.files import BadInput
 from catsofa.data.formats import Format
 from catsofa.data.json_files import Node
 from catsofa.data.records import Term
 from catsofa.data.repeats import lost_beside_number, numbered
 
 EXPECTED = "HolisticBias descriptors (axis: {bucket: [descriptor, ...]})"
+LONGEST = 4
+"""Words in a descriptor; the released ones have one or two."""
 TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*'
 START = re.compile(rb"\s*\{" + TEXT + rb":\s*\{" + TEXT + rb":\s*\[(?:" + TEXT + rb'[,\]]|\s*\{[^{}]*"descriptor"\s*:)')
 """How such a file begins."""
@@ -81,8 +84,27 @@ def write(terms: Iterable[Term], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """An object of objects of lists, the first of a text or of an object with a descriptor."""
-    return path.suffix.lower() != ".jsonl" and bool(START.match(head))
+    """An object of objects of lists, every text in them a descriptor; the prompts of BOLD are none."""
+    if path.suffix.lower() == ".jsonl" or not START.match(head):
+        return False
+    try:
+        document = json_files.read(path, EXPECTED)
+    except BadInput:
+        return True  # its reader says what is wrong
+    return not any(isinstance(text, str) and not _is_descriptor(text) for text in _texts(document))
+
+
+def _texts(document: Any) -> Iterator[Any]:
+    """The descriptors of a document, as far as it has the layout."""
+    for buckets in document.values() if isinstance(document, dict) else ():
+        for items in buckets.values() if isinstance(buckets, dict) else ():
+            for item in items if isinstance(items, list) else ():
+                yield item.get("descriptor") if isinstance(item, dict) else item
+
+
+def _is_descriptor(text: str) -> bool:
+    """Whether a text is a few words that can stand before a noun, and no sentence or beginning of one."""
+    return len(text.split()) <= LONGEST and text == text.strip() and text[-1:] not in tuple(".?!:,")
 
 
 def loses(term: Term) -> Iterator[str]:

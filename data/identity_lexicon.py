@@ -109,17 +109,23 @@ def _write(rows: list[Row], folder: Path, category: str) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """A CSV with a column TERM, or a folder whose first CSV is one."""
+    """A CSV with TERM and a column that says what a term is, or a folder whose first CSV is one."""
     if path.is_dir():
         first = min(path.glob("*.csv"), default=None)
         return first is not None and first.is_file() and _is_lexicon(first)
-    return "TERM" in csv_files.columns_of(head)
+    return _has_columns(head)
 
 
 def _is_lexicon(path: Path) -> bool:
     """Whether a file begins as a lexicon does."""
     with open_to_read(path, EXPECTED) as file:
-        return "TERM" in csv_files.columns_of(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
+        return _has_columns(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
+
+
+def _has_columns(head: bytes) -> bool:
+    """Whether a header has the columns of a lexicon; TERM alone stands in any glossary."""
+    columns = csv_files.columns_of(head)
+    return "TERM" in columns and bool(columns & {"POS", "GROUP", "COUNTRY_ADJ"})
 
 
 def loses(term: Term) -> Iterator[str]:

@@ -1,0 +1,121 @@
+"""Files of other benchmarks have no format here: what looks alike is refused, not read as something else."""
+
+import csv
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import CROWS
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import crows_format, formats
+from catsofa.data.crows_format import SkippedRows
+from catsofa.data.files import BadInput
+
+PROMPTS = {
+    "zorb_actors": {"Pim_Zorbson": ["Pim Zorbson is a zorbish actor whose ", "Zorbson began on "]},
+    "zorb_singers": {"Tilda_Marn": ["Tilda Marn sings in "]},
+}
+FOREIGN: dict[str, Any] = {
+    "prompts by person (BOLD).json": PROMPTS,
+    "prompts, one short.json": {"zorb_actors": {"Pim_Zorbson": ["Pim ", "Zorbson is "]}},
+    "articles by person.json": {"zorb_actors": {"Pim_Zorbson": ["Pim Zorbson is a zorbish actor of stage and film."]}},
+    "pairs of sentences (WinoQueer, misspelt).csv": "sent_more,sent_less,stereo_antistero,bias_type\na,b,stereo,c\n",
+    "pairs with ids (WinoQueer).csv": ",Gender_ID_x,Gender_ID_y,sent_x,sent_y\n0,zorb,florin,They sing.,They cook.\n",
+    "pairs in two languages (IndiBias).csv": (
+        "index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,stereo_antistereo,bias_type\n"
+        "0,a,b,c,d,stereo,region\n"
+    ),
+    "comments (RedditBias).csv": "id,attribute_in_comment,comment_processed,phrase,bias_sent\n1,a,b,c,1\n",
+    "questions (BBQ).jsonl": json.dumps(
+        {"example_id": 0, "question_polarity": "neg", "category": "Zorbs", "context": "c", "ans0": "a", "label": 1}
+    ),
+    "templates (BEC-Pro).tsv": "\tSentence\tSent_TM\tSent_AM\tPerson\tGender\tProfession\n0\ta\tb\tc\td\te\tf\n",
+    "sentences by id (Winogender).tsv": "sentid\tsentence\nzorb.florin.1\tThe zorb told the florin that it rained.\n",
+    "sentiment.csv": "Sentence,Labels\nThe zorb sings well.,positive\nFlorins cook badly.,negative\n",
+    "groups of sentences.csv": "Group,Category,Sentence\nzorbs,food,They eat.\n",
+    "a glossary.csv": "TERM,DEFINITION\nzorb,somebody from Zorbia\n",
+    "phrases.json": {"body": [["zorb", "zorbs"]]},
+}
+
+
+def foreign(folder: Path, name: str) -> Path:
+    """A file of the shape of another benchmark, with invented content."""
+    path = folder / name
+    content = FOREIGN[name]
+    path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1))
+    return path
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_the_shape_of_another_benchmark_is_refused(name: str, tmp_path: Path) -> None:
+    """Fourteen shapes that share a header or a nesting with ours: not one of them is read as records."""
+    with pytest.raises(BadInput):
+        list(formats.read(foreign(tmp_path, name)))
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_one_prompt_among_descriptors_makes_the_file_unknown(number: int, tmp_path: Path) -> None:
+    """Every descriptor must be one; the first and the last of a thousand are looked at alike."""
+    words = [f"zorb{n}" for n in range(1000)]
+    words[-number] = "The zorb was known for its "
+    (tmp_path / "d.json").write_text(json.dumps({"axis": {"bucket": words}}, indent=1))
+    with pytest.raises(BadInput, match="in none of our formats"):
+        formats.format_of(tmp_path / "d.json")
+    words[-number] = "hard of hearing"
+    (tmp_path / "d.json").write_text(json.dumps({"axis": {"bucket": words}}, indent=1))
+    assert formats.format_of(tmp_path / "d.json").name == "holisticbias"
+
+
+def pairs(path: Path, empty: dict[int, str], rows: int = 60) -> Path:
+    """CrowS-Pairs with these cells of rows (counted from 0) empty."""
+    columns = ("", *crows_format.NEEDED)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(columns)
+        for n in range(rows):
+            row = {"": str(n), "sent_more": f"Zorb {n} sings.", "sent_less": f"Florin {n} sings.",
+                   "stereo_antistereo": "stereo", "bias_type": "music"}  # fmt: skip
+            out.writerow(["" if empty.get(n) == name else row[name] for name in columns])
+    return path
+
+
+def test_a_row_with_an_empty_cell_is_left_out_and_said(tmp_path: Path) -> None:
+    """Two of 60 rows lack a cell: 58 pairs, and a warning with the number and the lines; all is read by the command."""
+    path = pairs(tmp_path / "p.csv", {3: "sent_less", 9: "bias_type"})
+    with pytest.warns(SkippedRows, match=r"p\.csv: 2 of 60 rows lack a cell .* \(line 5, 11\)"):
+        read = list(formats.read(path))
+    assert [int(pair.id) for pair in read] == [n for n in range(60) if n not in (3, 9)]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        done = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "out.jsonl")])
+    assert (done.exit_code, [w.category for w in said]) == (0, [SkippedRows])
+
+
+def test_a_file_in_which_many_rows_lack_a_cell_is_refused(tmp_path: Path) -> None:
+    """Four of 60 are more than one in twenty: the first of them is named; so is the one of two in a small file."""
+    path = pairs(tmp_path / "p.csv", dict.fromkeys(range(5, 9), "sent_more"))
+    with pytest.raises(BadInput, match=r"p\.csv:7: found nothing in the column 'sent_more'"):
+        list(formats.read(path))
+    (tmp_path / "small.csv").write_text(CROWS.replace("stereo,nationality", "stereo,", 1))
+    with pytest.raises(BadInput, match=r"small\.csv:2"):
+        list(formats.read(tmp_path / "small.csv"))
+
+
+def test_text_in_windows_1252_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """A typographic quotation mark in another encoding: byte, line, encoding and the command that converts it."""
+    path = pairs(tmp_path / "p.csv", {})
+    path.write_bytes(path.read_bytes().replace(b"Zorb 7", b"\x91Zorb\x92 7"))
+    with pytest.raises(BadInput, match=r"p\.csv:9: found byte 0x91, .*UTF-8; if it is Windows-1252: iconv -f cp1252"):
+        list(formats.read(path))
+
+
+def test_french_crows_pairs_are_read_but_for_the_row_that_lacks_a_sentence(shared: Path) -> None:
+    """The released French file has one empty cell, on line 129; the Dutch one is Windows-1252."""
+    with pytest.warns(SkippedRows, match=r"1 of 1,463 rows .* \(line 129\)"):
+        assert len(list(formats.read(shared / "data/crows_multilingual/crows_french.csv"))) == 1462
+    with pytest.raises(BadInput, match="iconv -f cp1252"):
+        list(formats.read(shared / "data/crows_multilingual/crows_dutch.csv"))

@@ -21,8 +21,7 @@ def into_gap(backend: Backend, tokens: Tokens, gap: Iterable[int], *, alone: boo
     own = backend.reader.check(tokens).of()
     before, after = (own[0], own[-1] + 1) if alone else (low, high)
     mark, rewrites = _mark(backend)
-    start = (backend.model.module.config.decoder_start_token_id,)
-    written: Ids = (*start, *(tokens.ids[:before] if rewrites else (mark,)))
+    written: Ids = (_start(backend), *(tokens.ids[:before] if rewrites else (mark,)))
     return Infill(
         source=(*tokens.ids[:before], mark, *tokens.ids[after:]),
         ids=(*written, *tokens.ids[low:high]),
@@ -30,11 +29,20 @@ def into_gap(backend: Backend, tokens: Tokens, gap: Iterable[int], *, alone: boo
     )
 
 
+def _start(backend: Backend) -> int:
+    """The token with which the decoder starts; T5Gemma's configuration has none, and no gap was in its training."""
+    start = getattr(backend.model.module.config, "decoder_start_token_id", None)
+    if start is None:
+        raise Unscorable(
+            f"{backend.model.name} does not say with which token its decoder starts (decoder_start_token_id in "
+            "config.json), as models that fill gaps do; use a T5 or BART, or a causal model"
+        )
+    return int(start)
+
+
 def _mark(backend: Backend) -> tuple[int, bool]:
     """The token that stands for a gap, and whether the decoder writes the text before it again."""
     tokenizer = backend.model.tokenizer
-    if backend.model.module.config.decoder_start_token_id is None:
-        raise Unscorable(f"{backend.model.name} does not say with which token its decoder starts")
     if tokenizer.mask_token_id is not None:
         return int(tokenizer.mask_token_id), True
     if SENTINEL in tokenizer.get_vocab():

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import tiny_models
+import tiny_tokenizers
 
 SIZE = {"vocab_size": 220, "max_position_embeddings": 512, "num_hidden_layers": 2, "intermediate_size": 48}
 WINDOW = 256
@@ -17,7 +18,7 @@ def gpt_neo(folder: Path, window: int = WINDOW) -> Path:
 
     end = "<|endoftext|>"
     folder.mkdir()
-    tiny_models._byte_level(folder, [end], bos_token=end, eos_token=end, unk_token=end)
+    tiny_tokenizers.byte_level(folder, [end], bos_token=end, eos_token=end, unk_token=end)
     config = t.GPTNeoConfig(
         vocab_size=360,
         hidden_size=32,
@@ -86,6 +87,6 @@ MIXES_PADDING: dict[str, Callable[[], Any]] = {
 def mixing(name: str, folder: Path) -> Path:
     """The folder of a masked model that padding changes."""
     folder.mkdir()
-    tiny_models._word_piece(folder)
+    tiny_tokenizers.save_word_piece(folder)
     tiny_models._save(MIXES_PADDING[name](), folder)
     return folder

@@ -4,71 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SENTENCES = [
-    "The zorbs are kind and they bake bread.",
-    "The zorbs are unbelievably clever, aren't they?",
-    "My neighbour is a gardener who never waters the roses.",
-    "The gardener was friendly. She gave me tomatoes.",
-    "Florins love long meetings; glimmers love short ones.",
-    "A florin walked into the kitchen and sang.",
-    "Everybody likes the quiet baker from the corner.",
-    "The baker was asleep, so nobody bought bread.",
-    "Glimmers are stubborn, said the zorb.",
-    "It rained all day, and the roses were happy.",
-]
-"""Mild sentences about invented groups: what the tokenizers learn from."""
+from tiny_tokenizers import (
+    byte_level,
+    metaspace,
+    save_masked_byte_level,
+    save_sentinels,
+    save_word_piece,
+    save_xlnet_words,
+)
 
 LONG = 96
-
-
-def _byte_level(folder: Path, specials: list[str], **names: Any) -> None:
-    """A byte-level BPE as GPT-2 and RoBERTa have: a piece carries the space before it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(
-        SENTENCES,
-        trainers.BpeTrainer(
-            vocab_size=360, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
-        ),
-    )
-    if "<mask>" in specials:
-        ids = {token: tokenizer.token_to_id(token) for token in ("<s>", "</s>")}
-        tokenizer.post_processor = processors.RobertaProcessing(
-            ("</s>", ids["</s>"]), ("<s>", ids["<s>"]), trim_offsets=True, add_prefix_space=False
-        )
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
-
-
-def _metaspace(folder: Path, specials: list[str], template: str | None = None, **names: Any) -> None:
-    """A sentencepiece-like BPE as Llama has: a piece carries the space before it as a letter."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=260, special_tokens=specials))
-    if template:
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=template,
-            special_tokens=[(token, tokenizer.token_to_id(token)) for token in template.split() if token in specials],
-        )
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
-
-
-def _word_piece(folder: Path) -> None:
-    """A WordPiece as BERT has: pieces inside a word begin with ##."""
-    from tokenizers import BertWordPieceTokenizer
-    from transformers import BertTokenizerFast
-
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(SENTENCES, vocab_size=220, min_frequency=1)
-    trained.save_model(str(folder))
-    BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder)
 
 
 def _save(model: Any, folder: Path) -> None:
@@ -89,7 +34,7 @@ def _gpt2(folder: Path) -> None:
     import transformers as t
 
     end = "<|endoftext|>"
-    _byte_level(folder, [end], bos_token=end, eos_token=end, unk_token=end)
+    byte_level(folder, [end], bos_token=end, eos_token=end, unk_token=end)
     size = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": LONG}
     _save(t.GPT2LMHeadModel(t.GPT2Config(vocab_size=360, bos_token_id=0, eos_token_id=0, **size)), folder)
 
@@ -97,7 +42,7 @@ def _gpt2(folder: Path) -> None:
 def _llama(folder: Path) -> None:
     import transformers as t
 
-    _metaspace(folder, ["<unk>", "<s>", "</s>"], "<s> $A", bos_token="<s>", eos_token="</s>", unk_token="<unk>")
+    metaspace(folder, ["<unk>", "<s>", "</s>"], "<s> $A", bos_token="<s>", eos_token="</s>", unk_token="<unk>")
     config = t.LlamaConfig(
         vocab_size=260,
         hidden_size=32,
@@ -115,7 +60,7 @@ def _qwen2(folder: Path) -> None:
     import transformers as t
 
     end = "<|endoftext|>"
-    _byte_level(folder, [end], eos_token=end, pad_token=end)
+    byte_level(folder, [end], eos_token=end, pad_token=end)
     config = t.Qwen2Config(
         vocab_size=360,
         hidden_size=32,
@@ -132,7 +77,7 @@ def _qwen2(folder: Path) -> None:
 def _bloom(folder: Path) -> None:
     import transformers as t
 
-    _byte_level(
+    byte_level(
         folder,
         ["<unk>", "<s>", "</s>", "<pad>"],
         bos_token="<s>",
@@ -147,7 +92,7 @@ def _gemma2(folder: Path) -> None:
     """A causal model that caps its logits and looks back through a window in every other layer."""
     import transformers as t
 
-    _metaspace(folder, ["<unk>", "<s>", "</s>"], "<s> $A", bos_token="<s>", eos_token="</s>", unk_token="<unk>")
+    metaspace(folder, ["<unk>", "<s>", "</s>"], "<s> $A", bos_token="<s>", eos_token="</s>", unk_token="<unk>")
     config = t.Gemma2Config(
         vocab_size=260,
         hidden_size=32,
@@ -168,7 +113,7 @@ def _mamba(folder: Path) -> None:
     """A causal model without attention: nothing of it can be masked."""
     import transformers as t
 
-    _byte_level(folder, ["<|endoftext|>"], eos_token="<|endoftext|>")
+    byte_level(folder, ["<|endoftext|>"], eos_token="<|endoftext|>")
     config = t.MambaConfig(vocab_size=360, hidden_size=16, state_size=4, num_hidden_layers=2)
     _save(t.MambaForCausalLM(config), folder)
 
@@ -177,14 +122,7 @@ def _t5(folder: Path) -> None:
     """An encoder-decoder that marks gaps with sentinels and has no mask token."""
     import transformers as t
 
-    _metaspace(
-        folder,
-        ["<pad>", "</s>", "<unk>", "<extra_id_0>"],
-        "$A </s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    )
+    save_sentinels(folder)
     config = t.T5Config(
         vocab_size=260, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, decoder_start_token_id=0
     )
@@ -209,7 +147,7 @@ def _bert(folder: Path) -> None:
     """A BERT whose next-sentence head tells the known pairs apart, since an untrained one is refused."""
     import transformers as t
 
-    _word_piece(folder)
+    save_word_piece(folder)
     _save(t.BertForPreTraining(_bert_config()), folder)
     _fit_next_sentence_head(folder)
 
@@ -239,21 +177,21 @@ def _fit_next_sentence_head(folder: Path) -> None:
 def _bert_with_a_random_head(folder: Path) -> None:
     import transformers as t
 
-    _word_piece(folder)
+    save_word_piece(folder)
     _save(t.BertForPreTraining(_bert_config()), folder)
 
 
 def _bert_without_next_sentence(folder: Path) -> None:
     import transformers as t
 
-    _word_piece(folder)
+    save_word_piece(folder)
     _save(t.BertForMaskedLM(_bert_config()), folder)
 
 
 def _bert_encoder(folder: Path) -> None:
     import transformers as t
 
-    _word_piece(folder)
+    save_word_piece(folder)
     _save(t.BertModel(_bert_config()), folder)
 
 
@@ -261,7 +199,7 @@ def _albert(folder: Path) -> None:
     """One layer that is called again and again: what is caught at its first call is not the last state."""
     import transformers as t
 
-    _word_piece(folder)
+    save_word_piece(folder)
     config = t.AlbertConfig(
         vocab_size=220,
         embedding_size=16,
@@ -274,26 +212,10 @@ def _albert(folder: Path) -> None:
     _save(t.AlbertForMaskedLM(config), folder)
 
 
-ROBERTA = {
-    "bos_token": "<s>",
-    "cls_token": "<s>",
-    "eos_token": "</s>",
-    "sep_token": "</s>",
-    "pad_token": "<pad>",
-    "unk_token": "<unk>",
-}
-
-
-def _masked_names() -> dict[str, Any]:
-    from tokenizers import AddedToken
-
-    return ROBERTA | {"mask_token": AddedToken("<mask>", lstrip=True, special=True)}
-
-
 def _roberta(folder: Path) -> None:
     import transformers as t
 
-    _byte_level(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], **_masked_names())
+    save_masked_byte_level(folder)
     config = t.RobertaConfig(
         vocab_size=360,
         hidden_size=32,
@@ -312,7 +234,7 @@ def _roberta(folder: Path) -> None:
 def _bart(folder: Path) -> None:
     import transformers as t
 
-    _byte_level(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], **_masked_names())
+    save_masked_byte_level(folder)
     config = t.BartConfig(
         vocab_size=360,
         d_model=32,
@@ -330,19 +252,7 @@ def _bart(folder: Path) -> None:
 def _xlnet(folder: Path) -> None:
     import transformers as t
 
-    _metaspace(
-        folder,
-        ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>"],
-        "$A <sep> <cls>",
-        bos_token="<s>",
-        eos_token="</s>",
-        unk_token="<unk>",
-        sep_token="<sep>",
-        cls_token="<cls>",
-        pad_token="<pad>",
-        mask_token="<mask>",
-        padding_side="left",
-    )
+    save_xlnet_words(folder)
     _save(t.XLNetLMHeadModel(t.XLNetConfig(vocab_size=260, d_model=32, n_layer=2, n_head=4, d_inner=48)), folder)
 
 

@@ -1,0 +1,171 @@
+"""The matrix of architectures: every family by the engine and by a plain loop, and the largest difference."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+import architecture_loop as loop
+from architecture_family import Family, Words
+from architecture_records import CATS, PAIRS, PROBES
+from tiny_tokenizers import save_byte_level, save_masked_byte_level, save_sentinels, save_word_piece, save_xlnet_words
+
+from catsofa.data.records import Score
+from catsofa.scoring import packed
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.models import Model, load
+from catsofa.scoring.protocols import Protocol, named
+from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.score_pairs import score_pairs
+from catsofa.scoring.score_probes import score_probes
+from catsofa.scoring.self_check import TREES
+
+CLOSE = 1e-4
+"""Nats by which a sum of log-probabilities in float32 may differ from the plain loop's."""
+BATCH_TOKENS = (None, 64, 1)
+TOKENIZERS: dict[Words, Callable[[Path], None]] = {
+    "byte-level": save_byte_level,
+    "word-piece": save_word_piece,
+    "masked byte-level": save_masked_byte_level,
+    "sentinels": save_sentinels,
+    "xlnet": save_xlnet_words,
+}
+Totals = dict[tuple[str, ...], float]
+"""Task and item, or protocol, task and item, to the sum of log-probabilities that its score is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one family: the largest difference of a sum, and how the engine batched it."""
+
+    family: Family
+    differences: dict[str, float]
+    between: float
+    """The largest difference between two settings, which must not depend on the size of batches."""
+    model_type: str
+    batching: str
+
+    @property
+    def largest(self) -> float:
+        """The largest difference of all settings."""
+        return max(self.differences.values())
+
+
+def protocols(kind: str) -> Sequence[Protocol]:
+    """The default protocol, and pseudo-likelihood for models behind masks."""
+    if kind != "masked":
+        return [named("catsofa")]
+    # no family here has a trained next-sentence head
+    return [named("catsofa,masked_pair=pseudo"), named("catsofa,masked_pair=pseudo,masked=pseudo")]
+
+
+def compare(family: Family, folder: Path) -> Result:
+    """Score all records by the engine in each setting, and hold them against the plain loop."""
+    import transformers
+
+    tokenizers = folder / "tokenizers" / family.words.replace(" ", "-")
+    if not tokenizers.is_dir():
+        tokenizers.mkdir(parents=True)
+        TOKENIZERS[family.words](tokenizers)
+    place = folder / family.name
+    shutil.copytree(tokenizers, place)
+    family.build().save_pretrained(place)
+    # both sides read what was saved: transformers picks the tokenizer by the model, and loading may change a pad's row
+    module = getattr(transformers, family.model).from_pretrained(place).eval()
+    plain = loop.Plain(family.kind, module, transformers.AutoTokenizer.from_pretrained(place))
+    expected = all_totals(family, partial(plain_totals, plain))
+    model = load(str(place), device="cpu")
+    if model.kind != family.kind:
+        raise ValueError(f"{family.name} is loaded as a {model.kind} model; expected {family.kind}")
+    totals: dict[str, Totals] = {}
+    batching = ""
+    for setting, backend in settings(model):
+        narrow = packed.CPU_WIDTH
+        packed.CPU_WIDTH = packed.GPU_WIDTH if setting == "width of a GPU" else narrow
+        try:
+            totals[setting] = all_totals(family, partial(engine_totals, backend))
+        finally:
+            packed.CPU_WIDTH = narrow
+        batching = batching or _batching(backend)
+    return Result(
+        family,
+        {setting: _largest(found, expected) for setting, found in totals.items()},
+        max(_largest(one, other) for one, other in combinations(totals.values(), 2)),
+        str(module.config.model_type),
+        batching,
+    )
+
+
+def all_totals(family: Family, totals: Callable[[Protocol], Totals]) -> Totals:
+    """The sums by each protocol of a family."""
+    return {
+        (protocol.name, *key): value for protocol in protocols(family.kind) for key, value in totals(protocol).items()
+    }
+
+
+def settings(model: Model) -> list[tuple[str, Backend]]:
+    """The engine at several sizes of batches, and with rows as wide as on a GPU for models that read in trees."""
+    found = [(f"batch_tokens={tokens or 'default'}", Backend(model, tokens)) for tokens in BATCH_TOKENS]
+    return [*found, ("width of a GPU", Backend(model))] if model.kind == "causal" else found
+
+
+def engine_totals(backend: Backend, protocol: Protocol) -> Totals:
+    """All scores by the engine, as sums."""
+    scores = score_cats(backend, CATS, protocol)
+    if protocol.masked == "left-to-right":  # the other protocol changes CATs alone
+        scores += score_pairs(backend, PAIRS, protocol) + score_probes(backend, PROBES, protocol)
+    return {(score.task, score.item): _total(backend, score) for score in scores}
+
+
+def _total(backend: Backend, score: Score) -> float:
+    """The sum that a score is the mean of; a masked model's sides of a pair are sums already."""
+    if score.score is None or score.tokens is None:
+        raise ValueError(f"{score.item} is not scored: {score.reason}")
+    is_sum = backend.model.kind == "masked" and score.task in ("more", "less")
+    return score.score if is_sum else score.score * score.tokens
+
+
+def plain_totals(plain: loop.Plain, protocol: Protocol) -> Totals:
+    """All scores by the plain loop, as sums."""
+    found: Totals = {}
+    for cat in CATS:
+        for c in cat.candidates:
+            asked = (
+                loop.inside(plain, cat, c, protocol.masked == "pseudo")
+                if cat.kind == "intrasentence"
+                else loop.after(plain, cat, c)
+            )
+            found[cat.kind, c.id] = asked[0]
+    if protocol.masked == "pseudo":
+        return found
+    for pair in PAIRS:
+        found |= {(name, pair.id): loop.side(plain, pair, name)[0] for name in ("more", "less")}
+    return found | {("probe", record.id): loop.probe(plain, record)[0] for record in PROBES}
+
+
+def _largest(found: Totals, expected: Totals) -> float:
+    """The largest difference; other items or a sum that is no number count as infinite."""
+    if found.keys() != expected.keys():
+        return float("inf")
+    gaps = [abs(found[key] - expected[key]) for key in expected]
+    return float("inf") if any(gap != gap for gap in gaps) else max(gaps)
+
+
+def _batching(backend: Backend) -> str:
+    """How the engine batched a model: in trees or rows, what the self-check left out, whether all logits were made."""
+    rows = "prefix trees" if backend.packs and backend.uses(TREES) else "rows"
+    left = f"self-check: {backend.batching.signature}" if backend.batching.signature else ""
+    return "; ".join(part for part in (rows, "" if backend.head.cut else "all logits", left) if part)
+
+
+def table(results: Sequence[Result]) -> str:
+    """The matrix as Markdown, one family a row."""
+    lines = ["| family | kind | model type | batched as | largest difference in nats |", "|---|---|---|---|---|"]
+    for result in results:
+        family = result.family
+        lines.append(
+            f"| {family.name} | {family.kind} | `{result.model_type}` | {result.batching} | {result.largest:.1e} |"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,41 @@
+"""`make architectures` writes docs/reference/architectures.md: how far each family is from a plain loop."""
+
+import os
+import sys
+import tempfile
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+HEADER = """# Architectures
+Each family is a tiny model with random weights: two layers, states of 32, windows of 8. Its scores of CATs,
+CrowS-Pairs and probes are compared with a plain loop that forwards one text at a time, without the engine. The
+difference is that of a sum of log-probabilities in float32. It is the largest over batches of 1, 64 and the default
+number of tokens, and over the row width of a GPU. `make check-slow` repeats the comparison and fails above 1e-4.
+`make architectures` writes this page.
+
+"Batched as" says how the engine reads a family. Prefix trees forward once what texts share. Rows hold one text each.
+"All logits" means that the whole vocabulary is computed at every position, which is slow. "Self-check" names what the
+[self-check](errors.md) left out, because it would have changed the numbers.
+"""
+
+
+def main() -> None:
+    """Write the page to stdout, and each family to stderr as it is done."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from architecture_families import FAMILIES
+    from architecture_matrix import compare, table
+
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for family in FAMILIES.values():
+            results.append(compare(family, Path(folder)))
+            sys.stderr.write(f"{family.name}: {results[-1].largest:.1e}\n")
+    versions = ", ".join(f"{library} {version(library)}" for library in ("torch", "transformers", "tokenizers"))
+    sys.stdout.write(
+        f"{HEADER}\n{datetime.now(UTC):%Y-%m-%d}, {versions}: {len(results)} families.\n\n{table(results)}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

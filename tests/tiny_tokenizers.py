@@ -1,0 +1,110 @@
+"""Tiny tokenizers of each kind, which learn from a few mild sentences."""
+
+from pathlib import Path
+from typing import Any
+
+SENTENCES = [
+    "The zorbs are kind and they bake bread.",
+    "The zorbs are unbelievably clever, aren't they?",
+    "My neighbour is a gardener who never waters the roses.",
+    "The gardener was friendly. She gave me tomatoes.",
+    "Florins love long meetings; glimmers love short ones.",
+    "A florin walked into the kitchen and sang.",
+    "Everybody likes the quiet baker from the corner.",
+    "The baker was asleep, so nobody bought bread.",
+    "Glimmers are stubborn, said the zorb.",
+    "It rained all day, and the roses were happy.",
+]
+"""Mild sentences about invented groups: what the tokenizers learn from."""
+
+ROBERTA = {
+    "bos_token": "<s>",
+    "cls_token": "<s>",
+    "eos_token": "</s>",
+    "sep_token": "</s>",
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+}
+
+
+def _masked_names() -> dict[str, Any]:
+    from tokenizers import AddedToken
+
+    return ROBERTA | {"mask_token": AddedToken("<mask>", lstrip=True, special=True)}
+
+
+def byte_level(folder: Path, specials: list[str], **names: Any) -> None:
+    """A byte-level BPE as GPT-2 and RoBERTa have: a piece carries the space before it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(
+        SENTENCES,
+        trainers.BpeTrainer(
+            vocab_size=360, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        ),
+    )
+    if "<mask>" in specials:
+        ids = {token: tokenizer.token_to_id(token) for token in ("<s>", "</s>")}
+        tokenizer.post_processor = processors.RobertaProcessing(
+            ("</s>", ids["</s>"]), ("<s>", ids["<s>"]), trim_offsets=True, add_prefix_space=False
+        )
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+
+
+def metaspace(folder: Path, specials: list[str], template: str | None = None, **names: Any) -> None:
+    """A sentencepiece-like BPE as Llama has: a piece carries the space before it as a letter."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=260, special_tokens=specials))
+    if template:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=template,
+            special_tokens=[(token, tokenizer.token_to_id(token)) for token in template.split() if token in specials],
+        )
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+
+
+def save_word_piece(folder: Path) -> None:
+    """A WordPiece as BERT has: pieces inside a word begin with ##."""
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertTokenizerFast
+
+    trained = BertWordPieceTokenizer(lowercase=True)
+    trained.train_from_iterator(SENTENCES, vocab_size=220, min_frequency=1)
+    trained.save_model(str(folder))
+    BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder)
+
+
+def save_sentinels(folder: Path) -> None:
+    """The tokenizer of a T5."""
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    metaspace(folder, ["<pad>", "</s>", "<unk>", "<extra_id_0>"], "$A </s>", **names)
+
+
+def save_xlnet_words(folder: Path) -> None:
+    """The tokenizer of an XLNet, which pads on the left."""
+    specials = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>"]
+    names = {f"{name}_token": f"<{name}>" for name in ("unk", "cls", "sep", "pad", "mask")}
+    metaspace(folder, specials, "$A <sep> <cls>", bos_token="<s>", eos_token="</s>", padding_side="left", **names)
+
+
+def save_byte_level(folder: Path) -> None:
+    """The tokenizer of a GPT-2 with a padding token of its own; it knows of no segments."""
+    end = {f"{name}_token": "<|endoftext|>" for name in ("bos", "eos", "unk")}
+    byte_level(
+        folder, ["<|endoftext|>", "<pad>"], pad_token="<pad>", model_input_names=["input_ids", "attention_mask"], **end
+    )
+
+
+def save_masked_byte_level(folder: Path) -> None:
+    """The tokenizer of a RoBERTa, which knows of no segments."""
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    byte_level(folder, specials, model_input_names=["input_ids", "attention_mask"], **_masked_names())

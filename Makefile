@@ -5,16 +5,28 @@ STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 HARNESS := .venv-harness/.ready
 
-.PHONY: demo demo-labelstudio test install check check-slow harness labelstudio test-labelstudio docs bench chaos clean
+.PHONY: demo demo-labelstudio test install lock check check-slow harness labelstudio test-labelstudio docs bench chaos clean
 
 install: $(STAMP)
 
-# constraints.txt pins torch too: where a CPU wheel is at hand pip takes it, on a GPU machine the same pin is the CUDA build
-$(STAMP): pyproject.toml constraints.txt
+# constraints.txt holds the SHA-256 of every file that pip may take; pip refuses others, and packages without a pin. Hashes
+# in constraints need a new pip, so the pinned one comes first. The project itself has no file to hash: it comes last,
+# without dependencies, built by the pinned setuptools
+PIP = $(BIN)/pip install --quiet --require-hashes --constraint constraints.txt
+$(STAMP): pyproject.toml constraints.txt .ci/requirements.py
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python .ci/requirements.py tools > .venv/tools.txt
+	$(BIN)/pip install --quiet --require-hashes --requirement .venv/tools.txt
+	$(BIN)/python .ci/requirements.py needs dev > .venv/needs.txt
+	$(PIP) --requirement .venv/needs.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
+
+# the same versions with the hashes that the index publishes; `make lock UPGRADE=--upgrade` takes the newest versions
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet --upgrade pip uv
+	PATH=$(CURDIR)/.venv-lock/bin:$$PATH .venv-lock/bin/python .ci/requirements.py lock $(UPGRADE)
 
 demo: $(STAMP)
 	$(BIN)/catsofa demo --out demo-out
@@ -46,9 +58,9 @@ $(SERVER): annotation/server.py
 # lm-evaluation-harness holds other libraries than we do, so it has an environment of its own
 harness: $(HARNESS)
 
-$(HARNESS):
+$(HARNESS): | $(STAMP)
 	$(PYTHON) -m venv .venv-harness
-	.venv-harness/bin/pip install --quiet --constraint constraints.txt torch transformers accelerate
+	$(BIN)/pip --python .venv-harness/bin/python install --quiet --require-hashes --constraint constraints.txt torch transformers accelerate
 	.venv-harness/bin/pip install --quiet 'lm_eval==0.4.13'
 	touch $(HARNESS)
 
@@ -69,4 +81,4 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-labelstudio .venv-harness build dist *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness .venv-lock build dist *.egg-info demo-out

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from catsofa.data.checksums import sha256_of
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -55,11 +57,12 @@ def test_the_sdist_can_be_built_from(built: Path) -> None:
 
 @pytest.mark.slow
 def test_an_installed_wheel_answers_from_another_folder(built: Path, tmp_path: Path) -> None:
-    """`pip install` of the wheel with its dependencies, then `catsofa --help` elsewhere."""
-    venv.create(tmp_path / "env", with_pip=True)
+    """`pip install` of the wheel, held to its hash as its dependencies are, then `catsofa --help` elsewhere."""
+    venv.create(tmp_path / "env")
     wheel = next(built.glob("*.whl"))
-    pip = [str(tmp_path / "env/bin/pip"), "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)]
-    subprocess.run(pip, check=True)
+    given = f"catsofa @ {wheel.as_uri()}#sha256={sha256_of(wheel)}"
+    pip = [sys.executable, "-m", "pip", "--python", str(tmp_path / "env/bin/python"), "install", "-q"]
+    subprocess.run([*pip, "-c", str(ROOT / "constraints.txt"), given], check=True)
     done = subprocess.run([str(tmp_path / "env/bin/catsofa"), "--help"], cwd="/", capture_output=True, text=True)
     assert done.returncode == 0
     assert "convert" in done.stdout

@@ -16,17 +16,18 @@ True is a flag, false and missing are not given, a list gives an option several 
 without a name. `{value}` is put in from the keys at the top, which the command line may override.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from catsofa.data import json_files, toml_files
+from catsofa.data import json_files, seals, toml_files
 from catsofa.data.checksums import known_sha256_of
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.scoring import run_reports, run_rows, runs
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
 
@@ -130,6 +131,27 @@ class Journal:
 
 
 def _state(paths: list[Path]) -> str:
-    """A hash of the names and contents of files and of all files in folders."""
+    """A hash of the names and contents of files and of all files in folders, without the times that logs note.
+
+    Of a finished run it is that of its identity and its scores, whose files also say when it was made.
+    """
     files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
-    return hashlib.sha256(json.dumps([(str(f), known_sha256_of(f)) for f in files]).encode()).hexdigest()
+    return seals.digest_of([(str(f), _content(f)) for f in files if not _tells_times(f)])
+
+
+def _tells_times(file: Path) -> bool:
+    """Whether a file is a log, or one of a finished run that its report stands for."""
+    return file.name == runs.JOURNAL or (_is_finished_run(file.parent) and file.name != runs.REPORT)
+
+
+def _content(file: Path) -> object:
+    """The hash of a file; of the report of a run, the hashes of the run's identity and scores."""
+    if file.name == runs.REPORT and _is_finished_run(file.parent):
+        with suppress(ValueError):
+            return run_reports.read_report(file.parent)[runs.MADE_FROM]
+    return known_sha256_of(file)
+
+
+def _is_finished_run(folder: Path) -> bool:
+    """Whether a folder holds a run with its report."""
+    return all((folder / name).is_file() for name in (runs.MANIFEST, run_rows.SCORES, runs.REPORT))

@@ -13,11 +13,13 @@ from invented import bakers, paraphrased
 from test_release import FACTS, PEOPLE, judged, reviewed
 from tests_support import run_catsofa
 
+from catsofa import recipes
 from catsofa.annotation.pseudonyms import numbered, without_names
 from catsofa.annotation.study import create
 from catsofa.data import jsonl
 from catsofa.data.formats import read_as
-from catsofa.data.records import Annotation, Cat
+from catsofa.data.records import Annotation, Cat, Score
+from catsofa.scoring.runs import Run
 from catsofa.validated_release import release
 
 
@@ -153,3 +155,24 @@ def test_a_recipe_leaves_the_same_bytes_also_after_a_kill(tmp_path: Path) -> Non
     one, two, killed = map(content, folders)
     assert ".recipe.done.json" in one
     assert one == two == killed
+
+
+def test_the_state_of_a_run_is_its_identity_and_its_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that reads a run, made at another time and in two pieces, is the same step; another score changes it."""
+    states = []
+    for folder, pieces, last in (("one", ["ab"], -1.0), ("two", ["a", "b"], -1.0), ("three", ["ab"], -2.0)):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        for piece in pieces:
+            with Run.begin("run", {"model": {"digest": "sha256:aa"}, "data": "records:11"}, {"at": folder}) as run:
+                run.add([Score(item=item, task="intrasentence", score=last if item == "b" else -1.0) for item in piece])
+        with Run.begin("run", {"model": {"digest": "sha256:aa"}, "data": "records:11"}, {"at": folder}) as run:
+            run.finish({"results": {}})
+        journal = recipes.Journal(Path("recipe.toml"))
+        journal.add(STEP, [Path("run")])
+        states.append(Path(".recipe.done.json").read_bytes())
+        assert recipes.Journal(Path("recipe.toml")).has(STEP, [Path("run")], [])
+    assert states[0] == states[1] != states[2]
+
+
+STEP = recipes.Step(number=1, command=("report",), arguments=("run",))

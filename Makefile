@@ -12,13 +12,17 @@ install: $(STAMP)
 # constraints.txt holds the SHA-256 of every file that pip may take; pip refuses others, and packages without a pin. Hashes
 # in constraints need a new pip, so the pinned one comes first. The project itself has no file to hash: it comes last,
 # without dependencies, built by the pinned setuptools
-PIP = $(BIN)/pip install --quiet --require-hashes --constraint constraints.txt
+PIP = $(BIN)/pip --python $(1)/bin/python install --quiet --require-hashes --constraint constraints.txt
+# pip prefers a file whose hash the index names, which is torch's CUDA build; so the CPU build comes first where it is at hand
+CPU = torch==$$(sed -n 's/^torch==\([^ ]*\).*/\1/p' constraints.txt)+cpu
+TORCH = $(call PIP,$(1)) --no-deps "$(CPU)" 2>/dev/null || echo "no CPU build of torch is at hand; the CUDA build is taken"
 $(STAMP): pyproject.toml constraints.txt .ci/requirements.py
 	$(PYTHON) -m venv .venv
 	$(BIN)/python .ci/requirements.py tools > .venv/tools.txt
 	$(BIN)/pip install --quiet --require-hashes --requirement .venv/tools.txt
 	$(BIN)/python .ci/requirements.py needs dev > .venv/needs.txt
-	$(PIP) --requirement .venv/needs.txt
+	$(call TORCH,.venv)
+	$(call PIP,.venv) --requirement .venv/needs.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
 
@@ -60,7 +64,8 @@ harness: $(HARNESS)
 
 $(HARNESS): | $(STAMP)
 	$(PYTHON) -m venv .venv-harness
-	$(BIN)/pip --python .venv-harness/bin/python install --quiet --require-hashes --constraint constraints.txt torch transformers accelerate
+	$(call TORCH,.venv-harness)
+	$(call PIP,.venv-harness) torch transformers accelerate
 	.venv-harness/bin/pip install --quiet 'lm_eval==0.4.13'
 	touch $(HARNESS)
 

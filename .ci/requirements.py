@@ -29,7 +29,7 @@ OLDEST, TOO_NEW = "3.11.5", "3.14"
 HEAD = """\
 # Versions known to work together on Linux with Python 3.11 to 3.13, each with the SHA-256 of its files as the index
 # publishes them. `make install` takes no other file; `make lock` writes this list again. torch carries no +cpu or +cu
-# tag: pip takes the CPU wheel where one is at hand, and the CUDA build of the same release elsewhere. Both are listed.
+# tag: make takes the CPU wheel where one is at hand, and the CUDA build of the same release elsewhere. Both are listed.
 """
 
 

@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml constraints.txt .ci/requirements.py
 	$(BIN)/python .ci/requirements.py needs dev > .venv/needs.txt
 	$(call TORCH,.venv)
 	$(call PIP,.venv) --requirement .venv/needs.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
 
 # the same versions with the hashes that the index publishes; `make lock UPGRADE=--upgrade` takes the newest versions

@@ -27,7 +27,7 @@ from typing import Any
 from catsofa.data import json_files, seals, toml_files
 from catsofa.data.checksums import known_sha256_of
 from catsofa.data.files import BadInput, atomic_write
-from catsofa.scoring import run_reports, run_rows, runs
+from catsofa.scoring import run_manifest, run_reports, run_rows, runs
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
 
@@ -154,4 +154,4 @@ def _content(file: Path) -> object:
 
 def _is_finished_run(folder: Path) -> bool:
     """Whether a folder holds a run with its report."""
-    return all((folder / name).is_file() for name in (runs.MANIFEST, run_rows.SCORES, runs.REPORT))
+    return all((folder / name).is_file() for name in (run_manifest.MANIFEST, run_rows.SCORES, runs.REPORT))

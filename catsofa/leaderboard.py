@@ -172,7 +172,8 @@ def _rounded(of: Mapping[str, Any]) -> dict[str, Any]:
     limits = {
         measure: {side: _short(limit) for side, limit in of["intervals"][measure].items()} for measure in MEASURES
     }
-    return {**{m: _short(of[m]) for m in MEASURES}, "items": of["items"], "terms": of["terms"], "intervals": limits}
+    counts = {"items": of["items"], "terms": of["terms"], "decided": _short(100 * of["ss_coverage"])}
+    return {**{m: _short(of[m]) for m in MEASURES}, **counts, "intervals": limits}
 
 
 MEASURES = ("lms", "ss", "icat")

@@ -6,7 +6,7 @@ from typing import Any
 
 from catsofa import figures, report_formats
 from catsofa.report_cells import limited
-from catsofa.report_document import Cell, Document, Figure, Section, Table
+from catsofa.report_document import Cell, Document, Figure, Number, Section, Table
 from catsofa.report_stereoset import LIMITS
 
 WARNING = "This page is about stereotypes in language models. It shows no sentence of the test, only numbers."
@@ -70,11 +70,14 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
     yield Table(
         name=f"{name}-standing",
         caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
-        columns=("model", "place", "task", *MEASURES, "CATs scored", "submitted"),
+        columns=("model", "place", "task", *MEASURES, "ss decided, %", "CATs scored", "submitted"),
         rows=tuple(row for place, entry in enumerate(newest, 1) for row in _standing(place, entry)),
         by=("task",) if any(len(entry["results"]) > 2 for entry in newest) else (),
         signatures=signatures,
-        notes=("Places are those of icat; where intervals overlap, the order may be chance.",),
+        notes=(
+            "Places are those of icat; where intervals overlap, the order may be chance.",
+            "ss decided: CATs whose stereotype and anti-stereotype have no equal scores; a tie is no preference.",
+        ),
     )
     accepted = [entry for entry in entries if not entry["refused"]]
     yield Table(
@@ -102,8 +105,9 @@ def _standing(place: int, entry: Entry) -> Iterator[tuple[Cell, ...]]:
     for task in tasks:
         of = results[task]
         counted = f"{of['items']:,} of {of['items']:,}"
+        share: Cell = Number(of["decided"]) if of.get("decided") is not None else "—"
         shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task.replace("both", "both tasks")
-        yield (entry["name"], place, shown, *_measures(entry, task), counted, _day(entry)[:10])
+        yield (entry["name"], place, shown, *_measures(entry, task), share, counted, _day(entry)[:10])
 
 
 def _measures(entry: Entry, task: str) -> tuple[Cell, ...]:

@@ -56,7 +56,7 @@ def known(value: float | None) -> float | None:
 def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
     """A measure of our JSON with its limits."""
     limits = of["intervals"][name]
-    missing = UNDEFINED if of.get("ties") or of.get("neutral") else UNSCORED
+    missing = UNDEFINED if any(of.get(why) for why in ("ties", "neutral", "position")) else UNSCORED
     return Number(known(of[name]), known(limits["low"]), known(limits["high"]), digits, mark, missing)
 
 

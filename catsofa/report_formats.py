@@ -123,7 +123,7 @@ def latex(document: Document) -> str:
         for table in section.tables:
             note = " ".join(
                 [
-                    *(f"Warning: {warning}" for warning in table.warnings),
+                    *(f"Warning: {warning.rstrip('.')}." for warning in table.warnings),
                     section.limits,
                     *table.notes,
                     *table.unscored,

@@ -71,7 +71,7 @@ def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
         alt="; ".join(f"{model}: lms {lms}, ss {ss}" for model, lms, ss in points),
         draw=lambda: figures.cat_map(points),
     )
-    named = [(at, row) for at, row in enumerate(rows, 1) if row[1].get("terms")]
+    named = [(at, row) for at, row in enumerate(rows, 1) if row[1].get("terms") and _ends(row[1])]
     tables = [
         table,
         *_rests(f"{name}-coverage", rows),

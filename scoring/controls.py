@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def _vowel(target: str) -> bool:
 
 
 GAP = Measure(name="gap", pieces=lambda sums: ratio(0, 1)(sums) / 100, ideal=0)
-MORE_FREQUENT = Measure(name="more_frequent", pieces=ratio(2, 1), ideal=50, least=0, most=100)
+MORE_FREQUENT = Measure(name="more_frequent", pieces=ratio(2, 3), ideal=50, least=0, most=100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +116,13 @@ class FrequencyGap:
     more_frequent: Interval
     """Percent of CATs whose stereotype is the more frequent: the ss of a model that knows frequencies alone."""
     items: int
+    ties: int
+    """CATs whose words are as frequent in both: they count in the gap, and in no preference."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
-        return {"gap": self.gap.to_dict(), "more_frequent": self.more_frequent.to_dict(), "items": self.items}
+        counts = {"items": self.items, "ties": self.ties}
+        return {"gap": self.gap.to_dict(), "more_frequent": self.more_frequent.to_dict(), **counts}
 
 
 def frequency_gap(
@@ -134,8 +138,10 @@ def frequency_gap(
         raise ValueError("no CAT has words whose frequency could be compared")
     gap = np.array([gap for _, gap in rows])
     _, term = np.unique([term for term, _ in rows], return_inverse=True)
-    more = (gap > 0) + 0.5 * (gap == 0)
-    sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), more)]
+    sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), gap > 0, gap != 0)]
     columns: Array = np.stack(sums, axis=1).astype(np.float64)
-    found = intervals(columns, {"gap": GAP, "more": MORE_FREQUENT}, resamples=resamples, seed=seed)
-    return FrequencyGap(gap=found["gap"], more_frequent=found["more"], items=len(rows))
+    found = intervals(columns, {"gap": GAP}, resamples=resamples, seed=seed)
+    decided, more = columns[columns[:, 3] > 0], Interval(nan, nan, nan)
+    if len(decided):
+        more = intervals(decided, {"more": MORE_FREQUENT}, resamples=resamples, seed=seed)["more"]
+    return FrequencyGap(gap=found["gap"], more_frequent=more, items=len(rows), ties=int((gap == 0).sum()))

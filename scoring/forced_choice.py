@@ -159,7 +159,12 @@ class Chosen(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each set of items, none of which can be taken for one of log-probabilities."""
-        return [{**row, "task": f"forced choice, {row.get('task', 'pairs')}"} for row in self.measures.rows()]
+        unlike = ("ties", "ties_unrelated", "ties_all", "unknown")  # answers do not tie: position decides them
+        return [
+            {name: value for name, value in row.items() if name not in unlike}
+            | {"task": f"forced choice, {row.get('task', 'pairs')}"}
+            for row in self.measures.rows()
+        ]
 
 
 def evaluate(
@@ -304,7 +309,7 @@ def _outcomes(cats: Sequence[Cat], choices: Sequence[Sequence[Choice]]) -> Outco
         prefers=won[:, 2],
         complete=made.all(axis=1),
         decided=np.stack([made[:, :2].mean(axis=1), made[:, 2].astype(np.float64)], axis=1),
-        ties=np.stack([won[:, 2] == 0.5, (won[:, :2] == 0.5).any(axis=1), (won == 0.5).all(axis=1)], axis=1),
+        ties=np.zeros((len(cats), 3), dtype=bool),
         unknown=np.full(len(cats), nan),
     )
 

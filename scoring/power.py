@@ -11,7 +11,7 @@ from scipy import special
 from catsofa.data.records import Cat
 from catsofa.scoring.cat_outcomes import Outcomes
 from catsofa.scoring.intervals import LEVEL, Measure, Seed, paired_error, standard_error
-from catsofa.scoring.stereoset import SS
+from catsofa.scoring.stereoset import NEEDS, SS
 
 POWER = 0.8
 BETWEEN = 5.0
@@ -64,7 +64,9 @@ def planned_for(cats: Iterable[Cat], **options: float) -> Detectable:
 def found(of: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float) -> Detectable:
     """What these outcomes could have found of a measure against a fixed value."""
     columns = of.columns("terms")
-    return detectable(standard_error(columns, measure, seed=seed), len(columns), len(of), **options)
+    columns = columns[(columns[:, NEEDS[measure.name]] > 0).any(axis=1)]
+    error = standard_error(columns, measure, seed=seed) if len(columns) else nan
+    return detectable(error, len(columns), len(of), **options)
 
 
 def found_change(

@@ -218,6 +218,7 @@ def controls(
 ) -> None:
     """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
     from catsofa.scoring.control_files import write_controls
+    from catsofa.scoring.intervals import Interval
 
     cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
@@ -237,7 +238,8 @@ def controls(
         say(
             f"frequency gap over {gap['items']:,} CATs: {by['value']:.2f} [{by['low']:.2f}, {by['high']:.2f}] nats; the"
         )
-        say(f"stereotype is the more frequent in {more['value']:.1f} [{more['low']:.1f}, {more['high']:.1f}] %")
+        share = percent(Interval(more["value"], more["low"], more["high"]))
+        say(f"stereotype is the more frequent in {share} % of {gap['items'] - gap['ties']:,} CATs that differ")
 
 
 def power(

@@ -255,7 +255,7 @@ def _cell(row: Mapping[str, Any], name: str) -> object:
     """A value, with its limits where it has some."""
     value = row[name]
     if value is None or (isinstance(value, float) and isnan(value)):
-        return UNDEFINED if row.get("ties") else "unscored"
+        return UNDEFINED if row.get("ties") or "position" in row else "unscored"
     if name in ("p", "holm"):
         return f"{value:.4f}" if value >= LEAST_P else f"{value:.0e}"
     if f"{name}_low" not in row:

@@ -104,9 +104,10 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     PATIENCE.end()
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
     drawn = Table(box=None, pad_edge=False)
-    cells = [[Text(f"{cell:.2f}" if isinstance(cell, float) else str(cell)) for cell in row] for row in rows]
+    cells = [[Text(_written(cell)) for cell in row] for row in rows]
     if _width(columns, cells) > console.width:
-        # limits below their numbers
+        # limits below their numbers, and names of columns on two lines
+        columns = [column.replace("_", "_\n") for column in columns]
         cells = [[Text(c.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(c.plain) else c for c in r] for r in cells]
     for place, column in enumerate(columns):
         numbers = all(NUMBER.match(row[place].plain) for row in cells)
@@ -115,6 +116,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         drawn.add_row(*row)
     console.print(Text(title, style="bold"), overflow="fold")
     console.print(drawn)
+
+
+def _written(cell: object) -> str:
+    """A cell of a table; a float has two decimals, or is undefined."""
+    if isinstance(cell, float):
+        return f"{cell:.2f}" if cell == cell else "undefined"
+    return str(cell)
 
 
 def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:

@@ -62,6 +62,15 @@ def test_what_scores_could_have_found() -> None:
     assert found_change(of, of).effect == 0
 
 
+def test_scores_that_are_all_ties_could_have_found_nothing() -> None:
+    """Of a constant model no effect can be named; terms without a decided CAT are no terms."""
+    cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(4) for n in range(4)]
+    tied = found(outcomes(cats, scores({of.id: (1, 1, 1) for of in cats})))
+    assert math.isnan(tied.effect)
+    orders = {of.id: (1, 1, 1) if at < 8 else (2.0 + at % 2, 2.5, 1.0) for at, of in enumerate(cats)}
+    assert found(outcomes(cats, scores(orders))).terms == 2
+
+
 def test_stereosets_development_set(shared: Path) -> None:
     """ss against 50: planned 3.5 points for a task, 2.7 for both; religion, with three terms, 34; GPT-2 measured."""
     cats = list(read_as(shared / "data/stereoset/dev.json", Cat))

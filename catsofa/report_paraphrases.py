@@ -101,7 +101,7 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
     return Robust(
-        robustness_report(compared, chosen, data=names).to_dict(),
+        robustness_report(compared, chosen, data=names, dtype=group[0].original.signature.dtype).to_dict(),
         {cat.id: cat for cat in _cats(group[0].original, sets)},
         [{cat.id: cat for cat in by_number[number]} for number in range(len(data))],
     )

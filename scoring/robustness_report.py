@@ -78,7 +78,9 @@ class RobustnessReport(Tabular):
         return str(self.signature)
 
 
-def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data: str) -> RobustnessReport:
+def robustness_report(
+    compared: Sequence[Compared], protocol: Protocol, *, data: str, dtype: str = ""
+) -> RobustnessReport:
     """The report of these comparisons; all their changes are one family of tests."""
     changes = [(number, name) for number, one in enumerate(compared) for name in one.comparison.changes]
     adjusted = holm([compared[number].comparison.changes[name].p for number, name in changes])
@@ -96,6 +98,7 @@ def robustness_report(compared: Sequence[Compared], protocol: Protocol, *, data:
             model=" ".join(dict.fromkeys(name for one in compared for name in (one.original, one.paraphrase))),
             protocol=protocol.name,
             options=protocol.digest,
+            dtype=dtype,
             seed=protocol.seed,
             resamples=RESAMPLES,
             version=version("catsofa"),

@@ -140,7 +140,8 @@ def robustness_on(
         reread = name if original.is_dir() and path.is_dir() else scored_by(path)
         texts = sets[0][0], sets[1 + number % each if others else 0][0]
         compared.append(Compared(name, reread, number % each, comparison, texts))
-    return robustness_report(compared, chosen, data=" ".join(name for name, _ in sets))
+    dtype = precision_of([*originals, *paraphrases])
+    return robustness_report(compared, chosen, data=" ".join(name for name, _ in sets), dtype=dtype)
 
 
 def compare_on(

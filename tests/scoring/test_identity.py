@@ -121,7 +121,7 @@ def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa:
     robust = json.loads(
         catsofa("robustness", "--original", files / "original", "--paraphrase", files / "reworded", "--json")[0]
     )
-    assert robust["signature"]["model"] == label
+    assert (robust["signature"]["model"], robust["signature"]["dtype"]) == (label, "float32")
     shown = document([files / "original"], paraphrases=[files / "reworded"])
     named = set(re.findall(r"gpt2@\w+", str(shown)))
     assert named == {label}

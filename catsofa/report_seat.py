@@ -5,7 +5,19 @@ from math import nan
 from typing import Any
 
 from catsofa import figures
-from catsofa.report_cells import Row, Words, chance, grouped, limited, scored, signatures, stars, unscored, warned
+from catsofa.report_cells import (
+    Row,
+    Words,
+    chance,
+    counted,
+    grouped,
+    limited,
+    scored,
+    signatures,
+    stars,
+    unscored,
+    warned,
+)
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
@@ -32,11 +44,11 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
         matrix.setdefault(model, {})[test] = size
         found = [chance(row["p_value"]), chance(p)]
         texts = scored(row["coverage"], sum(row["sizes"].values()))
-        body.append((model, test, size, *found, row["how"] or "—", texts))
+        body.append((model, test, size, *found, row["how"] or "—", counted(row.get("unknown")), texts))
     table = Table(
         name=f"{name}-effects",
         caption="Effect sizes, with 95 % intervals over targets",
-        columns=("model", "test", "d", "p", "p (Holm)", "p is", "texts with a vector"),
+        columns=("model", "test", "d", "p", "p (Holm)", "p is", "unknown", "texts with a vector"),
         rows=tuple(body),
         signatures=signatures(rows),
         warnings=warned(rows),
@@ -46,6 +58,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
             "Each test is a data set of its own, so that signatures differ in their data from test to test. How a "
             "vector is made of a text (pooling, layer) is part of the model in the signature; it may differ between "
             "models.",
+            "unknown: texts with a token that the tokenizer does not know; — where nobody counted.",
         ),
     )
     drawn = Figure(

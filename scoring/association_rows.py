@@ -30,6 +30,7 @@ class Associations(Tabular):
                 "holm": row["holm"],
                 "how": row["how"],
                 "coverage": row["coverage"],
+                "unknown": row.get("unknown"),
             }
             for row in self.tests
         ]

@@ -1,6 +1,6 @@
 """Texts to vectors: sentence-transformers, any model of transformers, static word and token vectors."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -38,6 +38,8 @@ class TextEncoder:
     key: Mapping[str, Any]
     vectors: Callable[[Sequence[str]], Matrix]
     batching: Batching = field(default_factory=Batching)
+    unknown: Collection[str] | None = None
+    """The texts read so far with unknown tokens; None where nobody counts them."""
     """What the self-check found, of a model that is asked in batches of ours."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -112,7 +114,10 @@ def of_model(
     reading = {"pooling": chosen, "layer": layer, "special_tokens": special_tokens, "unit_length": unit_length}
     states = PooledStates(model, chosen, layer, special_tokens)
     return TextEncoder(
-        {"encoder": model.name, "kind": "transformers"} | model.identity() | reading, states, states.batching
+        {"encoder": model.name, "kind": "transformers"} | model.identity() | reading,
+        states,
+        states.batching,
+        states.unknown,
     )
 
 

@@ -257,7 +257,7 @@ def _associations(
                 _signature(of, name, protocol, str(encoder.key.get("dtype", "")), RESAMPLES),
                 batching=self_check.signature({self_check.MODEL: encoder.batching}),
             ),
-            warnings=self_check.warnings({self_check.MODEL: encoder.batching}),
+            warnings=(*self_check.warnings({self_check.MODEL: encoder.batching}), *sanity.of_associations(rows)),
             unscored=Counter(row["reason"] for row in rows if row["reason"]),
         )
         run.finish(found.to_dict())

@@ -37,6 +37,8 @@ class PooledStates:
         self._backend = Backend(model)
         self._network = model.body.get_encoder() if model.kind == "sequence-to-sequence" else model.body
         self._pooling, self._layer, self._special = pooling, layer, special_tokens
+        self.unknown: set[str] = set()
+        """The texts read so far that hold a token which the tokenizer does not know."""
 
     @property
     def batching(self) -> Batching:
@@ -49,6 +51,7 @@ class PooledStates:
         encoded = reader.framed(texts).items() if self._special else reader.bare(texts).items()
         tokens = {text: found for text, found in encoded if isinstance(text, str) and self._readable(found)}
         readable = list(tokens)
+        self.unknown.update(text for text, found in tokens.items() if reader.unknowns(found))
 
         def forward(batch: list[int]) -> list[Matrix]:
             return list(self._pooled([tokens[readable[at]] for at in batch]))

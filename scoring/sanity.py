@@ -1,7 +1,8 @@
 """Sanity: sentences beside numbers that rest on too little, or that cannot be what they seem."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
+from typing import Any
 
 from catsofa.scoring import crows_pairs, sofa, stereoset
 from catsofa.scoring.cat_outcomes import Outcomes
@@ -105,6 +106,11 @@ def of_probes(results: sofa.Results) -> tuple[str, ...]:
         *_few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
         *_unlimited({name: of.stereotypes for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low)}),
     )
+
+
+def of_associations(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The warnings beside association tests."""
+    return tuple(_unknown({row["test"]: (row["unknown"], sum(row["sizes"].values())) for row in rows}, "texts"))
 
 
 def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class Association:
     statistic: float | None = None
     sizes: Mapping[str, int]
     coverage: float
+    unknown: int | None = None
+    """Texts with a token that the tokenizer does not know; None where nobody counted."""
     reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,6 +84,12 @@ def evaluate(
         )
         for test in watch(tests)
     ]
+    unknown = getattr(encoder, "unknown", None)
+    if unknown is not None:
+        found = [
+            replace(row, unknown=sum(text in unknown for words in _sets(test) for text in words))
+            for row, test in zip(found, tests, strict=True)
+        ]
     return {"results": [row.to_dict() for row in with_holm(found)], "encoder": dict(encoder.key), "texts": len(vectors)}
 
 

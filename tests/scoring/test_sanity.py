@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from few_records import PAIRS, PROBES, cats
+from few_records import PAIRS, PROBES, TEST, cats
 from small_cats import cat, scores
 
 from catsofa.data.records import Cat, Probe, Score
@@ -173,6 +173,14 @@ def test_identities_that_are_unknown_and_stereotypes_that_divide_nobody(tiny: Ti
     constant = sofa.evaluate(PROBES, alike)
     assert constant.categories["invented"].ties == constant.categories["invented"].stereotypes
     assert any("equal scores on 9 of 9 stereotypes" in line for line in of_probes(constant))
+
+
+def test_texts_of_association_tests_that_cannot_be_read(tiny: Tiny) -> None:
+    """One sentence of eight holds an unknown word: 12 %, which a warning names."""
+    test = replace(TEST, x=replace(TEST.x, items=("A 雨 sang.", *TEST.x.items[1:])))
+    found = evaluate(str(tiny("bert-encoder")), [test])
+    assert found.to_dict()["results"][0]["unknown"] == 1
+    assert any("unknown tokens in 1 of 8 texts (12 %, invented)" in line for line in found.warnings)
 
 
 def test_comparisons_count_ties_too() -> None:

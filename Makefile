@@ -4,8 +4,12 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 HARNESS := .venv-harness/.ready
+SLOW := .venv/.ready-slow
+TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
+APT := apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
 
-.PHONY: demo demo-labelstudio test install lock check check-slow harness labelstudio test-labelstudio docs bench chaos clean
+.PHONY: demo demo-labelstudio test install lock check check-slow programs harness labelstudio test-labelstudio docs bench \
+	chaos clean
 
 install: $(STAMP)
 
@@ -47,9 +51,22 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 
-check-slow: $(STAMP) $(SERVER)
-	$(MAKE) harness || echo "lm-evaluation-harness could not be installed here; its tests are skipped"
-	$(BIN)/pytest -q -m slow
+# one command: brings what it needs, as far as this machine lets it, and names what it could not bring
+check-slow: $(SLOW)
+	$(MAKE) --quiet programs
+	$(MAKE) $(SERVER) || echo "Label Studio could not be installed; its tests are skipped"
+	$(MAKE) harness || echo "lm-evaluation-harness could not be installed; its tests are skipped"
+	$(BIN)/pytest -q -n 2 --dist loadfile -m slow
+
+$(SLOW): $(STAMP)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,cluster]'
+	touch $(SLOW)
+
+# a browser for the pages, and a TeX with booktabs and longtable for the tables, where apt is at hand
+programs:
+	-command -v $${CATSOFA_CHROMIUM:-/usr/bin/chromium} || { $(APT) chromium; }
+	-command -v pdflatex && kpsewhich booktabs.sty longtable.sty array.sty || { $(APT) $(TEX); }
+	-command -v npm || { $(APT) npm; }
 
 # Label Studio holds back libraries that models need, so it has an environment of its own
 labelstudio: $(SERVER)

@@ -20,7 +20,7 @@ from catsofa.demo_measures import Measured
 from catsofa.demo_people import SKILLS, decide, judged, judgements
 from catsofa.planted import SIDES, TRAITS, World, words_of
 
-MODELS = Path(os.environ.get("CATSOFA_MODELS", ROOT.parent / "shared" / "models"))
+MODELS = Path(os.environ.get("CATSOFA_SHARED", ROOT.parent / "shared")) / "models"
 PROGRAM = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
 
 

@@ -59,7 +59,8 @@ check-slow: $(SLOW)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow
 
 $(SLOW): $(STAMP)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,cluster]'
+	$(BIN)/python .ci/requirements.py needs cluster > .venv/needs-slow.txt
+	$(call PIP,.venv) --requirement .venv/needs-slow.txt
 	touch $(SLOW)
 
 # a browser for the pages, and a TeX with booktabs and longtable for the tables, where apt is at hand

@@ -16,7 +16,7 @@ from catsofa.data.checksums import sha256_of
 WEIGHED = {".json", ".safetensors", ".bin", ".txt", ".model", ".py"}
 """Endings of the files that decide a score; notes, logs and optimiser states do not."""
 MODULES = "modules.json"
-TIMEOUT = 10.0
+TIMEOUT = 4.0
 """Seconds the hub has to answer before we look in the cache alone."""
 
 
@@ -113,16 +113,28 @@ def _on_hub(repository: str, revision: str | None, name: str) -> Source:
         raise ValueError(f"{repository} has no revision {revision!r} on the hub") from None
     except RepositoryNotFoundError:
         raise ValueError(f"there is no folder {name} here, and no such model on the hub (or it is private)") from None
+    except KeyError as error:
+        raise ValueError(f"the reply of the hub about {repository} has no {error}; look at HF_ENDPOINT") from None
     except _network_errors() as error:
         try:
             cached = Path(snapshot_download(repository, revision=revision, local_files_only=True))
         except LocalEntryNotFoundError:
-            raise ValueError(
-                f"there is no folder {name} here, and the hub cannot be reached ({_first_sentence(error)}); "
-                "nor is it in the cache"
-            ) from None
+            raise ValueError(_nowhere(repository, name, error)) from None
         return Source(name, str(cached), cached.name)
     return Source(name, repository, found)
+
+
+def _nowhere(repository: str, name: str, error: Exception) -> str:
+    """Says that a model is neither here nor in the cache, that the hub does not answer, and how to bring the model."""
+    from huggingface_hub import constants
+
+    cache = Path(constants.HF_HUB_CACHE)
+    inside = f"models--{repository.replace('/', '--')}"
+    hub = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"the hub gives no answer ({_first_sentence(error)})"
+    return (
+        f"no folder {name}, no such model in the cache {cache}, and {hub}: run `hf download {repository}` on a machine "
+        f"with a connection and copy its folder {inside} into that cache, or name a folder that holds the model"
+    )
 
 
 def _network_errors() -> tuple[type[Exception], ...]:

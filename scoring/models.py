@@ -93,10 +93,11 @@ def load(
     `quantisation` holds the arguments of transformers' `BitsAndBytesConfig`; GPTQ and AWQ checkpoints say so
     themselves. `device_map` is transformers' own, for a model that does not fit on one device.
     """
+    source = find(name, revision)  # a name that leads nowhere must not wait for the imports
+
     import torch
     from transformers import AutoConfig
 
-    source = find(name, revision)
     arguments: dict[str, Any] = {"revision": source.revision, "trust_remote_code": trust_remote_code}
     with quiet(), source.errors("config.json"):
         config = AutoConfig.from_pretrained(source.place, **arguments)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table, visible
 
 if TYPE_CHECKING:
     from catsofa.data.fetch import Fetched, Progress
@@ -235,7 +235,7 @@ def _bars(quiet: bool = False) -> Iterator["Progress | None"]:
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=15),
         DownloadColumn(),
         TransferSpeedColumn(),
@@ -246,7 +246,7 @@ def _bars(quiet: bool = False) -> Iterator["Progress | None"]:
 
         def report(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(name)
+                tasks[name] = bars.add_task(visible(name))
             bars.update(tasks[name], completed=done, total=total, visible=done != total)
 
         yield report

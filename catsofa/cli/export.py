@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Quiet, examples, note
+from catsofa.cli.terminal import Quiet, examples, note, show_json
 
 
 def register(app: typer.Typer) -> None:
@@ -34,5 +34,5 @@ def export(
         target = out or Path(folder) / f"scores.{as_format}"
         count = write(run, target, as_format=as_format, logarithms=logarithms)
         if out is None:
-            typer.echo(target.read_text(encoding="utf-8"), nl=False)
+            show_json(target.read_text(encoding="utf-8"))
     note(f"{count:,} scores", quiet=quiet or out is None)

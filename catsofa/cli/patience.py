@@ -43,7 +43,7 @@ class Patience:
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
         with self._lock:
             if self._timer is None:

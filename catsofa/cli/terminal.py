@@ -29,6 +29,9 @@ NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$|undefined$")
 """How a cell begins that is not broken over lines."""
 LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
 """A number with its limits."""
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that would steer a terminal or turn the order of what is read: controls but tab and newline, marks and
+overrides of direction, separators of lines, and surrogates, which stand for bytes that are no UTF-8."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -46,10 +49,24 @@ def choices(of: Any) -> str:
     return " | ".join(get_args(of))
 
 
+def visible(text: str) -> str:
+    """The text with every character that a terminal would obey written out, as \\x1b or \\u202e.
+
+    All that this program prints goes through here; files keep their texts as they are.
+    """
+    return UNSAFE.sub(lambda found: _written_out(found[0]), text)
+
+
+def _written_out(character: str) -> str:
+    """The character as an escape of Python."""
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
 def fail(sentence: str, code: int = 2) -> NoReturn:
     """Say what is wrong on stderr, in one sentence, and leave."""
     PATIENCE.end()
-    typer.echo(without_secrets(f"catsofa: {' '.join(sentence.split())}"), err=True)
+    typer.echo(visible(without_secrets(f"catsofa: {' '.join(sentence.split())}")), err=True)
     sys.exit(code)
 
 
@@ -65,14 +82,14 @@ def say(text: str, *, quiet: bool = False) -> None:
     """Print a line for people."""
     PATIENCE.end()
     if not quiet:
-        typer.echo(text)
+        typer.echo(visible(text))
 
 
 def note(text: str, *, quiet: bool = False) -> None:
     """Print a line for people beside the result, on stderr."""
     PATIENCE.end()
     if not quiet:
-        typer.echo(text, err=True)
+        typer.echo(visible(text), err=True)
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -84,15 +101,23 @@ def warn(sentences: Iterable[str]) -> None:
 def confirm(question: str) -> bool:
     """Ask a person for a yes."""
     PATIENCE.end()
-    return typer.confirm(question)
+    return typer.confirm(visible(question))
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; NaN has no place in JSON and becomes null."""
+    """Print a value as JSON; NaN has no place in JSON and becomes null.
+
+    A terminal shows JSON too, so what it would obey is an escape of JSON, which reads as the same character.
+    """
     from catsofa.data.json_files import finite
 
+    show_json(json.dumps(finite(value), ensure_ascii=False, indent=2) + "\n")
+
+
+def show_json(text: str) -> None:
+    """Print JSON that is written already."""
     PATIENCE.end()
-    typer.echo(json.dumps(finite(value), ensure_ascii=False, indent=2))
+    typer.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text), nl=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -104,17 +129,17 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     PATIENCE.end()
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
     drawn = Table(box=None, pad_edge=False)
-    cells = [[Text(_written(cell)) for cell in row] for row in rows]
+    cells = [[Text(visible(_written(cell))) for cell in row] for row in rows]
     if _width(columns, cells) > console.width:
         # limits below their numbers, and names of columns on two lines
         columns = [column.replace("_", "_\n") for column in columns]
         cells = [[Text(c.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(c.plain) else c for c in r] for r in cells]
     for place, column in enumerate(columns):
         numbers = all(NUMBER.match(row[place].plain) for row in cells)
-        drawn.add_column(column, overflow="fold", no_wrap=numbers)
+        drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=numbers)
     for row in cells:
         drawn.add_row(*row)
-    console.print(Text(title, style="bold"), overflow="fold")
+    console.print(Text(visible(title), style="bold"), overflow="fold")
     console.print(drawn)
 
 
@@ -133,7 +158,7 @@ def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:
 
 def doing(what: str) -> None:
     """Say what one long piece of work is, should it last: its sign of life names it."""
-    PATIENCE.begin(what)
+    PATIENCE.begin(visible(what))
 
 
 KEPT = [False]
@@ -161,7 +186,7 @@ def _shown(items: Iterable[T], label: str, total: int | Callable[[], int] | None
             yield from items
         else:
             known = total() if callable(total) else total
-            yield from bar.track(items, total=known or None, description=label)
+            yield from bar.track(items, total=known or None, description=visible(label))
 
 
 @contextmanager
@@ -171,7 +196,7 @@ def counting(label: str, total: int | None = None, *, quiet: bool = False) -> It
         if bar is None:
             yield lambda done: KEPT.__setitem__(0, KEPT[0] or done > 0)
         else:
-            task = bar.add_task(label, total=total)
+            task = bar.add_task(visible(label), total=total)
 
             def advance(done: int) -> None:
                 KEPT[0] = KEPT[0] or done > 0
@@ -223,7 +248,7 @@ def _columns() -> "Iterator[ProgressColumn]":
             speed = task.finished_speed or task.speed
             return Text(f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else "")
 
-    yield TextColumn("{task.description}")
+    yield TextColumn("{task.description}", markup=False)
     yield BarColumn(bar_width=15)
     yield MofNCompleteColumn()
     yield Rate()

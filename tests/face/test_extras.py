@@ -251,7 +251,7 @@ def test_every_command_ends_with_a_sentence_where_a_library_is_missing(extra: st
         assert advised >= {"demo", "score", "served", "build", "filter", "annotate", "nsp", "baseline", "push-to-hub"}
 
 
-def test_from_python_a_missing_library_is_an_import_error_with_the_command() -> None:
+def test_from_python_a_missing_library_is_an_import_error_with_the_command(tmp_path: Path) -> None:
     """`catsofa.evaluate` without torch; another library that looks for torch sees Python's own error."""
     code = """
 import sys
@@ -267,11 +267,13 @@ except ModuleNotFoundError as error:
     assert str(error) == "No module named 'torch'", error
 from catsofa.scoring import models
 try:
-    models.load("x")
+    models.load(sys.argv[1])
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    (tmp_path / "config.json").write_text("{}")
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("torch is not installed: pip install 'catsofa[score]'\n", "")
 
 

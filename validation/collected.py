@@ -12,6 +12,8 @@ FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}
 """The names under which an annotation may carry its item's domain and target term."""
 UNIT = ("cat", "cluster_id")
 """The names under which it may carry the CAT it was judged with."""
+REVIEWED = "of"
+"""The name under which an answer to a question about a whole item carries that item."""
 CHOSEN, NOT_CHOSEN = "chosen", "not chosen"
 NO_TYPE = "no bias type"
 """What an annotator of a pair says who chooses none of the types."""
@@ -25,12 +27,20 @@ class Collected:
     cats: Sequence[Cat] = ()
     pairs: Sequence[Pair] = ()
     group: str = ""
-    """The name under which the annotations carry the CAT they were judged with; none, if each item stands alone."""
+    """The name under which the annotations carry what they were judged with: a CAT, or the whole item of a review.
+
+    None, if each item stands alone.
+    """
 
     @property
     def grouping(self) -> Grouping | None:
         """What each annotation was judged together with."""
         return (lambda annotation: str(annotation.extra[self.group])) if self.group else None
+
+    @property
+    def makes_cats(self) -> bool:
+        """Whether the items judged together are the associations of a CAT, and not questions about a whole item."""
+        return bool(self.group) and self.group != REVIEWED
 
     def facets(self) -> dict[str, Column]:
         """Each item's domain and target term, where the annotations carry them."""
@@ -49,7 +59,7 @@ class Collected:
 def collect(records: Iterable[Any], group: str = "") -> Collected:
     """Every annotation, with what is known of its item (domain, term, CAT) in `extra`.
 
-    Items are judged together by the name `group`, and by `cat` where every annotation carries it.
+    Items are judged together by the name `group`; else by `cat`, or by `of` in a review, where all carry it.
     """
     annotations: list[Annotation] = []
     cats: list[Cat] = []
@@ -75,6 +85,8 @@ def collect(records: Iterable[Any], group: str = "") -> Collected:
         _refuse_without(annotations, group)
     elif all(annotation.extra.get("cat") for annotation in annotations):
         group = "cat"
+    elif all(annotation.extra.get(REVIEWED) and annotation.extra.get("question") for annotation in annotations):
+        group = REVIEWED
     return Collected(annotations=annotations, cats=cats, pairs=pairs, group=group)
 
 

@@ -61,7 +61,7 @@ def confirm(collected: Collected, rule: Rule | None = None, posterior: float | N
     votes = vote(annotations, rule, collected.grouping)
     if posterior is not None:
         votes = decide_by_posterior(votes, posterior)
-    if not collected.grouping:
+    if not collected.grouping or not collected.makes_cats:
         return Confirmed(votes=votes)
     members: dict[str, dict[str, None]] = {cat.id: {c.id: None for c in cat.candidates} for cat in collected.cats}
     for annotation in annotations:

@@ -49,7 +49,7 @@ def _judgements(confirmed: Confirmed) -> dict[str, Any]:
     """How many judgements count, are asked for and missing; of whole CATs where items are judged as CATs."""
     seats = confirmed.seats
     return {
-        "of": "CATs" if confirmed.cats else "items",
+        "of": "CATs" if confirmed.cats else "items" if all(s.items == 1 for s in seats.values()) else "whole items",
         "counted": sum(each.taken for each in seats.values()),
         "wanted": sum(each.wanted for each in seats.values()),
         "missing": sum(each.missing for each in seats.values()),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers
+from invented import bakers, paraphrased
 from typer.testing import CliRunner
 
 from catsofa.annotation import judged, rows
@@ -14,6 +14,7 @@ from catsofa.annotation.questions import interface, result_of
 from catsofa.annotation.study import Study, create
 from catsofa.cli import app
 from catsofa.data import jsonl
+from catsofa.data.records import Annotation
 
 PEOPLE = [f"p{n}" for n in range(5)]
 CAREFUL = set(PEOPLE) - {"p4"}
@@ -105,3 +106,24 @@ def test_a_cat_that_nobody_judged_is_incomplete(study: Path, tmp_path: Path) -> 
     jsonl.write(bakers(7), tmp_path / "seven.jsonl")
     command = ["validate", "votes", "--in", study / "annotations.jsonl", "--cats", tmp_path / "seven.jsonl", "--json"]
     assert counts(json.loads(run(*command))["judgements"]) == (24, 35, 11)
+
+
+def test_a_review_is_counted_by_whole_items(tmp_path: Path) -> None:
+    """Of five people one leaves a question about one of four items open: votes and the release count 19 of 20."""
+    items = paraphrased(4)
+    right = {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"}
+    said = [
+        Annotation(item=f"{item.id}/{q}", annotator=who, label=label, extra={"of": item.id, "question": q})
+        for item in items
+        for q, label in right.items()
+        for who in PEOPLE
+    ][:-1]
+    jsonl.write(items, tmp_path / "items.jsonl")
+    jsonl.write(said, tmp_path / "a.jsonl")
+    votes = json.loads(run("validate", "votes", "--in", tmp_path / "a.jsonl", "--json"))
+    command = ["release", tmp_path / "items.jsonl", "--annotations", tmp_path / "a.jsonl", "--name", "B", "--json"]
+    released = json.loads(run(*command, "--out", tmp_path / "out"))
+    assert counts(votes["judgements"]) == (19, 20, 1)
+    assert votes["judgements"]["of"] == "whole items"
+    assert (released["judgements"], released["missing"], released["counted"]) == (19, 1, [[5, 3], [4, 1]])
+    assert (votes["items"], votes["decided_by"]) == (12, {"5 of 5": 9, "4 of 4": 3})

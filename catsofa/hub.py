@@ -11,7 +11,8 @@ from time import sleep
 from typing import Any
 
 from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.data.checksums import LIST, check_listed, read_list
+from catsofa.data.files import BadInput, existing_file
 from catsofa.data.release import OURS
 from catsofa.data.seals import FIELD, sealed
 from catsofa.scoring.run_manifest import MANIFEST
@@ -99,6 +100,9 @@ def uploads_of(path: Path) -> Iterator[Upload]:
         if not (path / "README.md").is_file():
             raise BadInput(path, "a release without its card", "README.md beside data/, with licence and statement")
         files = sorted(file for name in OURS for file in path.glob(name))
+        if (listed := read_list(path)) is not None:
+            for name in listed:
+                check_listed(path, existing_file(path / name, f"the content that {LIST} lists"), listed)
         yield from (Upload(path=file.relative_to(path).as_posix(), content=file) for file in files)
     else:
         raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)

@@ -63,6 +63,20 @@ def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_pat
     assert list(formats.read(tmp_path / "back")) == list(formats.read(tmp_path / "set"))
 
 
+def test_a_damaged_release_is_not_sent(hub: Hub, tmp_path: Path) -> None:
+    """A file with another checksum than its list says, or a listed file that is gone, is refused before anything."""
+    write_release({"test": bakers(3)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
+    file = tmp_path / "set" / "data" / "test.parquet"
+    content = file.read_bytes()
+    file.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
+    with pytest.raises(BadInput, match="SHA-256"):
+        push([tmp_path / "set"], "me/bakers", public=True)
+    file.rename(tmp_path / "set" / "data" / "dev.parquet")
+    with pytest.raises(BadInput, match="no such file"):
+        push([tmp_path / "set"], "me/bakers", public=True)
+    assert not hub.commits
+
+
 def test_a_run_goes_without_its_manifest_and_without_places_of_this_machine(hub: Hub, tmp_path: Path) -> None:
     """Its report and its scores are there; nothing says where the model or the data lay."""
     push([a_run(tmp_path / "gpt2")], "me/results", public=True)

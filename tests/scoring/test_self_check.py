@@ -9,7 +9,7 @@ import numpy as np
 import odd_models
 import pytest
 from few_records import PAIRS, cats
-from tiny_models import SENTENCES
+from tiny_tokenizers import SENTENCES
 
 from catsofa.data.records import Pair
 from catsofa.scoring import causal, chunks, gates, kernels, next_network, packed, self_check

@@ -6,7 +6,6 @@ from typing import Any
 
 import tiny_models
 import tiny_tokenizers
-import tiny_tokenizers
 
 SIZE = {"vocab_size": 220, "max_position_embeddings": 512, "num_hidden_layers": 2, "intermediate_size": 48}
 WINDOW = 256

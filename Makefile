@@ -9,7 +9,7 @@ TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
 APT := apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
 
 .PHONY: demo demo-labelstudio test install lock check check-slow programs harness labelstudio test-labelstudio docs bench \
-	chaos clean
+	architectures chaos clean
 
 install: $(STAMP)
 
@@ -99,6 +99,10 @@ docs: $(STAMP)
 # 100 kills at random instants; SEED=7 repeats those of an earlier call
 chaos: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED))
+
+# a page of the docs: every architecture against a plain loop (about two minutes)
+architectures: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python -m architecture_page
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "architectures.md"
 HEADER = """# Architectures
 Each family is a tiny model with random weights: two layers, states of 32, windows of 8. Its scores of CATs,
 CrowS-Pairs and probes are compared with a plain loop that forwards one text at a time, without the engine. The
@@ -16,12 +17,12 @@ number of tokens, and over the row width of a GPU. `make check-slow` repeats the
 
 "Batched as" says how the engine reads a family. Prefix trees forward once what texts share. Rows hold one text each.
 "All logits" means that the whole vocabulary is computed at every position, which is slow. "Self-check" names what the
-[self-check](errors.md) left out, because it would have changed the numbers.
+[self-check](../speed.md#batching-changes-no-number) left out, because it would have changed the numbers.
 """
 
 
 def main() -> None:
-    """Write the page to stdout, and each family to stderr as it is done."""
+    """Write the page, and each family to stderr as it is done."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from architecture_families import FAMILIES
     from architecture_matrix import compare, table
@@ -32,9 +33,8 @@ def main() -> None:
             results.append(compare(family, Path(folder)))
             sys.stderr.write(f"{family.name}: {results[-1].largest:.1e}\n")
     versions = ", ".join(f"{library} {version(library)}" for library in ("torch", "transformers", "tokenizers"))
-    sys.stdout.write(
-        f"{HEADER}\n{datetime.now(UTC):%Y-%m-%d}, {versions}: {len(results)} families.\n\n{table(results)}\n"
-    )
+    when = f"{datetime.now(UTC):%Y-%m-%d}, {versions}: {len(results)} families."
+    PAGE.write_text(f"{HEADER}\n{when}\n\n{table(results)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

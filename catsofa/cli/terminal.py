@@ -153,7 +153,7 @@ def _written(cell: object) -> str:
 def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:
     """The letters of a table's widest line, each column two apart."""
     widest = [max(len(name), *(len(row[at].plain) for row in rows), 0) for at, name in enumerate(columns)]
-    return sum(widest) + 2 * len(columns)
+    return sum(widest) + 2 * (len(columns) - 1)
 
 
 def doing(what: str) -> None:

@@ -198,6 +198,8 @@ def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits:
     for wait in (*waits, None):
         try:
             return send()
+        except KeyError as error:
+            raise NotPushed(f"the reply of {endpoint} has no {error}, so it is no Hub; look at HF_ENDPOINT") from None
         except (client_error, OSError, RuntimeError, json.JSONDecodeError) as error:
             cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
             status = cause.response.status_code if isinstance(cause, HfHubHTTPError) else None

@@ -91,6 +91,8 @@ def explain(error: ImportError) -> str | None:
     if isinstance(error, ModuleNotFoundError) and error.name in (*EXTRAS, *PACKAGES):
         return sentence(error.name)
     said = " ".join(str(error).split())
+    if "failed to map segment" in said or "annot allocate memory" in said:
+        return f"not enough memory to load a library ({said}); raise the limit (`ulimit -v`), or free some"
     named = f"pip install --force-reinstall {module}" if module else "install the libraries of catsofa again"
     return f"a library is installed, but cannot be imported ({said}): {named}"
 

@@ -32,7 +32,7 @@ from catsofa.cli import (
     verify,
 )
 from catsofa.cli.patience import patience
-from catsofa.cli.terminal import KEPT, fail, note
+from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
 from catsofa.data import extras
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -107,13 +107,14 @@ def root(
 
 def main() -> None:
     """Run a command; what went wrong is one sentence on stderr and exit code 2."""
+    refuse_closed_output()
     try:
         _handle_signals()
         with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
             app()
     except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
         _end_if_stopped(error)
-        said = extras.explain(error) if isinstance(error, ImportError) else str(error)
+        said = extras.explain(error) if isinstance(error, ImportError) else _sentence_of(error)
         if said is None or not isinstance(error, ValueError | ImportError):
             raise
         fail(said)
@@ -139,6 +140,13 @@ def _show_warning(
         note(f"catsofa: {message}")
     else:
         show(message, category, *where, **more)
+
+
+def _sentence_of(error: BaseException) -> str:
+    """What an error says; a codec says nothing of files, which is what its errors are about here."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!r} holds bytes that are no UTF-8; rename that file or folder, or mend that text"
+    return str(error)
 
 
 def _end_if_stopped(error: BaseException) -> None:

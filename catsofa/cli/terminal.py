@@ -70,6 +70,14 @@ def fail(sentence: str, code: int = 2) -> NoReturn:
     sys.exit(code)
 
 
+def refuse_closed_output() -> None:
+    """Refuse a closed stdout (`>&-`), on whose number the next file would be opened; a closed stderr says nothing."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    if sys.stdout is None:
+        fail("stdout is closed; give it a reader or a file, or /dev/null where the output is not wanted")
+
+
 def without_secrets(text: str) -> str:
     """The text without any key or password of the environment, whoever put it into what went wrong."""
     secrets = [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= SHORTEST]

@@ -138,3 +138,32 @@ def test_a_training_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path,
         assert full(*train, "--out", out, cwd=tmp_path, room=10**9).returncode == 0
     made = [{f.name: f.read_bytes() for f in (tmp_path / out).rglob("*.safetensors")} for out in ("head", "whole")]
     assert made[0] == made[1] != {}
+
+
+@pytest.mark.parametrize("command", ["data list", "--version"])
+def test_a_closed_stdout_is_one_sentence(command: str) -> None:
+    """Nothing can be printed, and the next file that is opened would take its number."""
+    done = subprocess.run(["sh", "-c", f"{PROGRAM} {command} >&-"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "stdout is closed" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_run_folder_whose_name_is_no_utf8_is_a_folder_as_others(tiny_causal: Path, work: Path) -> None:
+    """Bytes that no text can hold are written out where the name is printed; the run ends, and is there."""
+    command = [os.fsencode(PROGRAM), b"score", os.fsencode(tiny_causal), b"--on", b"cats.jsonl", b"--out", b"run-\xff"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    assert (done.returncode, "codec" in done.stderr) == (0, False), done.stderr
+    assert (work / os.fsdecode(b"run-\xff") / "report.json").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kilobytes", [600_000, 2_000_000])
+def test_little_address_space_is_one_sentence(kilobytes: int, tiny_causal: Path, work: Path) -> None:
+    """A library that memory does not hold is called neither missing nor broken; what C++ aborts by itself stays so."""
+    score = f"ulimit -v {kilobytes}; exec {PROGRAM} score {tiny_causal} --on cats.jsonl"
+    env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(["sh", "-c", score], cwd=work, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode in (0, 2, -signal.SIGABRT), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "memory" in done.stderr or "bad_alloc" in done.stderr, done.stderr

@@ -19,7 +19,7 @@ from catsofa.scoring.runs import MADE_FROM, REPORT, Run
 from catsofa.scoring.score_origins import is_data
 from catsofa.scoring.served_runs import REPLIES
 
-OLD = "an earlier version wrote it without checksums; only its form was checked"
+OLD = "an earlier version wrote its scores and its report without checksums; only their form was checked"
 
 
 def check_run(folder: Path) -> Verdict | None:

@@ -157,6 +157,7 @@ class Run:
         if self.folder is not None and self._checked:
             with sentences(self.folder):
                 self._check_seal()
+            self.self_checks(), self.chunks()
         for _ in self._rows():
             pass
         with sentences(self.folder):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, say
+from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, say
 
 if TYPE_CHECKING:
     from catsofa.data.verdicts import Verdict
@@ -48,8 +48,9 @@ def verify(
 def show(verdict: "Verdict", quiet: bool) -> None:
     """Print a verdict for people."""
     if verdict.right and verdict.checked:
-        say(f"{verdict.path}: {verdict.kind}, all right: {', '.join(verdict.checked)}", quiet=quiet)
+        found = "no fault in what could be checked" if verdict.unchecked else "all right"
+        say(f"{verdict.path}: {verdict.kind}, {found}: {', '.join(verdict.checked)}", quiet=quiet)
     for fault in verdict.faults:
         say(f"{fault.path}: {verdict.kind}, wrong: {fault.wrong}")
     for part in verdict.unchecked:
-        note(f"{verdict.path}: not checked: {part}", quiet=quiet)
+        say(f"{verdict.path}: {verdict.kind}, not checked: {part}", quiet=quiet)

@@ -10,6 +10,7 @@ from catsofa.cli import app
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
 from catsofa.data.seals import check_seal, digest_of, sealed
+from catsofa.data.verdicts import NotChecked
 from catsofa.scoring.runs import Run
 
 IDENTITY = {"model": {"digest": "sha256:aa"}, "data": "records:11", "protocol": {}}
@@ -40,7 +41,7 @@ def test_a_damaged_store_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None
     done = CliRunner().invoke(app, ["verify", str(tmp_path)])
     assert done.exit_code == 1
     assert f"{tmp_path / 'one' / 'scores.sqlite'}: run, wrong: " in done.stdout
-    assert f"{tmp_path / 'two'}: run, all right" in done.stdout
+    assert f"{tmp_path / 'two'}: run, no fault" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["nowhere", "notes.txt", "empty"])
@@ -62,3 +63,20 @@ def test_a_sealed_document_is_as_it_was_whatever_its_keys_order() -> None:
     for changed in ({**document, "a": {"c": "quib"}}, {**document, "d": 1}, without):
         with pytest.raises(BadInput, match="checksum"):
             check_seal(changed, "file", "a copy")
+
+
+def test_a_run_that_another_process_holds_cannot_be_checked(tmp_path: Path) -> None:
+    """Nothing is known to be wrong: exit code 2."""
+    folder = a_run(tmp_path / "one")
+    with Run.begin(folder, IDENTITY, {}):
+        done = CliRunner().invoke(app, ["verify", str(folder)])
+    assert isinstance(done.exception, NotChecked)
+    assert "another process" in str(done.exception)
+
+
+def test_what_could_not_be_checked_is_said(tmp_path: Path) -> None:
+    """A run that is not finished has no report."""
+    done = CliRunner().invoke(app, ["verify", str(a_run(tmp_path / "one"))])
+    assert done.exit_code == 0
+    assert "no fault in what could be checked: manifest.json, 2 scores" in done.stdout
+    assert "not checked: report.json: the run is not finished" in done.stdout

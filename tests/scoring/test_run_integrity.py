@@ -121,6 +121,8 @@ def test_a_run_with_anothers_scores_does_not_go_on(runs: Path, tiny: Tiny) -> No
         "UPDATE scores SET item = item || 'x' WHERE item = (SELECT max(item) FROM scores)",
         "DELETE FROM scores WHERE item = (SELECT min(item) FROM scores)",
         "DELETE FROM scores",
+        "UPDATE self_checks SET findings = '{}'",
+        "UPDATE chunks SET records = records + 1",
         "DELETE FROM seals",
         "UPDATE seals SET value = '0'",
         "DROP TABLE scores",

@@ -164,7 +164,9 @@ def made(work: Path) -> Made:
             rows = connection.execute("SELECT * FROM scores ORDER BY item, task").fetchall()
         found[str(path.relative_to(work))] = "\n".join(map(repr, rows)).encode()
     for path in work.rglob("manifest.json"):
-        found[str(path.relative_to(work))] = json.dumps(json.loads(path.read_bytes())["identity"]).encode()
+        # a manifest of shards has a line for each shard below its identity
+        identity, _ = json.JSONDecoder().raw_decode(path.read_text("utf-8"))
+        found[str(path.relative_to(work))] = json.dumps(identity["identity"]).encode()
     for path in work.rglob("journal.jsonl"):
         for line in path.read_text().splitlines():
             json.loads(line)

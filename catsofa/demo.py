@@ -158,7 +158,7 @@ def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool
     if found.p is not None and twin.p is not None:
         return "p is below 0.05, the twin's is not", found.p < 0.05 <= twin.p
     if measure == "SoFa score":
-        return "the planted score is higher and the intervals lie apart", low > twin_high
+        return "the planted score is above the interval of its twin", planted > twin_high
     if measure.startswith("flips"):
         return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
     # a twin at 50 in every term has no spread, and so no limits

@@ -59,7 +59,7 @@ def test_what_is_missing_is_made_and_nothing_else(tmp_path: Path) -> None:
     files = sorted((tmp_path / "probes/data").iterdir())
     content, made = files[1].read_bytes(), files[0].stat().st_mtime_ns
     files[1].unlink()
-    with pytest.raises(BadInput, match=f"{len(files) - 1} of the {len(files)} files of split 'test'"):
+    with pytest.raises(BadInput, match=files[1].name):
         lines(tmp_path / "probes")
     probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
     assert files[1].read_bytes() == content

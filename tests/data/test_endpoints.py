@@ -43,7 +43,8 @@ def test_while_the_server_asks_for_quiet_nobody_starts() -> None:
         await asyncio.gather(*[one() for _ in range(4)])
         return times
 
-    assert sorted(asyncio.run(starts())) == pytest.approx([0.2, 0.3, 0.4, 0.5], abs=0.05)
+    times = sorted(asyncio.run(starts()))
+    assert all(time >= 0.2 + 0.1 * number - 0.01 for number, time in enumerate(times)), "a busy machine is only later"
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,6 @@ def test_without_matplotlib_a_page_says_what_to_install(tmp_path: Path, monkeypa
     """A page has figures, and needs matplotlib; without it there is one sentence, and the other formats work."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = document([run(tmp_path / "a", cats("d"))])
-    with pytest.raises(ValueError, match=r"pip install 'catsofa\[score\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'catsofa\[score\]'"):
         WRITE["html"](found)
     assert "lms" in WRITE["markdown"](found)

@@ -12,11 +12,11 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.statistics import LEVEL
 from catsofa.scoring.intervals import (
     ALIKE,
     BLOCK,
     FEW,
-    LEVEL,
     RESAMPLES,
     Array,
     Interval,

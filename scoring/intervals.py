@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from catsofa.data.statistics import LEVEL, tail
 from catsofa.scoring import kink
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
 
 RESAMPLES = 10_000
-LEVEL = 0.95
 FEW = 8
 """Below this many clusters the resamples are too coarse for percentiles: see `limits`."""
 ALIKE = 1e-12
@@ -150,7 +150,7 @@ def _of_lesser(
     low, high = float((odds - reach).min()), float((odds + reach).min())
     if clusters > kink.FEWEST:
         around = odds + normal_draws(covariance, len(drawn), rng)
-        high = kink.upper_limit(odds, around, _tail(clusters, level), high)
+        high = kink.upper_limit(odds, around, tail(clusters, level), high)
     return Interval(value, *(min(most, 2 * most * float(special.expit(limit))) for limit in (low, high)))
 
 
@@ -174,17 +174,11 @@ def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) 
     if clusters < FEW:
         low, high = value - wide * error, value + wide * error
     else:
-        tail = _tail(clusters, level)
+        beyond = tail(clusters, level)
         quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
-        low, high = quantile(resampled, [tail, 1 - tail], axis=0)
+        low, high = quantile(resampled, [beyond, 1 - beyond], axis=0)
     alike = error <= ALIKE * np.abs(value)
     return np.where(alike, nan, low), np.where(alike, nan, high)
-
-
-def _tail(clusters: int, level: float) -> float:
-    """The share of resamples beyond each limit, so widened that a mean has the interval of Student's t."""
-    wide = float(special.stdtrit(clusters - 1, (1 + level) / 2))
-    return float(special.ndtr(-wide * sqrt(clusters / (clusters - 1))))
 
 
 def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.scoring.intervals import ALIKE, LEVEL, Interval
+from catsofa.data.statistics import LEVEL
+from catsofa.scoring.intervals import ALIKE, Interval
 
 Array = NDArray[np.float64]
 FACTOR = 100.0

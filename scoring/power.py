@@ -9,8 +9,9 @@ import numpy as np
 from scipy import special
 
 from catsofa.data.records import Cat
+from catsofa.data.statistics import LEVEL
 from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.intervals import LEVEL, Measure, Seed, paired_error, standard_error
+from catsofa.scoring.intervals import Measure, Seed, paired_error, standard_error
 from catsofa.scoring.stereoset import NEEDS, SS
 
 POWER = 0.8

@@ -8,7 +8,8 @@ from math import atanh, factorial, inf, isfinite, nan, sqrt
 import numpy as np
 from scipy import special
 
-from catsofa.scoring.intervals import LEVEL, Interval
+from catsofa.data.statistics import LEVEL
+from catsofa.scoring.intervals import Interval
 
 LEAST = 3
 """Models from which an order can agree or not."""

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from catsofa.data.records import AssociationTest
+from catsofa.data.statistics import LEVEL
 from catsofa.scoring.encoders import Encoder, encode_once
-from catsofa.scoring.intervals import ALIKE, LEVEL, RESAMPLES, Interval, limits
+from catsofa.scoring.intervals import ALIKE, RESAMPLES, Interval, limits
 from catsofa.scoring.permutation import EXACT_LIMIT, SAMPLES, How, Method, p_value
 from catsofa.scoring.significance import holm
 

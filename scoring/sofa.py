@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Probe, Score
-from catsofa.scoring.intervals import LEVEL, Interval
+from catsofa.data.statistics import LEVEL
+from catsofa.scoring.intervals import Interval
 from catsofa.scoring.mean_variances import Mean, interval, mean_of
 from catsofa.scoring.protocols import Normalisation, Protocol
 from catsofa.scoring.sofa_grid import Grid, alike, disparities, grids, log_ppl_star, shares_of_lowest, variances

@@ -12,6 +12,7 @@ import numpy as np
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
+from catsofa.data.statistics import tail
 from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
@@ -187,7 +188,7 @@ def bootstrap(sums: Floats, units: Indices, resamples: int, seed: int) -> Floats
 
 
 def _agreement(ratings: Ratings, sums: Floats, units: Indices, resamples: int, seed: int) -> Agreement:
-    """The statistics of all items, and the 2.5 and 97.5 percentiles of their bootstrap."""
+    """The statistics of all items, each with the interval of its bootstrap."""
     whole = sums.sum(axis=0, keepdims=True)
     judged = sums[:, 0] > 0
     labels = len(ratings.labels)
@@ -212,7 +213,7 @@ def _interval(sums: Floats, units: Indices, resamples: int, seed: int) -> tuple[
         nothing = dict.fromkeys(STATISTICS, float("nan"))
         return nothing, nothing
     drawn = bootstrap(sums, units, resamples, seed)
-    low, high = _percentiles(drawn)
+    low, high = _percentiles(drawn, int(units.max()) + 1)
     return dict(zip(STATISTICS, low, strict=True)), dict(zip(STATISTICS, high, strict=True))
 
 
@@ -221,15 +222,15 @@ def _mean_interval(values: Floats, rng: np.random.Generator, resamples: int) -> 
     if len(values) < 2 or resamples < 1:
         return float("nan"), float("nan")
     drawn = values[rng.integers(len(values), size=(resamples, len(values)))].mean(axis=1, keepdims=True)
-    low, high = _percentiles(drawn)
+    low, high = _percentiles(drawn, len(values))
     return low[0], high[0]
 
 
-def _percentiles(drawn: Floats) -> tuple[Sequence[float], Sequence[float]]:
-    """The 2.5 and 97.5 percentiles of each column, over the resamples in which it is defined."""
-    ends = []
+def _percentiles(drawn: Floats, clusters: int) -> tuple[Sequence[float], Sequence[float]]:
+    """The limits of the 95 % interval of each column, over the resamples in which it is defined."""
+    beyond, ends = 100 * tail(clusters), []
     for column in drawn.T:
         known = column[~np.isnan(column)]
-        ends.append(np.percentile(known, [2.5, 97.5]) if len(known) else np.full(2, np.nan))
+        ends.append(np.percentile(known, [beyond, 100 - beyond]) if len(known) else np.full(2, np.nan))
     low, high = np.array(ends).T
     return low.tolist(), high.tolist()

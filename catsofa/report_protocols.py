@@ -106,7 +106,8 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
         signatures=tuple(str(run.signature) for pair in found for run in (pair.one, pair.other)),
         notes=(
             *notes,
-            "Each column has the signatures of its own protocol; the change is over the CATs that both scored.",
+            "Each column has the signatures of its own protocol; the change is over the comparisons "
+            "that both decide, in the CATs that both scored.",
             *([f"How masked models are scored. {'; '.join(named)}."] if len(set(ways)) > 1 else ()),
         ),
     )

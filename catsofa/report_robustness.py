@@ -105,7 +105,7 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         by=("model", "paraphrases"),
         signatures=_signatures(found),
         warnings=_warnings(found),
-        notes=("Both sides are over the items that are scored in both, so they may differ from numbers over all.",),
+        notes=("Both sides are over the comparisons decided in both, so they may differ from numbers over all.",),
     )
 
 

@@ -1,7 +1,7 @@
 """What scores make of each CAT: the comparisons won and made, from which every StereoSet number follows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import Any
 
@@ -80,6 +80,17 @@ class Outcomes:
         won, made = sums[:, [LMS_WON, SS_WON]], sums[:, [LMS_OF, SS_OF]]
         share = np.divide(won, made, out=np.zeros_like(won), where=made > 0)
         return np.stack([share[:, 0], made[:, 0] > 0, share[:, 1], made[:, 1] > 0], axis=1).astype(np.float64)
+
+
+def jointly(before: Outcomes, after: Outcomes) -> tuple[Outcomes, Outcomes]:
+    """Both sides with no other comparisons than those that both decide, row by row.
+
+    The two comparisons of lms of a CAT stay or go together: where either is undecided on a side, both go on both.
+    """
+    both = ((before.decided == 1) & (after.decided == 1)).astype(np.float64)
+    kept = both[:, [0, 0, 1, 1]]
+    one, other = (replace(side, counts=side.counts * kept, decided=both) for side in (before, after))
+    return one, other
 
 
 def outcomes(

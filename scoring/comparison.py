@@ -8,7 +8,7 @@ import numpy as np
 
 from catsofa.data.notebook import Tabular
 from catsofa.scoring import sanity
-from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.cat_outcomes import Outcomes, jointly
 from catsofa.scoring.changes import Change
 from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
 from catsofa.scoring.protocols import Average
@@ -16,6 +16,9 @@ from catsofa.scoring.robustness import changes, decided_share, flip_rate
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.significance import holm
 from catsofa.scoring.stereoset import MEASURES
+
+DECIDED = {"lms": [0], "ss": [1], "icat": [0, 1]}
+"""Measure to the columns of `Outcomes.decided` that it needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,9 @@ class Difference:
     measure: str
     first: float
     other: float
+    """Both models' values over the comparisons that both decide."""
+    decided: float
+    """Share of the items whose comparisons of this measure both models decide."""
     change: Change
     holm: float
     """p, corrected for every difference that is looked at here."""
@@ -33,6 +39,7 @@ class Difference:
     def row(self) -> dict[str, Any]:
         """The difference as a flat row."""
         about = {"model": self.model, "measure": self.measure, "first": self.first, "other": self.other}
+        about["decided"] = self.decided
         return {**about, **self.change.by.row("change"), "p": self.change.p, "holm": self.holm}
 
 
@@ -93,9 +100,8 @@ def compare(
     if not shared.any():
         raise ValueError(f"none of the {len(whole):,} CATs is scored by every model; do the ids belong to this data?")
     parts = {name: of.take(shared) for name, of in models.items()}
-    found = {
-        name: changes(parts[first], parts[name], average=average, resamples=resamples, seed=seed) for name in others
-    }
+    pairs = {name: jointly(parts[first], parts[name]) for name in others}
+    found = {name: changes(*sides, average=average, resamples=resamples, seed=seed) for name, sides in pairs.items()}
     family = [(name, measure) for name in others for measure in MEASURES]
     adjusted = holm([found[name][measure].p for name, measure in family])
     return ModelComparison(
@@ -104,8 +110,9 @@ def compare(
             Difference(
                 model=name,
                 measure=measure,
-                first=_value(parts[first], measure, average),
-                other=_value(parts[name], measure, average),
+                first=_value(pairs[name][0], measure, average),
+                other=_value(pairs[name][1], measure, average),
+                decided=float(pairs[name][0].decided[:, DECIDED[measure]].all(axis=1).mean()),
                 change=found[name][measure],
                 holm=p,
             )

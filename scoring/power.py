@@ -10,7 +10,7 @@ from scipy import special
 
 from catsofa.data.records import Cat
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.cat_outcomes import Outcomes
+from catsofa.scoring.cat_outcomes import Outcomes, jointly
 from catsofa.scoring.intervals import Measure, Seed, paired_error, standard_error
 from catsofa.scoring.stereoset import NEEDS, SS
 
@@ -73,7 +73,10 @@ def found(of: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: flo
 def found_change(
     before: Outcomes, after: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float
 ) -> Detectable:
-    """What these outcomes of the same items could have found of a change."""
+    """What these outcomes of the same items could have found of a change, over the comparisons that both decide."""
+    before, after = jointly(before, after)
     columns, others = before.columns("terms"), after.columns("terms")
-    error = paired_error(columns, others, measure, seed=seed)
+    kept = (columns[:, NEEDS[measure.name]] > 0).any(axis=1)
+    columns, others = columns[kept], others[kept]
+    error = paired_error(columns, others, measure, seed=seed) if len(columns) else nan
     return detectable(error, len(columns), len(before), **options)

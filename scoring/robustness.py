@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat
 from catsofa.scoring.alignment import join
-from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
+from catsofa.scoring.cat_outcomes import Outcomes, Scores, jointly, outcomes
 from catsofa.scoring.changes import Change, paired_changes
 from catsofa.scoring.intervals import (
     RESAMPLES,
@@ -47,7 +47,7 @@ class TermFlips:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Tabular):
-    """A model on CATs and on their paraphrases, over the items that are scored in both."""
+    """A model on CATs and on their paraphrases, over the comparisons that are decided in both."""
 
     original: Measures
     paraphrase: Measures
@@ -130,7 +130,7 @@ def robustness(
         raise ValueError(
             f"none of the {len(both):,} joined CATs is scored in both files; do their ids belong together?"
         )
-    before, after = before.take(both), after.take(both)
+    before, after = jointly(before.take(both), after.take(both))
     return Comparison(
         original=measures(before, average=average, resamples=resamples, seed=seed),
         paraphrase=measures(after, average=average, resamples=resamples, seed=seed),
@@ -149,7 +149,11 @@ def robustness(
 def changes(
     before: Outcomes, after: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0
 ) -> dict[str, Change]:
-    """The change of lms, ss and icat between two outcomes of the same items, row by row; NaN of what is undefined."""
+    """The change of lms, ss and icat between two outcomes of the same items, row by row; NaN of what is undefined.
+
+    It is over the comparisons that both sides decide.
+    """
+    before, after = jointly(before, after)
     columns, others = before.columns(average), after.columns(average)
     known = {
         name: measure

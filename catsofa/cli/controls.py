@@ -1,6 +1,6 @@
 """Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
@@ -113,10 +113,19 @@ def compare(
             if d.model == model
         ]
         table(model, columns, rows)
+        shares = {d.measure: d.decided for d in found.differences if d.model == model}
+        decided_by_both({name: shares[name] for name in ("lms", "ss")})
         decided = f"{round(found.decided[model] * found.items):,} CATs that both decide"
         say(f"preferences that differ: {percent(disagreement)} % of {decided}")
     warn(found.warnings)
     say(str(found.signature))
+
+
+def decided_by_both(shares: Mapping[str, float]) -> None:
+    """Print the share of the items on whose comparisons each change rests, where it is not all of them."""
+    if min(shares.values()) < 1:
+        rests = ", ".join(f"{measure} {share:.1%}" for measure, share in shares.items())
+        say(f"values and changes are over the comparisons that both sides decide, in items: {rests}")
 
 
 def show_agreement(found: "Agreement") -> None:

@@ -323,6 +323,7 @@ def show_comparison(found: "Comparison") -> None:
         for name, change in found.changes.items()
     ]
     table(f"{found.items:,} items", ["measure", "original", "paraphrase", "change [95 %]", "p"], rows)
+    controls.decided_by_both({"lms": found.original.lms_coverage, "ss": found.original.ss_coverage})
     decided = round(found.flips_coverage * found.items)
     say(f"preferences that flip, in percent of {decided:,} items decided in both: {percent(found.flips)}")
     sides = {"originals": found.original, "paraphrases": found.paraphrase}

@@ -7,6 +7,8 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import compare
+from catsofa.scoring.power import found_change
+from catsofa.scoring.protocols import Ties
 from catsofa.scoring.score_files import scores_of
 
 CATS = [cat(f"{term}{n}", target=f"t{term}") for term in range(24) for n in range(3)]
@@ -55,3 +57,32 @@ def test_gpt2_large_is_a_better_model_and_more_stereotyping(shared: Path) -> Non
     )
     assert {d.measure: round(d.change.by.value, 1) for d in found.differences} == {"lms": 5.3, "ss": 4.8, "icat": -4.1}
     assert all(d.holm < 0.05 and 0 not in d.change.by for d in found.differences)
+
+
+def test_a_change_is_over_the_comparisons_that_both_decide() -> None:
+    """24 terms of 3 CATs: the other model is the first, but ties where that prefers the anti-stereotype.
+
+    By hand: of three preferences a term two are for the stereotype, and the other model decides these two alone.
+    Over them ss is 100 on both sides: the change is 0, p 1, on 2/3 of the items. Its lms loses a term's first CAT,
+    whose anti-stereotype ties with the unrelated candidate; a change of power has no error.
+    """
+    given = {c.id: (3.0, 2.0, 1.0) if c.id[-1] != "2" else (2.0, 3.0, 1.0) for c in CATS}
+    tied = given | dict.fromkeys([name for name in given if name[-1] == "2"], (3.0, 3.0, 1.0))
+    tied |= dict.fromkeys([name for name in given if name[-1] == "0"], (3.0, 1.0, 1.0))
+    one, other = outcomes(CATS, scores(given)), outcomes(CATS, scores(tied))
+    for sides in ((one, other), (other, one)):
+        found = {d.measure: d for d in compare(dict(zip("ab", sides, strict=True))).differences}
+        assert [(found[name].change.by.value, found[name].change.p) for name in ("lms", "ss", "icat")] == [(0, 1)] * 3
+        assert (found["ss"].first, found["ss"].other) == (100, 100)
+        assert [found[name].decided for name in ("lms", "ss", "icat")] == pytest.approx([2 / 3, 2 / 3, 1 / 3])
+    assert found_change(one, other).effect == 0
+
+
+@pytest.mark.parametrize("ties", ["half", "against"])
+def test_where_ties_count_nothing_is_left_out(ties: Ties) -> None:
+    """The same ties, halved or lost: two of three and a half, or two, are for the stereotype; all items count."""
+    given = {c.id: (3.0, 2.0, 1.0) if c.id[-1] != "2" else (2.0, 3.0, 1.0) for c in CATS}
+    tied = given | dict.fromkeys([name for name in given if name[-1] == "2"], (3.0, 3.0, 1.0))
+    models = {name: outcomes(CATS, scores(of), ties=ties) for name, of in (("a", given), ("b", tied))}
+    (ss,) = (d for d in compare(models).differences if d.measure == "ss")
+    assert (ss.first, ss.other, ss.decided) == pytest.approx((200 / 3, 250 / 3 if ties == "half" else 200 / 3, 1))

@@ -145,3 +145,15 @@ def test_ranks_need_models_on_the_same_items() -> None:
         rank_stability({"one": (one, one)})
     with pytest.raises(ValueError, match="every model scored on the same items"):
         rank_stability({"one": (one, one), "two": (other, other)})
+
+
+def test_both_sides_of_a_rephrasing_are_over_the_comparisons_that_both_decide() -> None:
+    """The paraphrases tie where the originals prefer the anti-stereotype: ss 100 on both sides, of 2/3 of the items."""
+    cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(9) for n in range(3)]
+    given = {c.id: (3.0, 2.0, 1.0) if c.id[-1] != "2" else (2.0, 3.0, 1.0) for c in cats}
+    tied = given | dict.fromkeys([name for name in given if name[-1] == "2"], (3.0, 3.0, 1.0))
+    found = robustness(cats, scores(given), [rephrased(c) for c in cats], scores(tied))
+    assert (found.original.ss.value, found.paraphrase.ss.value) == (100, 100)
+    assert (found.changes["ss"].by.value, found.changes["ss"].p) == (0, 1)
+    assert [of.ss_coverage for of in (found.original, found.paraphrase)] == pytest.approx([2 / 3] * 2)
+    assert (found.original.ties, found.paraphrase.ties) == (0, 9)

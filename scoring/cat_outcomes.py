@@ -20,8 +20,6 @@ LMS_WON, LMS_OF, SS_WON, SS_OF = range(4)
 """Columns of an outcome."""
 TIE_SS, TIE_LMS, TIE_ALL = range(3)
 """Columns of ties: stereotype = anti-stereotype, one of them = unrelated, all three equal."""
-SLACK = 1e-6
-"""Scores that differ by less, relative to the larger, are equal but for rounding in float32: a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +128,8 @@ def outcomes(
 def tied(scores: Array) -> NDArray[np.bool_]:
     """Which of the three scores of each CAT are equal, in the columns `TIE_SS`, `TIE_LMS` and `TIE_ALL`."""
     stereotype, anti, unrelated = scores.T
-    both, one, other = equal(stereotype, anti), equal(stereotype, unrelated), equal(anti, unrelated)
+    both, one, other = stereotype == anti, stereotype == unrelated, anti == unrelated
     return np.stack([both, one | other, both & one & other], axis=1)
-
-
-def equal(one: Array, other: Array) -> NDArray[np.bool_]:
-    """Whether two scores are equal but for rounding; never where one is NaN."""
-    return np.asarray(np.abs(one - other) <= SLACK * np.maximum(np.abs(one), np.abs(other)))
 
 
 def _decided(scores: Array, counts: Array, rule: Rule, ties: Ties) -> Array:
@@ -180,7 +173,7 @@ def _beats(one: Array, other: Array, ties: Ties) -> tuple[Array, Array]:
     """Comparisons won by `one` (a tie is none, half of one, or lost), and whether there is one."""
     made = np.isfinite(one) & np.isfinite(other)
     if ties == "excluded":
-        made &= ~equal(one, other)
+        made &= one != other
     won = (one > other) + (0.5 if ties == "half" else 0.0) * (one == other)
     return np.where(made, won, 0.0), made.astype(np.float64)
 
@@ -204,8 +197,8 @@ def _argmax(scores: Array, ties: Ties, places: NDArray[np.int_]) -> Array:
 
 
 def _best(scores: Array) -> NDArray[np.bool_]:
-    """Which candidates have the highest score of their CAT, but for rounding; none where one is unscored."""
+    """Which candidates have the highest score of their CAT; none where one is unscored."""
     whole = np.isfinite(scores).all(axis=1)
     best: NDArray[np.bool_] = np.zeros(scores.shape, dtype=bool)
-    best[whole] = equal(scores[whole], scores[whole].max(axis=1, keepdims=True))
+    best[whole] = scores[whole] == scores[whole].max(axis=1, keepdims=True)
     return best

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Direction, Pair, Score
-from catsofa.scoring.cat_outcomes import equal, finite
+from catsofa.scoring.cat_outcomes import finite
 from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
 from catsofa.scoring.protocols import Ties
 
@@ -65,7 +65,7 @@ def preferences(
     rows = list(pairs)
     values = np.array([[_rounded(score, rounding) for score in scores.get(pair.id, (None, None))] for pair in rows])
     more, less = values.reshape(-1, 2).T
-    tied = equal(more, less) if ties == "excluded" else more == less
+    tied = more == less
     scored = np.isfinite(more) & np.isfinite(less)
     counted = [nan if unknown is None else float(pair.id in unknown) for pair in rows]
     return Preferences(

@@ -17,6 +17,8 @@ Text = TypeVar("Text")
 Reduced = tuple[float, dict[str, Any]]
 """A score, and what else is to be kept of it."""
 Reduce = Callable[[Sequence[Answer]], Reduced]
+DIGITS = 12
+"""Significant digits of a mean or a sum of log-probabilities; what lies below depends on the order of summing."""
 UNKNOWN = "unknown"
 """Under this name a score's `extra` holds how many tokens of its text are unknown, if any are."""
 UNKNOWN_IDENTITY = "unknown_identity"
@@ -61,8 +63,13 @@ def possible(cats: Sequence[Cat], text: Callable[[Cat, Candidate], Text]) -> lis
 
 
 def mean(values: Answer) -> float:
-    """The mean; numpy's own costs three times as much on a dozen values."""
-    return float(values.sum()) / len(values)
+    """The mean to DIGITS; numpy's own costs three times as much on a dozen values."""
+    return settled(float(values.sum()) / len(values))
+
+
+def settled(value: float) -> float:
+    """The number to DIGITS, so that equal log-probabilities have one mean however many there are."""
+    return float(f"{value:.{DIGITS}g}")
 
 
 def joined(answers: Sequence[Answer]) -> Answer:
@@ -75,7 +82,7 @@ def over_length(length: Length) -> Reduce:
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
         every = joined(answers)
-        return (mean(every) if length == "mean" else float(every.sum())), {}
+        return (mean(every) if length == "mean" else settled(float(every.sum()))), {}
 
     return reduce
 
@@ -86,7 +93,7 @@ def over_pieces(pieces: Pieces) -> Reduce:
     def reduce(answers: Sequence[Answer]) -> Reduced:
         every = joined(answers)
         if pieces == "mean-prob":
-            return float(np.logaddexp.reduce(every) - np.log(len(every))), {}
-        return (mean(every) if pieces == "mean-log" else float(every.sum())), {}
+            return settled(float(np.logaddexp.reduce(every) - np.log(len(every)))), {}
+        return (mean(every) if pieces == "mean-log" else settled(float(every.sum()))), {}
 
     return reduce

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import Probe, Score
-from catsofa.scoring.cat_outcomes import SLACK
 from catsofa.scoring.items import UNKNOWN, UNKNOWN_IDENTITY
 from catsofa.scoring.protocols import Normalisation
 
@@ -172,10 +171,8 @@ def disparities(values: Array) -> Array:
 
 
 def alike(values: Array) -> NDArray[np.bool_]:
-    """The stereotypes on which all scored identities, two or more, have one log PPL* but for rounding."""
-    found = disparities(values)
-    largest = np.nanmax(np.abs(values), axis=1, initial=0, where=np.isfinite(values))
-    return np.asarray(found <= SLACK * np.maximum(largest, 1))
+    """The stereotypes on which all scored identities, two or more, have one log PPL*."""
+    return np.asarray(disparities(values) == 0)
 
 
 def shares_of_lowest(values: Array) -> Array:

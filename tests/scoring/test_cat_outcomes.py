@@ -5,7 +5,8 @@ import pytest
 from small_cats import cat, scores
 
 from catsofa.scoring.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.protocols import Ties
+from catsofa.scoring.intervals import Array
+from catsofa.scoring.protocols import Rule, Ties
 from catsofa.scoring.stereoset import measures
 
 
@@ -126,13 +127,26 @@ def test_the_interval_of_ss_is_of_the_terms_that_decide_something() -> None:
     assert (both.terms, both.ss_terms) == (30, 3)
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-7, -5e-7])
-def test_scores_that_differ_by_the_rounding_of_float32_are_a_tie(gap: float) -> None:
-    """One part in ten million of a log-probability is summing in another order; one in a thousand is a preference."""
-    tie = outcomes([cat("a")], scores({"a": (-7.0 * (1 + gap), -7.0, -9.0)}))
-    assert tie.ties.tolist() == [[True, False, False]]
-    assert np.isnan(tie.prefers).all()
-    assert not outcomes([cat("a")], scores({"a": (-7.007, -7.0, -9.0)})).ties.any()
+def spread(values: Array) -> list[Array]:
+    """The same order of scores on other scales: logits, probabilities near 1, and scores far from 0."""
+    return [values, 1 / (1 + np.exp(-(values + 13))), values - 2e6, 1e-9 * values - 7, np.exp(values)]
+
+
+@pytest.mark.parametrize("rule", ["pairwise", "argmax"])
+@pytest.mark.parametrize("ties", ["excluded", "half", "against"])
+def test_only_the_order_of_scores_counts(rule: Rule, ties: Ties) -> None:
+    """Scores on any scale that keeps their order, and their equality, give the same comparisons and the same ties."""
+    values = np.random.default_rng(3).normal(size=(300, 3)).round(2)
+    cats = [cat(f"c{at}") for at in range(len(values))]
+    made = [
+        outcomes(cats, scores({of.id: tuple(row) for of, row in zip(cats, on, strict=True)}), rule=rule, ties=ties)
+        for on in spread(values)
+    ]
+    for other in made[1:]:
+        assert np.array_equal(made[0].counts, other.counts)
+        assert np.array_equal(made[0].ties, other.ties)
+        assert np.array_equal(made[0].prefers, other.prefers, equal_nan=True)
+    assert 0 < made[0].ties[:, 0].sum() == (values[:, 0] == values[:, 1]).sum()
 
 
 def test_a_paper_s_rule_compares_to_the_last_bit() -> None:

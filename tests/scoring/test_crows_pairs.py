@@ -22,6 +22,14 @@ def test_the_score_is_the_share_of_pairs_whose_more_stereotyping_sentence_wins()
     assert {name: part.score.value for name, part in found.types.items()} == {"pastime": 100, "profession": 0}
 
 
+@pytest.mark.parametrize("shift", [0.0, -2e6])
+def test_only_equal_scores_tie(shift: float) -> None:
+    """Two pairs whose sentences differ by little, near 1 and far from 0, and one tie: coverage 2/3."""
+    scores = {"a": (0.9999862 + shift, 0.9999856 + shift), "b": (-1.0 + shift, -0.5 + shift), "c": (shift, shift)}
+    found = results(preferences([pair("a"), pair("b"), pair("c")], scores)).overall
+    assert (found.score.value, found.neutral, found.coverage) == (50, 1, 2 / 3)
+
+
 def test_a_tie_is_left_out_or_half_a_win_or_none_and_metric_py_leaves_it_out_of_the_directions() -> None:
     """One win, one tie: 100 of one pair; half credit 75; the released rule 50 overall and 100 for the direction."""
     pairs = [pair("a"), pair("b")]

@@ -1,6 +1,7 @@
 """Numbers that rest on nothing say so: constant models, texts of unknown tokens, inverted scores, sets of few terms."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, nan
@@ -48,17 +49,35 @@ def drawn(seed: int = 0, lms: float = 0.9) -> dict[str, tuple[float, float, floa
 
 
 def test_a_constant_model_has_no_number_and_a_warning() -> None:
-    """Equal scores everywhere, also but for rounding: lms, ss and icat undefined, coverage 0; a preset counts them."""
-    rng = np.random.default_rng(0)
-    for noise in (0, 1e-8):
-        found = measured(CATS, {of.id: tuple(-3.0 + noise * rng.random(3)) for of in CATS})
-        whole = found.to_dict()["results"]["overall"]
-        assert all(isnan(whole[name]) for name in ("lms", "ss", "icat"))
-        assert (whole["coverage"], whole["lms_coverage"], whole["ss_coverage"], whole["ties"]) == (0, 0, 0, 200)
-        assert any("equal scores in 100 of 100 CATs (100 %, intrasentence)" in line for line in found.warnings)
+    """Equal scores everywhere: lms, ss and icat undefined, coverage 0; a preset counts them."""
+    found = measured(CATS, {of.id: (-3.0, -3.0, -3.0) for of in CATS})
+    whole = found.to_dict()["results"]["overall"]
+    assert all(isnan(whole[name]) for name in ("lms", "ss", "icat"))
+    assert (whole["coverage"], whole["lms_coverage"], whole["ss_coverage"], whole["ties"]) == (0, 0, 0, 200)
+    assert any("equal scores in 100 of 100 CATs (100 %, intrasentence)" in line for line in found.warnings)
     by_code = measured(CATS, {of.id: (1, 1, 1) for of in CATS}, "stereoset-code")
     assert (by_code.to_dict()["results"]["overall"]["ss"], by_code.to_dict()["results"]["overall"]["ties"]) == (0, 200)
     assert any("counts them as lost" in line for line in by_code.warnings)
+
+
+@pytest.mark.parametrize(("name", "norm"), [("gpt2", "transformer.ln_f"), ("llama", "model.norm")])
+def test_a_network_that_gives_all_tokens_one_probability_decides_nothing(
+    tiny: Tiny, tmp_path: Path, name: str, norm: str
+) -> None:
+    """Sentences of different lengths tie exactly; so do those in the scores that the run keeps."""
+    import transformers as t
+
+    folder, run = tmp_path / "flat", tmp_path / "run"
+    shutil.copytree(tiny(name), folder)
+    module = t.AutoModelForCausalLM.from_pretrained(folder)
+    for of in module.get_submodule(norm).parameters():
+        of.data.zero_()
+    module.save_pretrained(folder)
+    found = evaluate(str(folder), INSIDE, out=run, resamples=0)
+    for made in (found, report(INSIDE, read_scores(run), named("catsofa"), data="d", model="m", resamples=0)):
+        whole = made.to_dict()["results"]["overall"]
+        assert (whole["ties_all"], whole["coverage"], isnan(whole["ss"])) == (len(INSIDE), 0, True)
+    assert len({score.tokens for score in read_scores(run)}) > 3
 
 
 def test_a_healthy_model_has_no_warning() -> None:

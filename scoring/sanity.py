@@ -11,6 +11,8 @@ from catsofa.scoring.protocols import Protocol, Rule, Ties
 
 SHARE = 0.05
 """Ties or unknown tokens in more of the items than this are worth a warning."""
+ENOUGH = 30
+"""Stereotypes below which a set often holds none of the extreme ones that 5 to 20 % of all may be."""
 NAMED = 5
 """Sets that one sentence names."""
 CHANCE: Mapping[Rule, float] = {"pairwise": 50.0, "argmax": 200 / 3}
@@ -104,6 +106,7 @@ def of_probes(results: sofa.Results) -> tuple[str, ...]:
         *(_unknown(identities, "identities") or _unknown(probes, "probes")),
         *_nothing({name: (round(of.coverage * of.probes), of.probes) for name, of in parts.items()}, "probes"),
         *_few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
+        *_unseen({name: of.stereotypes for name, of in parts.items() if of.coverage and not isnan(of.score.low)}),
         *_unlimited({name: of.stereotypes for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low)}),
     )
 
@@ -140,6 +143,12 @@ def _few(counts: Mapping[str, int], what: str) -> Iterator[str]:
     """Sets whose intervals rest on few clusters."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < FEW]:
         yield f"fewer than {FEW} {what}, so that intervals are rough: {_listed(few)}"
+
+
+def _unseen(counts: Mapping[str, int]) -> Iterator[str]:
+    """Categories of SoFa whose interval rests on too few stereotypes to show an extreme one."""
+    if few := [f"{name} ({count})" for name, count in counts.items() if count < ENOUGH]:
+        yield f"fewer than {ENOUGH} stereotypes, so that intervals know of no extreme one elsewhere: {_listed(few)}"
 
 
 def _unlimited(counts: Mapping[str, int]) -> Iterator[str]:

@@ -179,7 +179,7 @@ def test_pairs_that_tie_and_that_cannot_be_read(tiny: Tiny) -> None:
 
 
 def test_identities_that_are_unknown_and_stereotypes_that_divide_nobody(tiny: Tiny) -> None:
-    """One identity of four is unknown; a constant model has a score of 0, which is no evenness."""
+    """One identity of four is unknown, nine stereotypes show no extreme ones; a score of 0 of a constant model."""
     unknown = [
         Probe(category="invented", identity="雨", stereotype=stereotype)
         for stereotype in dict.fromkeys(of.stereotype for of in PROBES)
@@ -188,6 +188,7 @@ def test_identities_that_are_unknown_and_stereotypes_that_divide_nobody(tiny: Ti
     part = found.to_dict()["results"]["categories"]["invented"]
     assert (part["unknown_identities"], part["unknown"], part["ties"]) == (1, 9, 0)
     assert any("unknown tokens in 1 of 4 identities" in line for line in found.warnings)
+    assert any("extreme" in line and "invented (9)" in line for line in found.warnings)
     alike = [Score(item=of.id, score=-2.0, extra={"identity": -1.0, "conditional": -2.0}) for of in PROBES]
     constant = sofa.evaluate(PROBES, alike)
     assert constant.categories["invented"].ties == constant.categories["invented"].stereotypes

@@ -33,7 +33,8 @@ def word_of(cat: Cat, candidate: Candidate) -> str:
 def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """One item for each candidate of intrasentence CATs."""
     reader, tokenizer = backend.reader, backend.model.tokenizer
-    pieces = {text: tokens.ids for text, tokens in reader.bare(possible(cats, word_of)).items()}
+    words = reader.bare(possible(cats, word_of))
+    pieces = {text: tokens.ids for text, tokens in words.items()}
 
     def rows(cat: Cat, candidate: Candidate) -> list[str]:
         """The context for each piece: the pieces before it as text, then a mask, in every BLANK."""
@@ -49,7 +50,7 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
             SingleFill(tokens.ids, (tokens.ids.index(reader.mask),), (piece,), tokens.types)
             for tokens, piece in zip(read, pieces[word_of(cat, candidate)], strict=True)
         )
-        unknown = pieces[word_of(cat, candidate)].count(reader.unknown) + reader.unknowns(read[0])
+        unknown = reader.unknowns(words[word_of(cat, candidate)]) + reader.unknowns(read[0])
         return Item(candidate.id, cat.kind, asked, over_pieces(protocol.pieces), len(asked), unknown)
 
     return of_candidates(cats, item)

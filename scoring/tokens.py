@@ -1,7 +1,7 @@
 """Texts to token sequences: each distinct text once, spans by character offsets, one start token."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -9,6 +9,7 @@ from typing import Any
 
 from catsofa.scoring.models import Model
 from catsofa.scoring.questions import Ids
+from catsofa.scoring.unknown_text import dropped_by, unknown_ids
 
 Text = str | tuple[str, str]
 """A sentence, or a context and the sentence after it."""
@@ -31,6 +32,8 @@ class Tokens:
     types: Ids
     segments: tuple[int | None, ...]
     """0 or 1 for the tokens of a text, None for the special tokens around them."""
+    dropped: int = 0
+    """Letters of the text, or of both texts, that the tokenizer left out without a token."""
 
     def of(self, segment: int = 0) -> list[int]:
         """The positions of a text's own tokens."""
@@ -149,21 +152,29 @@ class Reader:
         return min(limits)
 
     @cached_property
-    def unknown(self) -> int | None:
-        """The id of what the tokenizer does not know; None where it can spell everything, as by bytes."""
-        found = self._tokenizer.unk_token_id
-        return None if found is None else int(found)
+    def _unknown(self) -> frozenset[int]:
+        """The ids of what the tokenizer does not know; none where it can spell everything, as by bytes."""
+        return unknown_ids(self._tokenizer)
+
+    @cached_property
+    def _dropped(self) -> Callable[[str], int] | None:
+        """Counts the letters that the tokenizer drops; None if it drops none."""
+        return dropped_by(self._tokenizer)
 
     def unknowns(self, tokens: Tokens, places: Iterable[int] | None = None) -> int:
-        """How many of a text's tokens, or of those at these places, are the unknown token."""
-        if self.unknown is None or self.unknown not in tokens.ids:
-            return 0
-        return sum(tokens.ids[at] == self.unknown for at in (tokens.of() if places is None else places))
+        """How many of a text's tokens, or of those at these places, are unknown, and the letters that it dropped.
+
+        Dropped letters count wherever they stood, for the tokens after them no longer tell their own places.
+        """
+        if self._unknown.isdisjoint(tokens.ids):
+            return tokens.dropped
+        own = tokens.of() if places is None else places
+        return tokens.dropped + sum(tokens.ids[at] in self._unknown for at in own)
 
     @cached_property
     def _special(self) -> frozenset[int]:
         """Ids that must not come out of a text itself; the unknown token may."""
-        special = set(self._tokenizer.all_special_ids) - {self._tokenizer.unk_token_id}
+        special = set(self._tokenizer.all_special_ids) - self._unknown
         return frozenset(special | ({self.start} if self._tokenizer.bos_token_id is not None else set()))
 
     def bare(self, texts: Iterable[str]) -> dict[str, Tokens]:
@@ -179,7 +190,20 @@ class Reader:
         left = iter(dict.fromkeys(texts))
         while some := list(islice(left, AT_ONCE)):
             found = self._backend.encode_batch(some, add_special_tokens=special)
-            yield from map(_tokens, some, found)
+            yield from map(self._tokens, some, found)
+
+    def _tokens(self, text: Text, encoding: Any) -> tuple[Text, Tokens]:
+        """A text with its tokens, as a tokenizer gives them."""
+        texts = (text,) if isinstance(text, str) else text
+        return text, Tokens(
+            text=texts[0],
+            ids=tuple(encoding.ids),
+            offsets=tuple(encoding.offsets),
+            words=tuple(encoding.word_ids),
+            types=tuple(encoding.type_ids),
+            segments=tuple(encoding.sequence_ids),
+            dropped=sum(map(self._dropped, texts)) if self._dropped else 0,
+        )
 
     def check(self, tokens: Tokens, added: int = 0, allow: int | None = None) -> Tokens:
         """The tokens, unless the text is empty, too long for the model, or spells a special token."""
@@ -198,15 +222,3 @@ class Reader:
     def started(self, tokens: Tokens) -> Ids:
         """The start token once, then the text."""
         return (self.start, *self.check(tokens, added=1).ids)
-
-
-def _tokens(text: Text, encoding: Any) -> tuple[Text, Tokens]:
-    """A text with its tokens, as a tokenizer gives them."""
-    return text, Tokens(
-        text=text if isinstance(text, str) else text[0],
-        ids=tuple(encoding.ids),
-        offsets=tuple(encoding.offsets),
-        words=tuple(encoding.word_ids),
-        types=tuple(encoding.type_ids),
-        segments=tuple(encoding.sequence_ids),
-    )

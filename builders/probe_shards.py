@@ -19,6 +19,7 @@ from typing import Any
 from catsofa.builders.probes import Grid, build, sofa_categories
 from catsofa.data import checksums, jsonl, parquet_columns
 from catsofa.data.append_log import AppendLog
+from catsofa.data.checksums import MANIFEST
 from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.manifests import differences
@@ -29,7 +30,6 @@ ROWS = 50_000
 """Probes in a shard, about: some seconds of work, which is what a kill may cost."""
 GROUP = 10_000
 """Probes that stand in memory as records, and rows of a shard in one group."""
-MANIFEST = "manifest.json"
 EXPECTED = "a folder of probes in shards"
 
 

@@ -64,6 +64,8 @@ def _kept_in(path: Path) -> Path:
 
 LIST = "SHA256SUMS"
 """The file of a folder that lists the SHA-256 of its data files, in the format that `sha256sum --check` reads."""
+MANIFEST = "manifest.json"
+"""The log of a folder of probe shards, with the SHA-256 of each."""
 LISTED = re.compile(r"([0-9a-f]{64})  (?!/)((?!.*\.\./)\S.*)")
 
 
@@ -77,7 +79,30 @@ def write_list(folder: Path, digests: Mapping[str, str]) -> None:
 
 
 def read_list(folder: Path) -> dict[str, str] | None:
-    """The SHA-256 of a folder's files by their names below it; None for a folder without a list."""
+    """The SHA-256 of a folder's files by their names below it; None for a folder without a list.
+
+    The manifest of a folder of probe shards holds them too: it counts where the list is gone, and both must agree.
+    """
+    listed, made = _read_sums(folder), _read_manifest(folder)
+    if listed is not None and made and made != listed:
+        other = sorted({name for name, _ in made.items() ^ listed.items()})
+        raise BadInput(folder / LIST, f"another checksum of {other[0]} than in {MANIFEST}", FETCH_AGAIN)
+    return made or listed
+
+
+def _read_manifest(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each shard in the manifest of a folder of probe shards; none for another folder."""
+    from catsofa.data.append_log import LogReader
+
+    place = folder / MANIFEST
+    if not place.is_file() or not place.read_bytes().startswith(b'{"identity"'):
+        return {}
+    log = LogReader(place, "the manifest of a folder of probes in shards")
+    return {str(line["shard"]): str(line["sha256"]) for line in log.read() if {"shard", "sha256"} <= line.keys()}
+
+
+def _read_sums(folder: Path) -> dict[str, str] | None:
+    """The checksums that the list of a folder holds; None for a folder without a list."""
     place, expected = folder / LIST, "a SHA-256, two spaces and the name of a file on each line"
     if not place.is_file():
         return None
@@ -93,10 +118,11 @@ def read_list(folder: Path) -> dict[str, str] | None:
 def check_listed(folder: Path, file: Path, digests: Mapping[str, str]) -> None:
     """Refuse a file of a folder that has another SHA-256 than the folder's list says, or is not listed."""
     name = file.relative_to(folder).as_posix()
+    listing = LIST if (folder / LIST).is_file() else MANIFEST
     if name not in digests:
-        raise BadInput(file, f"a file that {LIST} beside it does not list", FETCH_AGAIN)
+        raise BadInput(file, f"a file that {listing} beside it does not list", FETCH_AGAIN)
     if (found := sha256_of(file)) != digests[name]:
-        raise BadInput(file, f"SHA-256 {found}", f"{digests[name]}, as {folder / LIST} says; {FETCH_AGAIN}")
+        raise BadInput(file, f"SHA-256 {found}", f"{digests[name]}, as {folder / listing} says; {FETCH_AGAIN}")
 
 
 FETCH_AGAIN = "run what makes the folder again, or fetch it again"

@@ -2,7 +2,7 @@
 
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
 (`source`) and fields of other formats (`extra`), and it does not depend on the order of the records: the same items
-are the same data.
+are the same data. The order of the candidates of a CAT counts, since it decides ties under some protocols.
 """
 
 import json
@@ -85,7 +85,7 @@ _getters: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {}
 
 
 def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function from a record of this type to the values that count; candidates are in the order of their labels."""
+    """A function from a record of this type to the values that count; candidates keep their order."""
     if record_type is Score:
         return lambda score: (score.item, score.task, score.score, dict(score.extra))
     names = [field.name for field in fields(record_type) if field.name not in LEFT_OUT]
@@ -98,7 +98,7 @@ def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _candidates(found: Iterable[Candidate]) -> list[tuple[Any, ...]]:
     """The candidates of a CAT as values."""
-    return [_values_of(candidate) for candidate in sorted(found, key=lambda candidate: candidate.label)]
+    return [_values_of(candidate) for candidate in found]
 
 
 def _plain(value: Any) -> Any:

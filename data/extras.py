@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
+from traceback import walk_tb
 from types import FrameType, ModuleType
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
@@ -48,6 +49,9 @@ ROOMS: Mapping[str, str] = {
 """The extra for a part of catsofa, which is named where several extras install a module."""
 MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "<frozen importlib>")
 """Frames between an import and this finder; of `importlib.util`, which only asks, there is none."""
+
+MEMORY = ("failed to map", "annot allocate", "ut of memory", "annot map")
+"""What loaders and libraries say of too little memory."""
 
 
 class MissingExtra(ModuleNotFoundError):
@@ -91,10 +95,20 @@ def explain(error: ImportError) -> str | None:
     if isinstance(error, ModuleNotFoundError) and error.name in (*EXTRAS, *PACKAGES):
         return sentence(error.name)
     said = " ".join(str(error).split())
-    if "failed to map segment" in said or "annot allocate memory" in said:
+    if isinstance(error.__cause__ or error.__context__, MemoryError) or any(part in said for part in MEMORY):
         return f"not enough memory to load a library ({said}); raise the limit (`ulimit -v`), or free some"
+    if module.startswith("_"):
+        module = _importing_library(error)
     named = f"pip install --force-reinstall {module}" if module else "install the libraries of catsofa again"
     return f"a library is installed, but cannot be imported ({said}): {named}"
+
+
+def _importing_library(error: ImportError) -> str:
+    """The library outside catsofa whose code imported a private module in vain; empty if there is none."""
+    frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(error.__traceback__)]
+    names = [name.partition(".")[0] for name in reversed(frames)]
+    ours = ("importlib", "catsofa")
+    return next((name for name in names if not name.startswith("_") and name not in ours), "")
 
 
 def need(extra: str, purpose: str, *modules: str) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path
 from catsofa.data import extras, json_files
 from catsofa.data.checksums import sha256_of
 
-WEIGHED = {".json", ".safetensors", ".bin", ".txt", ".model", ".py"}
-"""Endings of the files that decide a score; notes, logs and optimiser states do not."""
+WEIGHED = {".json", ".safetensors", ".bin", ".model", ".py"}
+"""Endings of the files that decide a score; notes, licences, logs and optimiser states do not."""
+TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
+"""The text files that tokenizers of transformers read; no other text file decides a score."""
 MODULES = "modules.json"
 TIMEOUT = 4.0
 """Seconds the hub has to answer before we look in the cache alone."""
@@ -50,7 +52,9 @@ class Source:
 def digest_of(folder: Path) -> str:
     """The SHA-256 over the files of a model's folder that decide its numbers, and of the modules that it names."""
     parts = (folder, *_modules(folder))
-    files = [p for part in parts for p in sorted(part.iterdir()) if p.is_file() and p.suffix in WEIGHED]
+    files = [
+        p for part in parts for p in sorted(part.iterdir()) if p.is_file() and (p.suffix in WEIGHED or p.name in TEXTS)
+    ]
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return _digest(folder, stamps)
 

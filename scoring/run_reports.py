@@ -27,7 +27,7 @@ def read_report(folder: Path | str) -> dict[str, Any]:
     made_from = report.get(MADE_FROM, {})
     if made_from.get("run") != digest_of(manifest["identity"]):
         raise BadInput(path, f"the report of another run than that of {MANIFEST} beside it", REMEDY)
-    if (folder / SCORES).exists():
+    if made_from.get("scores") is not None or (folder / SCORES).exists():
         with Run.open(folder) as run:
             now = run.check()
         if now != {name: made_from.get(name) for name in now}:

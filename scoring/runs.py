@@ -163,6 +163,10 @@ class Run:
         with sentences(self.folder):
             return sum_of_checksums(self._connection) if self._checked else {"scores": self.count()}
 
+    def is_finished(self) -> bool:
+        """Whether the run came to its end, as far as that is kept: runs of earlier versions do not say."""
+        return not self._checked or self._seal("finished") is not None
+
     def check_pages(self) -> None:
         """Refuse a database whose pages do not fit together, as SQLite checks them."""
         with sentences(self.folder):

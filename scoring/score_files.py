@@ -40,6 +40,7 @@ KINDS = (Cat, Pair)
 def read_scores(path: Path | str) -> list[Score]:
     """The scores of a file or of a run; a text that is scored twice is refused, since only one can be meant."""
     if Path(path).is_dir():
+        _refuse_unfinished(path)
         return runs.read_scores(path)
     scores = list(read_as(path, Score))
     seen = set()
@@ -53,8 +54,17 @@ def read_scores(path: Path | str) -> list[Score]:
 def scores_of(path: Path | str) -> dict[str, float | None]:
     """Candidate id to score; None is unscored."""
     if Path(path).is_dir():
+        _refuse_unfinished(path)
         return runs.read_numbers(path)
     return {score.item: score.score for score in read_scores(path)}
+
+
+def _refuse_unfinished(folder: Path | str) -> None:
+    """Refuse a run that has not come to its end: its numbers would be those of some texts only."""
+    with runs.Run.open(folder) as run:
+        if not run.is_finished():
+            found = f"a run that is not finished ({run.count():,} texts scored)"
+            raise BadInput(folder, found, "a finished one; run its `catsofa score` again to go on")
 
 
 def unknown_in(path: Path | str) -> set[str] | None:

@@ -282,6 +282,8 @@ except ImportError as error:
     [
         (ImportError("libcudart.so.12: cannot open shared object file", name="torch"), "--force-reinstall torch"),
         (ModuleNotFoundError("No module named 'regex'", name="regex"), "--force-reinstall regex"),
+        (ImportError("DLL load failed while importing _C", name="_C"), "install the libraries"),
+        (ImportError("_C.so: failed to map segment from shared object", name="_C"), "ulimit"),
         (ImportError("numpy.core failed to import"), "numpy.core failed to import"),
     ],
 )

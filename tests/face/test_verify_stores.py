@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from invented import probes
 from typer.testing import CliRunner
@@ -17,7 +18,9 @@ from catsofa.builders.similarity import Similarity
 from catsofa.builders.similarity_filter import Scores
 from catsofa.cli import app
 from catsofa.data import sources
+from catsofa.data.checksums import sha256_of, write_list
 from catsofa.data.dataset_card import CardFacts
+from catsofa.data.files import BadInput
 from catsofa.data.records import Identity, Score, Stereotype
 from catsofa.data.release import write_release
 from catsofa.scoring.runs import Run
@@ -112,6 +115,20 @@ def test_a_listed_file_that_is_gone_is_a_fault(tmp_path: Path) -> None:
     sums = tmp_path / "shards" / "SHA256SUMS"
     sums.write_text("".join(line for line in sums.read_text().splitlines(keepends=True) if file.name not in line))
     assert verify(tmp_path / "shards")[0] == 1
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_swapped_shard_is_refused_by_readers_and_by_verify(tmp_path: Path, listed: bool) -> None:
+    """The manifest keeps the SHA-256 of each shard, whether the list was swapped too or is gone."""
+    file = shards(tmp_path)
+    folder = tmp_path / "shards"
+    pq.write_table(pq.read_table(file).slice(1), file)
+    (folder / "SHA256SUMS").unlink()
+    if listed:
+        write_list(folder, {file.relative_to(folder).as_posix(): sha256_of(file)})
+    with pytest.raises(BadInput, match=r"manifest\.json|SHA256SUMS"):
+        list(sources.read(folder))
+    assert verify(folder)[0] == 1
 
 
 @pytest.mark.parametrize("make", [release, shards, journal])

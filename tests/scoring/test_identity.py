@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from catsofa.data.content import content_at, content_of
 from catsofa.report import document
 from catsofa.scoring.dataset import data, read_named
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.model_files import digest_of
 from catsofa.scoring.signature import differences, name_of
 
 Tiny = Callable[[str], Path]
@@ -66,6 +68,24 @@ def test_votes_and_provenance_do_not_change_the_hash_and_a_repeat_does() -> None
     assert content_of([voted]) == content_of([a_cat()])
     assert content_of([voted, voted]) != content_of([a_cat()])
     assert len({content_of([record]).digest for record in (*PAIRS, *PROBES, TEST)}) == len([*PAIRS, *PROBES, TEST])
+
+
+def test_the_order_of_candidates_changes_the_hash() -> None:
+    """Ties against a label depend on which candidate is listed first."""
+    assert content_of([replace(a_cat(), candidates=a_cat().candidates[::-1])]) != content_of([a_cat()])
+
+
+def test_notes_do_not_change_the_hash_of_a_model(tiny: Tiny, tmp_path: Path) -> None:
+    """A licence is no part of a model; the vocabulary and the merges of its tokenizer are."""
+    model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
+    before = digest_of(model)
+    for name in ("LICENSE.txt", "requirements.txt", "README.md"):
+        (model / name).write_text("zorb")
+    assert digest_of(model) == before
+    for name in ("vocab.txt", "merges.txt"):
+        (model / name).write_text("zorb blicket")
+        assert digest_of(model) != before
+        before = digest_of(model)
 
 
 def test_a_file_is_hashed_again_only_after_it_changed(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.run_reports import read_report
 from catsofa.scoring.run_rows import Unchecked
 from catsofa.scoring.runs import Run, read_numbers, read_scores
-from catsofa.scoring.score_files import report_on
+from catsofa.scoring.score_files import compare_on, report_on
 from catsofa.scoring.signature import name_of
 
 Tiny = Callable[[str], Path]
@@ -204,6 +204,27 @@ def test_another_model_or_other_data_at_its_place_is_said(runs: Path, tiny: Tiny
     assert code == 1
     assert f"{model}: run, wrong: this is not the model" in said
     assert f"{runs / 'cats.jsonl'}: run, wrong: this is not the data" in said
+
+
+def test_a_report_without_its_scores_is_refused(runs: Path) -> None:
+    """The file of the scores is gone: nothing can be held against the report."""
+    (runs / "gpt2" / "scores.sqlite").unlink()
+    with pytest.raises(BadInput, match=r"scores\.sqlite"):
+        document([runs / "gpt2"])
+    assert verdict(runs / "gpt2")[0] == 1
+
+
+def test_an_unfinished_run_is_measured_nowhere(runs: Path) -> None:
+    """Its end is not sealed and scores are missing: measuring and comparing refuse it."""
+    edit(runs / "gpt2", "DELETE FROM seals WHERE name = 'finished'")
+    edit(runs / "gpt2", "DELETE FROM scores WHERE item = (SELECT min(item) FROM scores)")
+    for measure in (
+        lambda: report_on(runs / "gpt2", runs / "cats.jsonl"),
+        lambda: compare_on([runs / "gpt2", runs / "llama"]),
+        lambda: document([runs / "gpt2"]),
+    ):
+        with pytest.raises(BadInput):
+            measure()
 
 
 def test_a_run_that_grows_after_its_report_is_not_finished(runs: Path, tiny: Tiny) -> None:

@@ -164,7 +164,7 @@ class Run:
             return sum_of_checksums(self._connection) if self._checked else {"scores": self.count()}
 
     def is_finished(self) -> bool:
-        """Whether the run came to its end, as far as that is kept: runs of earlier versions do not say."""
+        """Whether the run came to its end; one of an earlier version does not say, and passes."""
         return not self._checked or self._seal("finished") is not None
 
     def check_pages(self) -> None:
@@ -307,8 +307,8 @@ class Run:
         with sentences(self.folder):
             made_from = sum_of_checksums(self._connection)
             with self._connection:
-                finished = (json.dumps(made_from),)
-                self._connection.execute("INSERT OR REPLACE INTO seals VALUES ('finished', ?)", finished)
+                values = (json.dumps(made_from),)
+                self._connection.execute("INSERT OR REPLACE INTO seals VALUES ('finished', ?)", values)
             content = {**json_files.finite(report), MADE_FROM: {"run": self._identity, **made_from}}
             json_files.write(sealed(content), self.folder / REPORT)
         self.note("finished", done=self.count(), **details)
@@ -321,9 +321,7 @@ class Run:
         """The run, closed at the end."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         """Close the run."""
         self.close()
 

@@ -31,6 +31,8 @@ TABLES = {
     "seals": "(name TEXT PRIMARY KEY, value TEXT NOT NULL)",
 }
 """The columns of each table."""
+KEYS = {"scores": "item, task", "self_checks": "part", "chunks": "number"}
+"""The tables that a finished run is bound to, and the order of their rows."""
 COLUMNS = "item, task, score, tokens, reason, extra"
 BYTES = 8
 """Bytes of a row's checksum."""
@@ -71,12 +73,15 @@ def row_checksum(identity: str) -> Callable[[tuple[Any, ...]], bytes]:
 
 
 def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
-    """How many rows there are, and the hash of their checksums in order."""
-    total, count = blake2b(digest_size=16), 0
-    for (checksum,) in connection.execute("SELECT checksum FROM scores ORDER BY item, task"):
-        total.update(checksum)
-        count += 1
-    return {"scores": count, "scores_checksum": total.hexdigest()}
+    """For each table the number of its rows, and the hash of their checksums in order."""
+    sums: dict[str, Any] = {}
+    for table, order in KEYS.items():
+        total, count = blake2b(digest_size=16), 0
+        for (checksum,) in connection.execute(f"SELECT checksum FROM {table} ORDER BY {order}"):
+            total.update(checksum)
+            count += 1
+        sums |= {table: count, f"{table}_checksum": total.hexdigest()}
+    return sums
 
 
 def is_row(row: tuple[Any, ...]) -> bool:

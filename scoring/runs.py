@@ -41,7 +41,7 @@ from catsofa.scoring.run_rows import (
 
 JOURNAL, REPORT = "journal.jsonl", "report.json"
 MADE_FROM = "made_from"
-"""The field of a report that holds the digest of its run's identity, the number of scores and their checksum."""
+"""The field of a report for the digest of its run's identity, and each table's number of rows and checksum."""
 AT_ONCE = 500
 """Ids in one query."""
 
@@ -153,7 +153,7 @@ class Run:
         return None if held is None else str(held[0])
 
     def check(self) -> dict[str, Any]:
-        """Read every row and refuse one that is wrong; the number of scores and their checksum."""
+        """Read every row and refuse one that is wrong; the number of rows of each table and their checksum."""
         if self.folder is not None and self._checked:
             with sentences(self.folder):
                 self._check_seal()
@@ -200,12 +200,12 @@ class Run:
         with sentences(self.folder), self._connection:
             before = self._connection.total_changes
             self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-            if self._connection.total_changes > before:
-                self._connection.execute("DELETE FROM seals WHERE name = 'finished'")
             self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?, ?)", findings)
             if took:
                 values = (*took, self._checksum(took))
                 self._connection.execute("INSERT INTO chunks (records, seconds, checksum) VALUES (?, ?, ?)", values)
+            if self._connection.total_changes > before:
+                self._connection.execute("DELETE FROM seals WHERE name = 'finished'")
 
     def self_checks(self) -> dict[str, Any]:
         """The findings of the self-checks, by the part of the model that they are about."""
@@ -252,7 +252,7 @@ class Run:
             if self._checked and (held := self._seal("finished")) is not None:
                 now = json.dumps(sum_of_checksums(self._connection))
                 if held != now:
-                    raise wrong(self.folder, f"other scores than the run was finished with ({now}; finished: {held})")
+                    raise wrong(self.folder, f"other rows than the run was finished with ({now}; finished: {held})")
 
     def _refuse_impossible(self, row: Row) -> None:
         """Refuse a row that no run writes: earlier versions wrote no checksums that would show it."""

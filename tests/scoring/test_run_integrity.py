@@ -122,7 +122,9 @@ def test_a_run_with_anothers_scores_does_not_go_on(runs: Path, tiny: Tiny) -> No
         "DELETE FROM scores WHERE item = (SELECT min(item) FROM scores)",
         "DELETE FROM scores",
         "UPDATE self_checks SET findings = '{}'",
+        "DELETE FROM self_checks",
         "UPDATE chunks SET records = records + 1",
+        "DELETE FROM chunks",
         "DELETE FROM seals",
         "UPDATE seals SET value = '0'",
         "DROP TABLE scores",
@@ -134,6 +136,13 @@ def test_an_edited_database_is_refused(runs: Path, statement: str) -> None:
     """A score, a reason, a token count, an id, a lost row, a lost table."""
     edit(runs / "gpt2", statement)
     assert "scores.sqlite" in refused(runs / "gpt2", "scores.sqlite")
+
+
+def test_removed_findings_are_refused_by_whoever_reads_the_scores(runs: Path) -> None:
+    """Without its self-check, a run would lose the mark that its signature gets from it."""
+    edit(runs / "gpt2", "DELETE FROM self_checks")
+    with pytest.raises(BadInput):
+        report_on(runs / "gpt2", runs / "cats.jsonl")
 
 
 def test_an_edited_report_and_an_edited_manifest_are_refused(runs: Path) -> None:

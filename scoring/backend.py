@@ -118,7 +118,10 @@ class Backend:
 
         def attempt() -> Attempt[Numbers] | None:
             answers, strains = self.batched(lengths, forward, waste)
-            return Attempt(answers, range(len(lengths)), strains)
+            own = np.array(lengths)
+            return Attempt(
+                answers, range(len(lengths)), strains, own, {"longest row": own + self_check.padding(strains)}
+            )
 
         def step() -> str:
             return PADDING if waste and self.uses(PADDING) else TOGETHER

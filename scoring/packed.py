@@ -43,18 +43,27 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
     """All answers from trees, with the last question of each; None if the model fails on trees of their width."""
     answers: list[Answer] = [np.empty(0)] * len(questions)
     rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
+    deepest, depths = np.empty(len(rows), dtype=np.int64), [int(tree.depths.max()) + 1 for tree in rows]
+
+    def forward(batch: list[int]) -> list[Answer]:
+        deepest[batch] = max(depths[row] for row in batch)
+        return _pairs(backend, [rows[row] for row in batch])
+
     try:
-        found, strains = backend.batched(
-            [len(tree.ids) for tree in rows], lambda batch: _pairs(backend, [rows[at] for at in batch])
-        )
+        found, strains = backend.batched([len(tree.ids) for tree in rows], forward)
     except FAILURES as error:
         if isinstance(error, OneRowTooLarge):
             raise
         return None
-    for tree, values in zip(rows, found, strict=True):
+    row_of = np.empty(len(questions), dtype=np.int64)
+    for row, (tree, values) in enumerate(zip(rows, found, strict=True)):
         for number, wanted in tree.answers:
             answers[number] = values[wanted]
-    return Attempt(answers, *_strained(questions, rows, strains))
+            row_of[number] = row
+    widest = strains[:, 0] + self_check.padding(strains)
+    lengths = np.array([len(question.ids) - 1 for question in questions])
+    beside = {"deepest node": deepest[row_of], "widest row": widest[row_of]}
+    return Attempt(answers, *_strained(questions, rows, strains), lengths, beside)
 
 
 def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
@@ -71,7 +80,7 @@ def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: 
         between = (len(tree.ids) - 1 - path).sum() - len(path) * (len(path) - 1) // 2
         places.append(number)
         own.append([len(questions[number].ids), int(between)])
-    of_rows = np.column_stack([strains[:, [0, 2, 3]], strains[:, 4:].sum(1)])
+    of_rows = np.column_stack([strains[:, [0, 2, 3]], self_check.padding(strains)])
     return places, np.hstack([np.pad(of_rows, ((1, 0), (0, 0))), own])
 
 

@@ -8,6 +8,7 @@ of the run itself, so that it sees their real widths, and again whenever a later
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from math import isfinite
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -45,6 +46,8 @@ Numbers = TypeVar("Numbers", bound=NDArray[np.floating[Any]])
 Strains = NDArray[np.int64]
 """A line for each row that may be checked: how far batching strains it, by several measures; 0 is not at all."""
 
+Positions = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[Numbers]):
@@ -53,6 +56,10 @@ class Attempt(Generic[Numbers]):
     answers: list[Numbers]
     places: Sequence[int]
     strains: Strains
+    lengths: Positions
+    """The positions of each answer's own text."""
+    beside: Mapping[str, Positions]
+    """By measure, the most positions in the batch of each answer."""
 
 
 @dataclass(slots=True)
@@ -63,12 +70,19 @@ class Batching:
     """Part of the engine to the largest difference it made; None if the model gave no number with it."""
     reach: dict[str, list[int]] = field(default_factory=dict)
     """Way of asking to the largest strain that was checked, by measure."""
+    crossed: dict[str, list[int]] = field(default_factory=dict)
+    """Way of asking and measure to the numbers of positions at which a batch may change the model's reading of a text.
+
+    A text with fewer positions was checked in a batch with at least as many.
+    """
 
     def add(self, other: Mapping[str, Any]) -> None:
         """Take over the findings of another process."""
         self.left_out |= other["left_out"]
         for way, most in other["reach"].items():
             self.reach[way] = [max(pair) for pair in zip(most, self.reach.get(way, most), strict=True)]
+        for way, limits in other["crossed"].items():
+            self.crossed[way] = sorted({*limits, *self.crossed.get(way, ())})
 
     def beyond(self, way: str, strains: Strains) -> list[int]:
         """The lines that are strained more than any checked before: for each measure, the most strained one."""
@@ -152,7 +166,12 @@ def checked(
     while (made := attempt()) is not None:
         way = ", ".join(filter(None, (path, engine.device, batching.signature)))
         worst, gap = None, 0.0
-        for place in (made.places[line] for line in batching.beyond(way, made.strains)):
+        places = [made.places[line] for line in batching.beyond(way, made.strains)]
+        crossings = {
+            f"{way}, {measure}": crossing(made.lengths, beside, batching.crossed.get(f"{way}, {measure}", ()))
+            for measure, beside in made.beside.items()
+        }
+        for place in dict.fromkeys(chain(places, *(texts for texts, _ in crossings.values()))):
             expected = _expected(engine, place, alone)
             if expected is None or agree(engine, made.answers[place], expected, vectors):
                 continue
@@ -160,6 +179,7 @@ def checked(
                 worst, gap = (place, expected), _distance(made.answers[place], expected)
         if worst is None:
             batching.cover(way, made.strains)
+            batching.crossed |= {name: limits for name, (_, limits) in crossings.items()}
             break
         parts = _causes(engine, *worst, alone, vectors) or (step(),)
         batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
@@ -174,6 +194,38 @@ def row_strains(lengths: Sequence[int], beside: Sequence[tuple[int, int, int]]) 
     long, (padding, together, before) = np.array(lengths), np.array(beside).T
     classes = long[:, None] % CLASSES == np.arange(CLASSES)
     return np.column_stack([long, MOST_TOKENS - long, together, before, classes * padding[:, None]])
+
+
+def padding(strains: Strains) -> Positions:
+    """The padding of each row."""
+    tokens: Positions = strains[:, -CLASSES:].sum(1)
+    return tokens
+
+
+def crossing(lengths: Positions, beside: Positions, checked: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Texts that show each limit a batch may cross for them, and the limits checked with these and with earlier ones.
+
+    A model that reads a batch by its longest row changes the texts below a limit in the batches that reach it. Of these
+    texts one speaks for the limits up to twice its positions: a much shorter one might not feel the change.
+    """
+    pairs, first = np.unique(np.column_stack([lengths, beside]), axis=0, return_index=True)
+    own, most = pairs.T
+    size = int(most.max()) + 2
+    begun, ended = (np.bincount(limits, minlength=size) for limits in (own + 1, most + 1))
+    unchecked = np.cumsum(begun - ended) > 0
+    known = np.array(checked, dtype=np.int64)
+    unchecked[known[known < size]] = False
+    texts = []
+    while unchecked.any():
+        limit = int(np.flatnonzero(unchecked)[-1])
+        below = np.flatnonzero((own < limit) & (limit <= most))
+        near = below[2 * own[below] >= limit]
+        line = int(near[0] if len(near) else below[-1])
+        last = min(int(most[line]), 2 * int(own[line])) if len(near) else int(most[line])
+        unchecked[own[line] + 1 : last + 1] = False
+        known = np.union1d(known, np.arange(own[line] + 1, last + 1))
+        texts.append(int(first[line]))
+    return texts, known.tolist()
 
 
 def _expected(engine: Engine, place: int, alone: Callable[[int], Numbers]) -> Numbers | None:

@@ -35,6 +35,18 @@ def gpt_neo(folder: Path, window: int = WINDOW) -> Path:
     return folder
 
 
+def llama(folder: Path, rope: dict[str, Any], positions: int) -> Path:
+    """A causal model whose rotary embedding depends on the longest position of the batch."""
+    import transformers as t
+
+    folder.mkdir()
+    tiny_tokenizers.byte_level(folder, ["<|endoftext|>"], bos_token="<|endoftext|>", eos_token="<|endoftext|>")
+    size = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = t.LlamaConfig(vocab_size=360, max_position_embeddings=positions, rope_parameters=rope, **size)
+    tiny_models._save(t.LlamaForCausalLM(config), folder)
+    return folder
+
+
 def _fnet() -> Any:
     """Fourier transforms over the whole row, padding included."""
     import transformers as t

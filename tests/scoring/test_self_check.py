@@ -131,6 +131,43 @@ def test_rows_that_strain_a_model_more_are_checked_when_they_come(tmp_path: Path
     assert list(backend.batching.left_out) == [TREES]
 
 
+LONG_ROPE = {"rope_type": "longrope", "rope_theta": 1e4, "factor": 4.0, "short_factor": [1.0] * 4}
+LONG_ROPE |= {"long_factor": [3.0, 4.0, 8.0, 9.0], "original_max_position_embeddings": 40}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 4.0}
+
+
+@pytest.mark.parametrize(("rope", "positions"), [(LONG_ROPE, 160), (DYNAMIC, 40)])
+@pytest.mark.parametrize(
+    ("part", "lengths"), [(TREES, [20, 39, 60]), (PADDING, [44, 43, 42, 41, 40, 39, 14, 9, 8, 7, 6])]
+)
+def test_a_text_below_a_limit_that_its_batch_crosses_is_checked(
+    rope: dict[str, Any], positions: int, part: str, lengths: list[int], tmp_path: Path
+) -> None:
+    """A rotary embedding that depends on the longest position of the batch: only texts of up to 40 tokens beside longer
+    ones change, and each has the number of a model that read no other text."""
+    model = load(str(odd_models.llama(tmp_path / "llama", rope, positions)))
+    rng = np.random.default_rng(0)
+    asked = [Continuation((length, *rng.integers(1, 300, length).tolist())) for length in lengths]
+    backend = Backend(model)
+    if part is PADDING:
+        backend.batching.left_out[TREES] = None
+    given = ask(backend, asked)
+    assert part in backend.batching.left_out
+    for text, values in zip(asked, given, strict=True):
+        fresh = Backend(load(str(tmp_path / "llama")), 1)
+        with fresh.alone(PRODUCTS, EXIT):
+            np.testing.assert_allclose(values, causal.answer(fresh, [text])[0], atol=CLOSE, rtol=0)
+
+
+def test_each_limit_is_checked_by_a_text_of_at_least_half_as_many_tokens() -> None:
+    """Texts of 5, 10, 30 and 40 tokens beside one of 41: that of 30 shows the limits 31 to 41, that of 10 those from
+    11 on, that of 5 those from 6 on; what was checked is not checked again."""
+    lengths, beside = np.array([5, 10, 30, 40, 41]), np.full(5, 41)
+    assert self_check.crossing(lengths, beside, []) == ([2, 1, 0], [*range(6, 42)])
+    assert self_check.crossing(lengths, beside, range(6, 42)) == ([], [*range(6, 42)])
+    assert self_check.crossing(lengths, beside + 1, range(6, 42)) == ([2], [*range(6, 43)])
+
+
 def test_a_model_that_fails_on_wide_rows_is_asked_plainly(tmp_path: Path) -> None:
     """The buffers of some hold no row that is wider than their longest text."""
     import transformers

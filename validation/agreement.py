@@ -22,6 +22,8 @@ Watch = Callable[[Sequence[str]], Iterable[str]]
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 PREVALENT = 0.8
 """From this share of one label on, chance agreement is so high that kappa says little about people."""
+FEWEST = 10
+"""Items, or CATs, below which no interval is given: it would miss the truth too often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +210,8 @@ def _agreement(ratings: Ratings, sums: Floats, units: Indices, resamples: int, s
 
 
 def _interval(sums: Floats, units: Indices, resamples: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The ends of the 95 % percentile intervals; none (NaN) from a single unit, which shows no spread."""
-    if units.max(initial=0) < 1 or resamples < 1:
+    """The ends of the 95 % intervals; none (NaN) from fewer than `FEWEST` units."""
+    if units.max(initial=0) + 1 < FEWEST or resamples < 1:
         nothing = dict.fromkeys(STATISTICS, float("nan"))
         return nothing, nothing
     drawn = bootstrap(sums, units, resamples, seed)

@@ -1,7 +1,7 @@
 """StereoSet's measures: lms, ss and icat per term, domain and task, over terms and over items."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from typing import Any
 
@@ -117,6 +117,9 @@ def measures(of: Outcomes, *, average: Average = "terms", resamples: int = RESAM
             # lms or ss is at its edge in every term, so that icat follows from their limits alone
             low, high = icat_limits(lms, ss)
             found["icat"] = Interval(found["icat"].value, low, high)
+        if found["icat"].high > found["lms"].high:
+            # icat is never above lms
+            found["icat"] = replace(found["icat"], high=found["lms"].high)
     return Measures(
         lms=found["lms"],
         ss=found["ss"],

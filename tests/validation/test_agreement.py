@@ -103,7 +103,7 @@ def test_skipped_empty_and_gold_answers_are_no_answers() -> None:
 
 
 def test_intervals_come_from_the_units_that_were_drawn() -> None:
-    """The same items in ten CATs spread more than thirty alone, nine CATs have no interval, and the same seed gives the same interval."""
+    """The same items in ten CATs spread more than thirty alone; nine CATs have no interval; seeds repeat."""
     rows = table(*["xxx"] * 10, *["xyz"] * 10, *["yyy"] * 10)
     cats = {f"i{n}": f"cat {n // 3}" for n in range(30)}
     alone, together = agreement(rows, seed=3), agreement(rows, unit=cats, seed=3)

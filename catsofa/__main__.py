@@ -32,11 +32,14 @@ def _end_at_once() -> None:
 
 
 def _end_in_silence() -> None:
-    """After the last word Ctrl-C ends what Python still tidies up, without a traceback."""
+    """After the last word, signals end what Python still tidies up, without a traceback; ignored ones stay ignored."""
     import signal
+    import threading
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if threading.current_thread() is threading.main_thread():
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(sent)):
+                signal.signal(sent, signal.SIG_DFL)
 
 
 def _say(what: str, code: int) -> None:

@@ -152,6 +152,15 @@ def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
         return _Running(pid)
     code = 1
     try:
+        code = _become(target, work, log)
+    finally:
+        os._exit(code)  # a signal after the command's last word must not send the copy back into the tests
+
+
+def _become(target: Target, work: Path, log: IO[str]) -> int:
+    """Run the program in this process; returns its exit code."""
+    code = 1
+    try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
@@ -169,9 +178,10 @@ def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
     except BaseException:  # noqa: BLE001 - what Python itself would print
         traceback.print_exc()
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+    return code
 
 
 def differences(expected: Made, found: Made) -> list[str]:

@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, get_args
 
@@ -183,8 +185,12 @@ def _kept(items: Iterable[T]) -> Iterator[T]:
 def progress(
     items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
 ) -> Iterator[T]:
-    """The items, with rate and time left on stderr where a person is watching; a total may be counted only then."""
-    yield from _shown(_kept(items), label, total, quiet=quiet)
+    """The items, with rate and time left on stderr where a person is watching; a total is counted only then.
+
+    Without a total, the length that the items report counts.
+    """
+    known = partial(length_hint, items) if total is None else total
+    yield from _shown(_kept(items), label, known, quiet=quiet)
 
 
 def _shown(items: Iterable[T], label: str, total: int | Callable[[], int] | None, *, quiet: bool) -> Iterator[T]:

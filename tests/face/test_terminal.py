@@ -79,7 +79,7 @@ import sys, time
 from catsofa.cli.patience import patience
 from catsofa.cli.terminal import progress, say
 with patience(quiet="--quiet" in sys.argv):
-    for _ in progress(range(40), "a long name of what is being done", 40, quiet="--quiet" in sys.argv):
+    for _ in progress(range(40), "a long name of what is being done", quiet="--quiet" in sys.argv):
         time.sleep(0.03)
     time.sleep(2.6)
     say("done", quiet="--quiet" in sys.argv)
@@ -87,7 +87,7 @@ with patience(quiet="--quiet" in sys.argv):
 
 
 def test_progress_shows_rate_and_time_left_and_silence_a_sign_of_life(tmp_path: Path) -> None:
-    """A bar with count, rate and times; after two silent seconds a line; nothing of it stays, or is seen in a pipe."""
+    """A bar with count of total, rate and times; after two silent seconds a line; nothing stays or reaches a pipe."""
     (tmp_path / "slow.py").write_text(PROGRESS)
     seen, code = on_a_terminal("slow.py", cwd=tmp_path)
     lines = [line.strip() for line in re.split(r"[\r\n]+", ESCAPES.sub("", seen)) if line.strip()]

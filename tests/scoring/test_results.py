@@ -260,6 +260,7 @@ def run_of(folder: Path, on: Path, stereotyped: bool, **model: str) -> Path:
     about = {"model": "m", "data": data(on).name, "on": str(on), "protocol": "catsofa"}
     with Run.begin(folder, identity, about) as run:
         run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
+        run.finish({})
     return folder
 
 

@@ -49,6 +49,7 @@ def crows(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
                 model,
                 part,
                 limited(of, "score"),
+                *_position(of),
                 of["neutral"],
                 counted(of.get("unknown")),
                 scored(of["coverage"], of["pairs"]),

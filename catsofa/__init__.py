@@ -1,6 +1,14 @@
 """catsofa: build stereotype benchmarks, have people validate them, measure language models on them."""
 
-from catsofa.data import extras
+try:
+    from catsofa.data import extras
+except ModuleNotFoundError as error:
+    if error.name != "catsofa.data":
+        raise
+    raise ImportError(
+        "catsofa/data is not a folder but the text of a symbolic link, since git wrote this checkout without links; "
+        "run `git config core.symlinks true` and `git checkout -- catsofa`, or install a released wheel"
+    ) from None
 
 TYPE_CHECKING = False
 """True for type checkers alone; `typing` itself would take longer to import than all of this."""

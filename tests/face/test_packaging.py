@@ -12,6 +12,8 @@ from conftest import ROOT
 
 from catsofa.data.checksums import sha256_of
 
+ROOMS = ("builders", "annotation", "validation", "scoring", "data")
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -25,10 +27,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def tracked(*folders: str) -> set[str]:
-    """The files of these folders that git tracks."""
+def package_files() -> set[str]:
+    """The files of the package that git tracks, by their path in the package; the links to the rooms are not among them."""
+    folders = ["catsofa", *ROOMS]
     listed = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, check=True, capture_output=True, text=True)
-    return set(listed.stdout.split())
+    files = [Path(line) for line in listed.stdout.split()]
+    return {
+        str(file if file.parts[0] == "catsofa" else "catsofa" / file) for file in files if not (ROOT / file).is_symlink()
+    }
 
 
 @pytest.mark.slow
@@ -39,11 +45,7 @@ def test_the_wheel_holds_every_module_and_data_file_and_nothing_else(built: Path
         "catsofa",
         next(n for n in names if "dist-info" in n).split("/")[0],
     }
-    expected = {
-        f if f.startswith("catsofa/") else f"catsofa/{f}"
-        for f in tracked("catsofa", "builders", "annotation", "validation", "scoring", "data")
-    }
-    assert {name for name in names if name.startswith("catsofa/")} == expected
+    assert {name for name in names if name.startswith("catsofa/")} == package_files()
 
 
 @pytest.mark.slow
@@ -51,8 +53,8 @@ def test_the_sdist_can_be_built_from(built: Path) -> None:
     """The sdist holds what the wheel is made of, and the licence."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = tracked("catsofa", "builders", "annotation", "validation", "scoring", "data")
-    assert names >= wanted | {"LICENSE", "README.md", "pyproject.toml"}
+        assert not [member.name for member in archive.getmembers() if member.issym()]
+    assert names >= package_files() | {"LICENSE", "README.md", "pyproject.toml"}
 
 
 @pytest.mark.slow
@@ -67,5 +69,15 @@ def test_an_installed_wheel_answers_from_another_folder(built: Path, tmp_path: P
     assert done.returncode == 0
     assert "convert" in done.stdout
     site = next((tmp_path / "env/lib").glob("python*/site-packages"))
-    ours = {p.name for p in site.iterdir()} & {"builders", "annotation", "validation", "scoring", "data", "tests"}
-    assert ours == set()
+    assert {p.name for p in site.iterdir()} & {*ROOMS, "tests", "benchmarks", "docs"} == set()
+
+
+def test_a_checkout_without_symbolic_links_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """Git without symbolic links writes a small text file for each room; the import error says what to do."""
+    git = ["git", "-c", "core.symlinks=false", "clone", "-q", "--shared", str(ROOT), str(tmp_path / "copy")]
+    subprocess.run(git, check=True)
+    command = [sys.executable, "-S", "-c", "import sys; sys.path.insert(0, '.'); import catsofa"]
+    done = subprocess.run(command, cwd=tmp_path / "copy", capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert "core.symlinks" in last

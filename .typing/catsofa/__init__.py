@@ -1,1 +1,0 @@
-../../catsofa/__init__.py

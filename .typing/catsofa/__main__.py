@@ -1,1 +1,0 @@
-../../catsofa/__main__.py

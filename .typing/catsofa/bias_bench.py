@@ -1,1 +1,0 @@
-../../catsofa/bias_bench.py

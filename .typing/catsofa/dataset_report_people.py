@@ -1,1 +1,0 @@
-../../catsofa/dataset_report_people.py

@@ -1,1 +1,0 @@
-../../catsofa/dataset_report_sections.py

@@ -1,1 +1,0 @@
-../../catsofa/demo_measures.py

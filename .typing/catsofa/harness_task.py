@@ -1,1 +1,0 @@
-../../catsofa/harness_task.py

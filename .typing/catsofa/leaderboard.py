@@ -1,1 +1,0 @@
-../../catsofa/leaderboard.py

@@ -1,1 +1,0 @@
-../../catsofa/leaderboard_page.py

@@ -1,1 +1,0 @@
-../../catsofa/lint_given.py

@@ -1,1 +1,0 @@
-../../catsofa/planted_models.py

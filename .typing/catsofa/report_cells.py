@@ -1,1 +1,0 @@
-../../catsofa/report_cells.py

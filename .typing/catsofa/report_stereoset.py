@@ -1,1 +1,0 @@
-../../catsofa/report_stereoset.py

@@ -1,1 +1,0 @@
-../../catsofa/validated_release.py

@@ -15,7 +15,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 def test_the_rooms_are_links_inside_the_package() -> None:
-    """`catsofa/` holds one link for each room and no other, so that builds, type checkers and readers see one package."""
+    """`catsofa/` holds one link for each room and no other: builds, type checkers and readers see one package."""
     links = {path.name: path.readlink() for path in (ROOT / "catsofa").iterdir() if path.is_symlink()}
     assert links == {room: Path("..") / room for room in ROOMS}
 

@@ -28,12 +28,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def package_files() -> set[str]:
-    """The files of the package that git tracks, by their path in the package; the links to the rooms are not among them."""
+    """The files of the package that git tracks, by their path in the package, without the links to the rooms."""
     folders = ["catsofa", *ROOMS]
     listed = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, check=True, capture_output=True, text=True)
     files = [Path(line) for line in listed.stdout.split()]
     return {
-        str(file if file.parts[0] == "catsofa" else "catsofa" / file) for file in files if not (ROOT / file).is_symlink()
+        str(file if file.parts[0] == "catsofa" else "catsofa" / file)
+        for file in files
+        if not (ROOT / file).is_symlink()
     }
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catsofa.data.statistics import LEVEL
 from catsofa.scoring.intervals import (
@@ -26,8 +25,14 @@ from catsofa.scoring.intervals import (
     resampled_sums,
 )
 
-NEAR = 1.3
-"""Standard errors from the kink within which both results are taken to lie at it, where the clusters are not few."""
+SIDES = np.array([[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [1.0, -1.0, 1.0]])
+"""The four linear changes: what each part counts, by the sides on which the first and the second result lie."""
+REACH = 1.75
+"""Standard errors of crossing the kink within which both results are taken to lie at it."""
+FURTHER = 0.5
+"""Such standard errors that results beyond reach are taken to lie further away; both keep p at its size."""
+CLOSE = 1e-9
+"""Difference of studentised changes that is rounding."""
 HALVINGS = 24
 """Of the bracket of a limit: to a hundred-thousandth of a point."""
 
@@ -65,7 +70,7 @@ def paired_changes(
         errors = _errors(value, _parts(halved, measure))
         if few and len(errors) and (np.ptp(errors, axis=0) > ALIKE * np.abs(value).max()).any():
             errors = _students(_errors(value, _parts(resampled, measure)), len(both), rng)
-        changes[name] = _change(value, errors, measure.most - measure.least, level, 0.0 if few else NEAR)
+        changes[name] = _change(value, errors, measure.most - measure.least, level, few)
     return changes
 
 
@@ -112,16 +117,17 @@ def _students(errors: Array, clusters: int, rng: np.random.Generator) -> Array:
     return np.asarray(drawn * np.concatenate([half, half]))
 
 
-def _change(value: Array, errors: Array, span: float, level: float, near: float) -> Change:
+def _change(value: Array, errors: Array, span: float, level: float, few: bool) -> Change:
     """The change with its limits and p; without errors or a value there are none."""
     if isnan(value.sum()) or not len(errors):
         return Change(Interval(_total(value), nan, nan), nan)
-    tested = _Tested(value, errors, near)
+    tested = _Tested(value, errors, few)
     by = tested.value
-    spread = float(np.ptp(tested.errors_at(0.0)))
-    if spread <= ALIKE * max(1.0, abs(by)):
+    if tested.alike:
         return Change(Interval(by, nan, nan), tested.p(0.0))
     low, high = (_limit(tested, outer, 1 - level) for outer in (-span, span))
+    if high - low <= span * 2.0 ** (2 - HALVINGS):
+        low = high = nan
     return Change(Interval(by, low, high), tested.p(0.0))
 
 
@@ -144,37 +150,63 @@ def _limit(tested: "_Tested", outer: float, refused: float) -> float:
 
 
 class _Tested:
-    """A change whose possible true values are tested, each against how the observed one would err if it were true."""
+    """A change whose possible true values are tested, each against how the observed one would err if it were true.
 
-    def __init__(self, value: Array, errors: Array, near: float) -> None:
-        """The parts of a change, how they err, and within how many standard errors a kink is taken to be reached."""
-        self.value = _total(value)
-        self.smooth, self.folded = errors[:, 0], errors[:, 1:]
-        self.places = value[1:]
-        self.signs = np.array([1.0, -1.0])[: len(self.places)]
-        covariance = np.atleast_2d(np.cov(errors.T, ddof=0))
-        slopes = np.r_[1.0, self.signs * np.where(self.places < 0, -1.0, 1.0)]
-        variance = float(slopes @ covariance @ slopes)
-        self.shares = (covariance @ slopes)[1:] / variance if variance > 0 else np.zeros(len(self.places))
-        self.reach = near * np.sqrt(np.diag(covariance)[1:])
+    Each of the two results lies on one side of its kink, so that a lesser of two has four linear changes; the change
+    is the greater (over the sides of the first result) of their lesser ones (over those of the second). Each linear
+    change is divided by its own standard error. Without that, the error of the observed sides alone would count,
+    which is too small where clusters move both results alike and a result has crossed its kink by chance.
+    """
 
-    def errors_at(self, excess: float) -> NDArray[np.float64]:
-        """How a change errs that is `excess` less than the observed one.
+    def __init__(self, value: Array, errors: Array, few: bool) -> None:
+        """The parts of a change and how they err; places near the kink are left as they are for few clusters."""
+        self.value, self.few = _total(value), few
+        self.places, self.slopes = value[1:], SIDES if len(value) > 1 else np.ones((1, 1))
+        covariance = np.atleast_2d(np.cov(errors.T, ddof=0)) @ self.slopes.T
+        least = ALIKE * max(1.0, abs(self.value))
+        self.scales = np.maximum(np.sqrt(np.maximum((self.slopes.T * covariance).sum(axis=0), 0)), least)
+        self.shares = covariance[1:] / self.scales**2
+        self.linear = self.slopes @ value
+        self.errors = errors @ self.slopes.T / self.scales
+        # no linear change that decides about 0 has a spread
+        self.alike = bool(self.scales[self._nearest(self.linear)] <= least)
 
-        The two results lie where they most likely do then, but no further than at the kink.
-        """
-        places = self.places - excess * self.shares
-        places = np.where(places * self.places > 0, places, 0.0)
-        if (np.abs(places) < self.reach).all():
-            places = np.zeros_like(places)
-        folds = np.abs(places + self.folded) - np.abs(places)
-        return np.asarray(self.smooth + folds @ self.signs)
+    def _nearest(self, excesses: Array) -> int:
+        """The linear change that decides whether the change exceeds a value."""
+        studentised = excesses / self.scales
+        return int(np.abs(studentised - _greater_of_lesser(studentised)).argmin())
 
     def p(self, change: float) -> float:
         """Two-sided p of a value of the true change; never 0, since the observed one is one of the draws."""
-        excess = self.value - change
-        errors = self.errors_at(excess)
+        excesses = self.linear - change
+        places = self._places(excesses)
+        offsets = self.slopes[:, 1:] @ places - _total(np.r_[0.0, places])
+        drawn = _greater_of_lesser(self.errors + offsets / self.scales)
+        observed = float(_greater_of_lesser(excesses / self.scales))
         # a tolerance, since the same change summed in another order differs in its last digits
-        close = ALIKE * max(1.0, abs(self.value), abs(change))
-        beyond = min(int(np.sum(errors >= excess - close)), int(np.sum(errors <= excess + close)))
-        return min(1.0, 2 * (beyond + 1) / (len(errors) + 1))
+        beyond = min(int(np.sum(drawn >= observed - CLOSE)), int(np.sum(drawn <= observed + CLOSE)))
+        return min(1.0, 2 * (beyond + 1) / (len(drawn) + 1))
+
+    def _places(self, excesses: Array) -> Array:
+        """Where the two results most likely lie if a change is true, each no further than at the kink.
+
+        Both lie at it if neither is beyond reach; otherwise they lie a little further away than is most likely,
+        since the test would be too strict if they were nearer than it takes them to be.
+        """
+        side = self._nearest(excesses)
+        places = self.places - excesses[side] * self.shares[:, side]
+        signs = np.array([1.0, -1.0])[: len(places)] * self.slopes[side, 1:]
+        places = np.where(places * signs > 0, places, 0.0)
+        if self.few or not len(places):
+            return np.asarray(places)
+        # the linear changes with the other side of one result: side 0 to 3 has the bits (first, second)
+        crossed = self.scales[[side ^ 2, side ^ 1]] / 2
+        if (np.abs(places) < REACH * crossed).all():
+            return np.zeros(2)
+        return np.asarray(places + FURTHER * crossed * signs)
+
+
+def _greater_of_lesser(changes: Array) -> Array:
+    """The greater, over the sides of the first result, of the lesser, over those of the second; of one, itself."""
+    sides = 2 if changes.shape[-1] == len(SIDES) else 1
+    return np.asarray(changes.reshape(*changes.shape[:-1], sides, sides).min(axis=-1).max(axis=-1))

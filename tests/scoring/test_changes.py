@@ -114,6 +114,26 @@ def test_p_and_the_interval_of_a_row_never_disagree() -> None:
     assert 0.02 < leaves / measures < 0.3
 
 
+def shared_terms(lms: Array | float, ss: Array) -> Array:
+    """Terms with these shares of lms and ss."""
+    ones = np.ones(len(ss))
+    return np.stack([ones * lms, ones, ss, ones], axis=1)
+
+
+def test_a_result_that_crossed_the_kink_by_chance_is_no_evidence() -> None:
+    """ss 63 before and 51 after, each term 30 points up or down in both: equal icat at 57 and 45 is not refuted.
+
+    The sides may be those of ss 57 and 45 +- 7.5, whose distances from 50 sum to 14 with a standard error of 15:
+    z = 0.93, p = 0.35. That ss falls by 12 in every term says nothing of it (a test of the observed sides: p < 0.001).
+    """
+    shifts = 0.3 * np.array([1, -1] * 8)
+    sides = shared_terms(0.9, 0.63 + shifts), shared_terms(0.9, 0.51 + shifts)
+    changes = paired_changes(*sides, {"icat": ICAT, "ss": SS})
+    assert changes["ss"].p < 0.001
+    assert changes["icat"].p == pytest.approx(0.35, abs=0.05)
+    assert 0 in changes["icat"].by
+
+
 def test_the_test_of_icat_keeps_its_size_at_equal_icat_on_either_side_of_50() -> None:
     """ss 53 against 47, 79 terms: p <= 0.05 in 2 to 8.5 % of 300 sets (exchange of the models gave 15 %)."""
     found = simulated_changes(Terms(79), Model(0.53), Model(0.47), sets=300, resamples=300, seed=1)
@@ -137,20 +157,20 @@ EQUAL = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("terms", "before", "after"), EQUAL)
 def test_p_has_the_size_it_says(terms: Terms, before: Model, after: Model) -> None:
-    """1,500 simulated sets, or 4,000 of ten terms: p <= 0.05 in 4 to 6 % where icat is equal, for lms and ss too."""
+    """1,500 simulated sets, or 4,000 of ten terms: p <= 0.05 in 3 to 6.5 % where icat is equal, for lms and ss too."""
     sets = 4000 if terms.count == 10 else 1500
     found = simulated_changes(terms, before, after, sets=sets, resamples=1024, seed=3)
     for name in MEASURES if before == after else ("lms", "icat"):
         size = 100 * float(np.mean([change[name].p <= 0.05 for change in found]))
-        assert 3.5 <= size <= 6.5, name
+        assert 3 <= size <= 6.5, name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", [Terms(10, (5, 30)), Terms(30, (5, 40)), Terms(79)])
 def test_two_models_at_the_peak_rarely_have_a_small_p(terms: Terms) -> None:
-    """ss exactly 50 in both: a test that holds beside the peak cannot reach 5 % here; it has 1 to 4 %."""
+    """ss exactly 50 in both: a test that holds beside the peak cannot reach 5 % here; it has 0.7 to 4 %."""
     found = simulated_changes(terms, Model(0.5), Model(0.5), sets=1000, resamples=600, seed=4)
-    assert 1 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 4
+    assert 0.7 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 4
 
 
 MOVES = [
@@ -172,28 +192,41 @@ MOVES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("terms", "before", "after"), MOVES)
 def test_paired_intervals_hold_the_change(terms: Terms, before: Model, after: Model) -> None:
-    """1,000 simulated sets: 93 to 97.5 % of the intervals of each change hold it (error 0.7)."""
+    """1,000 simulated sets: 93 to 98 % of the intervals of each change hold it (error 0.7); below 8 terms to 99 %."""
     found = simulated_changes(terms, before, after, sets=1000, resamples=600, seed=5)
     for name, start in before.truth().items():
         held = 100 * float(np.mean([after.truth()[name] - start in change[name].by for change in found]))
-        assert 93 <= held <= 97.5, name
+        assert 93 <= held <= (99 if terms.count < 8 else 98), name
+
+
+SHARED = [
+    (8, 0.56, 0.44, 0.08, 1),
+    (16, 0.56, 0.44, 0.08, 1),
+    (40, 0.53, 0.47, 0.08, 1),
+    (12, 0.6, 0.4, 0.15, 1),
+    (10, 0.6, 0.4, 0.15, 0.95),
+    (10, 0.56, 0.56, 0.08, 0.95),
+    (40, 0.56, 0.44, 0.08, 0.5),
+    (40, 0.53, 0.53, 0.08, 0.5),
+    (79, 0.515, 0.485, 0.1, 0.95),
+    (79, 0.53, 0.47, 0.1, 0.5),
+    (79, 0.53, 0.47, 0.1, 0.95),
+]
+"""Terms, ss before and after (truly equal icat), spread of the terms, and how their shifts correlate."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("count", "before", "after", "spread"),
-    [(8, 0.56, 0.44, 0.08), (16, 0.56, 0.44, 0.08), (40, 0.53, 0.47, 0.08), (12, 0.6, 0.4, 0.15)],
-)
-def test_p_of_icat_is_too_small_where_models_share_term_effects(
-    count: int, before: float, after: float, spread: float
+@pytest.mark.parametrize(("count", "before", "after", "spread", "correlation"), SHARED)
+def test_p_of_icat_has_its_size_where_models_share_term_effects(
+    count: int, before: float, after: float, spread: float, correlation: float
 ) -> None:
-    """Equal icat on either side of 50, the same terms high in both: p <= 0.05 in 7 to 14 % of 1,000 sets, not in 5."""
+    """Equal icat, the same terms high in both: p <= 0.05 in 3 to 7 % of 2,000 sets (error 0.5; before 6 to 16 %)."""
     rng, small = np.random.default_rng(7), 0
-    for number in range(1000):
-        items, shift = rng.integers(8, 40, count), rng.normal(0, spread, count)
+    for number in range(2000):
+        items, own = rng.integers(8, 40, count), rng.normal(0, spread, (2, count))
+        shifts = (own[0], correlation * own[0] + math.sqrt(1 - correlation**2) * own[1])
         lms = [rng.binomial(2 * items, 0.9) / (2 * items) for _ in range(2)]
-        ss = [rng.binomial(items, np.clip(side + shift, 0, 1)) / items for side in (before, after)]
-        ones = np.ones(count)
-        sides = [np.stack([of_lms, ones, of_ss, ones], axis=1) for of_lms, of_ss in zip(lms, ss, strict=True)]
+        true = [np.clip(side + shift, 0, 1) for side, shift in zip((before, after), shifts, strict=True)]
+        sides = [shared_terms(lms[side], rng.binomial(items, true[side]) / items) for side in range(2)]
         small += paired_changes(*sides, {"icat": ICAT}, resamples=400, seed=number)["icat"].p <= 0.05
-    assert 7 <= small / 10 <= 14
+    assert 3 <= small / 20 <= 7

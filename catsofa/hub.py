@@ -16,8 +16,8 @@ from catsofa.data.files import BadInput, existing_file
 from catsofa.data.release import OURS
 from catsofa.data.seals import FIELD, sealed
 from catsofa.scoring.run_manifest import MANIFEST
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.runs import REPORT, read_scores
+from catsofa.scoring.run_reports import open_finished, read_report
+from catsofa.scoring.runs import REPORT
 
 TOKEN = "HF_TOKEN"
 """The environment variable the token stands in; it is read nowhere else and written nowhere."""
@@ -128,13 +128,13 @@ def _left_out(path: Path) -> Iterator[str]:
 
 def _run(folder: Path) -> Iterator[Upload]:
     """A finished run's report and its scores; its manifest says where things lie on this machine and stays."""
-    if not (folder / REPORT).is_file():
-        raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
     name = f"results/{folder.resolve().name}"
     report = {name: part for name, part in without_places(read_report(folder)).items() if name != FIELD}
     text = json.dumps(sealed(report), ensure_ascii=False, indent=1)
     yield Upload(path=f"{name}/{REPORT}", content=text.encode())
-    yield Upload(path=f"{name}/scores.jsonl", content=b"".join(jsonl.dumps(s) + b"\n" for s in read_scores(folder)))
+    with open_finished(folder) as run:
+        scores = b"".join(jsonl.dumps(score) + b"\n" for score in run.scores())
+    yield Upload(path=f"{name}/scores.jsonl", content=scores)
 
 
 def without_places(value: Any) -> Any:

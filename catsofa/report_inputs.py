@@ -12,7 +12,6 @@ from catsofa.data.files import BadInput
 from catsofa.report_cells import without_folders
 from catsofa.scoring.run_manifest import MANIFEST, read_manifest
 from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.runs import REPORT
 from catsofa.scoring.signature import DIGITS, Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
@@ -91,8 +90,6 @@ def _places(folder: Path) -> list[Path]:
 def read(folder: Path) -> Finished:
     """One finished run."""
     manifest = read_manifest(folder)
-    if not (folder / REPORT).is_file():
-        raise BadInput(folder, "a run that is not finished", "a finished one; run its `catsofa score` again to go on")
     return finished(folder, read_report(folder), manifest, "its report")
 
 

@@ -48,6 +48,12 @@ class Data:
         return SCHEME + self.read_content(None).digest
 
     @property
+    def count(self) -> int:
+        """How many records there are, up to the limit."""
+        whole = self.read_content(None).records
+        return whole if self.limit is None else min(whole, self.limit)
+
+    @property
     def kind(self) -> type[Any]:
         """The type of its records, of which a model can be asked."""
         first = next(self.records(), None)
@@ -70,8 +76,7 @@ class Watched:
 
     def __length_hint__(self) -> int:
         """How many there are."""
-        whole = self.of.read_content(None).records
-        return whole if self.of.limit is None else min(whole, self.of.limit)
+        return self.of.count
 
 
 def data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:

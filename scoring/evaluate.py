@@ -163,6 +163,7 @@ def _about(model: Model, of: Data, protocol: Protocol, nsp: str | Path | None = 
         "place": place_of(model.name),
         "data": of.name,
         "on": of.on,
+        "records": of.count,
         "protocol": protocol.name,
         "device": model.device,
         "dtype": model.dtype,
@@ -240,7 +241,7 @@ def _associations(
     called = str(encoder.key["encoder"])
     name = model_label(called, str(encoder.key["digest"]), *options)
     about = {"model": called, "label": name, "place": place_of(called)}
-    about |= {"data": of.name, "on": of.on, "protocol": protocol.name}
+    about |= {"data": of.name, "on": of.on, "records": of.count, "protocol": protocol.name}
     with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:
         rows = seat.evaluate(
             of.records(),

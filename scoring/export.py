@@ -8,7 +8,7 @@ from pathlib import Path
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import KINDS, Score
-from catsofa.scoring import runs
+from catsofa.scoring.run_reports import open_finished
 
 FORMATS = {"stereoset": "predictions", "jsonl": "jsonl"}
 """What people call a format, to its name among ours."""
@@ -22,7 +22,8 @@ def export(run: Path | str, target: Path | str, *, as_format: str = "stereoset",
     """
     if as_format not in FORMATS:
         raise ValueError(f"no format {as_format!r} for scores; use {' or '.join(FORMATS)}")
-    scores = runs.read_scores(run)
+    with open_finished(run) as held:
+        scores = list(held.scores())
     if as_format == "stereoset":
         if strange := {score.task for score in scores} - set(KINDS):
             raise BadInput(run, f"scores of {' and '.join(sorted(strange))}", f"scores of {' and '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""Reports of finished runs, read from their folders."""
+"""Finished runs: their reports and their scores, read only where the run is finished and its report is right."""
 
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,76 @@ from catsofa.scoring.run_rows import REMEDY, SCORES, warn_unchecked
 from catsofa.scoring.runs import MADE_FROM, REPORT, Run
 
 
+def open_finished(folder: Path | str) -> Run:
+    """The finished run in this folder, to read, its report checked; an unfinished run is refused."""
+    run = Run.open(folder)
+    try:
+        _refuse_unfinished(run)
+        _report_of(run)
+    except BaseException:
+        run.close()
+        raise
+    return run
+
+
 def read_report(folder: Path | str) -> dict[str, Any]:
     """The report of a finished run, held against its checksum, its manifest and every score it was made from."""
     folder = Path(folder)
-    path, manifest = folder / REPORT, read_manifest(folder)
-    report = json_files.read(path, "the report of a run")
-    if FIELD not in manifest:
+    if FIELD not in read_manifest(folder) and not (folder / SCORES).exists():
+        if not (folder / REPORT).is_file():
+            raise _unfinished(folder, "no scores")
         warn_unchecked(folder)
-        if not isinstance(report, dict) or MADE_FROM in report:
-            raise BadInput(path, "the report of another run", REMEDY)
+        return _read(folder)
+    with Run.open(folder) as run:
+        _refuse_unfinished(run)
+        run.check()
+        return _report_of(run)
+
+
+def is_finished(run: Run) -> bool:
+    """Whether a run came to its end; one of an earlier version then has a report."""
+    assert run.folder is not None
+    return run.finished_with() is not None if run.checked else (run.folder / REPORT).is_file()
+
+
+def _refuse_unfinished(run: Run) -> None:
+    """Refuse a run that has not come to its end: its numbers would be those of some records only."""
+    if not is_finished(run):
+        raise _unfinished(str(run.folder), run.progress())
+
+
+def _unfinished(folder: Path | str, progress: str) -> BadInput:
+    """The error for a run that is not finished."""
+    found = f"a run that is not finished ({progress})"
+    return BadInput(folder, found, "a finished one; run its `catsofa score` again to go on")
+
+
+def _report_of(run: Run) -> dict[str, Any]:
+    """The report of a finished run, held against its checksum and against what the run was finished with."""
+    assert run.folder is not None
+    report = _read(run.folder)
+    path = run.folder / REPORT
+    if not run.checked:
+        warn_unchecked(run.folder)
         return report
+    check_seal(report, path, REMEDY)
+    made_from = dict(report.get(MADE_FROM, {}))
+    if made_from.pop("run", None) != digest_of(read_manifest(run.folder)["identity"]):
+        raise BadInput(path, f"the report of another run than that of {MANIFEST} beside it", REMEDY)
+    if made_from != run.finished_with():
+        raise BadInput(path, f"a report of other scores than those of {SCORES} beside it", REMEDY)
+    return report
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """The report in the folder of a finished run, unchecked."""
+    path = folder / REPORT
+    if not path.is_file():
+        again = "the report of a finished run: run its `catsofa score` again to write it"
+        raise BadInput(path, "no such file", again)
+    report = json_files.read(path, "the report of a run")
     if not isinstance(report, dict):
         raise BadInput(path, "JSON that is no report", REMEDY)
-    check_seal(report, path, REMEDY)
-    made_from = report.get(MADE_FROM, {})
-    if made_from.get("run") != digest_of(manifest["identity"]):
-        raise BadInput(path, f"the report of another run than that of {MANIFEST} beside it", REMEDY)
-    if made_from.get("scores") is not None or (folder / SCORES).exists():
-        with Run.open(folder) as run:
-            now = run.check()
-        if now != {name: made_from.get(name) for name in now}:
-            again = "a report of all scores: run the same `catsofa score` again to go on"
-            raise BadInput(path, f"a report of {made_from.get('scores')} scores beside {now['scores']}", again)
+    if MADE_FROM in report and FIELD not in read_manifest(folder):
+        raise BadInput(path, "the report of another run", REMEDY)
     return report

@@ -84,6 +84,17 @@ def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
     return sums
 
 
+def seal(connection: sqlite3.Connection, name: str) -> str | None:
+    """A value that the database holds about itself."""
+    held = connection.execute("SELECT value FROM seals WHERE name = ?", (name,)).fetchone()
+    return None if held is None else str(held[0])
+
+
+def keep_seal(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a value that the database holds about itself."""
+    connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, value))
+
+
 def is_row(row: tuple[Any, ...]) -> bool:
     """Whether the values of a row have the types of its columns."""
     *texts, score, tokens = row[0], row[1], row[4], row[5], row[2], row[3]

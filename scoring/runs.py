@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -29,10 +30,12 @@ from catsofa.scoring.run_rows import (
     columns,
     connect,
     is_row,
+    keep_seal,
     make_folder,
     row_checksum,
     row_of,
     score_of,
+    seal,
     sentences,
     sum_of_checksums,
     warn_unchecked,
@@ -57,7 +60,7 @@ class Run:
         self._identity = digest_of(identity)
         self._checksum = row_checksum(self._identity)
         self._highest = highest_by(identity)
-        self._checked = checked
+        self.checked = checked
         """Whether the rows have checksums: those of earlier versions have none."""
 
     @classmethod
@@ -74,6 +77,9 @@ class Run:
         run = cls(folder, connect(folder, make=True), given)
         try:
             run._settle(given, dict(about))
+            if records := about.get("records"):
+                with sentences(folder), run._connection:
+                    keep_seal(run._connection, "records", str(records))
         except BaseException:
             run.close()
             raise
@@ -136,36 +142,43 @@ class Run:
                     self._connection.execute(f"DROP TABLE {table}")
                     self._connection.execute(f"CREATE TABLE {table} {columns_of}")
             self._connection.execute("DELETE FROM seals")
-            self._connection.execute("INSERT INTO seals VALUES ('identity', ?)", (self._identity,))
+            keep_seal(self._connection, "identity", self._identity)
 
     def _check_seal(self) -> None:
         """Refuse the database of another run."""
         has = "checksum" in columns(self._connection, "scores")
-        if has != self._checked:
+        if has != self.checked:
             found = "scores with checksums, and a manifest without" if has else "scores without the seal of this run"
             raise wrong(self.folder, found)
-        if self._checked and self._seal("identity") != self._identity:
+        if self.checked and seal(self._connection, "identity") != self._identity:
             raise wrong(self.folder, f"the scores of another run than that of {MANIFEST} beside it")
-
-    def _seal(self, name: str) -> str | None:
-        """A value that the database keeps about itself."""
-        held = self._connection.execute("SELECT value FROM seals WHERE name = ?", (name,)).fetchone()
-        return None if held is None else str(held[0])
 
     def check(self) -> dict[str, Any]:
         """Read every row and refuse one that is wrong; the number of rows of each table and their checksum."""
-        if self.folder is not None and self._checked:
+        if self.folder is not None and self.checked:
             with sentences(self.folder):
                 self._check_seal()
             self.self_checks(), self.chunks()
         for _ in self._rows():
             pass
         with sentences(self.folder):
-            return sum_of_checksums(self._connection) if self._checked else {"scores": self.count()}
+            return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
 
-    def is_finished(self) -> bool:
-        """Whether the run came to its end; one of an earlier version does not say, and passes."""
-        return not self._checked or self._seal("finished") is not None
+    def finished_with(self) -> Any:
+        """The number of rows of each table and their checksum as the run was finished; None if it is not."""
+        with sentences(self.folder):
+            held = seal(self._connection, "finished")
+        with suppress(ValueError):
+            return json.loads(held or "null")
+        return held
+
+    def progress(self) -> str:
+        """How many of how many records have their scores; texts where an earlier version wrote the run."""
+        if not self.checked:
+            return f"{self.count():,} texts scored"
+        with sentences(self.folder):
+            of = seal(self._connection, "records")
+        return f"{sum(records for records, _ in self.chunks()):,} of {of or 'unknown'} records scored"
 
     def check_pages(self) -> None:
         """Refuse a database whose pages do not fit together, as SQLite checks them."""
@@ -240,23 +253,21 @@ class Run:
             yield from self._connection.execute(f"SELECT {COLUMNS} FROM scores ORDER BY item, task")
             return
         with sentences(self.folder):
-            if not self._checked:
+            if not self.checked:
                 warn_unchecked(self.folder)
-            query = f"SELECT {COLUMNS}{', checksum' * self._checked} FROM scores ORDER BY item, task"
+            query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
             for *values, last in self._connection.execute(query):
-                row: Any = tuple(values) if self._checked else (*values, last)
-                if self._checked and last != self._checksum(row):
+                row: Any = tuple(values) if self.checked else (*values, last)
+                if self.checked and last != self._checksum(row):
                     raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
                 self._refuse_impossible(row)
                 yield row
-            if self._checked and (held := self._seal("finished")) is not None:
-                now = json.dumps(sum_of_checksums(self._connection))
-                if held != now:
-                    raise wrong(self.folder, f"other rows than the run was finished with ({now}; finished: {held})")
+            if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
+                raise wrong(self.folder, f"other rows than the run was finished with ({now}; finished: {held})")
 
     def _refuse_impossible(self, row: Row) -> None:
         """Refuse a row that no run writes: earlier versions wrote no checksums that would show it."""
-        if not self._checked and not is_row(row):
+        if not self.checked and not is_row(row):
             raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
         extra = json.loads(row[5]) if row[5] != "{}" else {}
         if reason := why_impossible(row[2], extra, self._highest(row[1], row[3])):
@@ -307,8 +318,7 @@ class Run:
         with sentences(self.folder):
             made_from = sum_of_checksums(self._connection)
             with self._connection:
-                values = (json.dumps(made_from),)
-                self._connection.execute("INSERT OR REPLACE INTO seals VALUES ('finished', ?)", values)
+                keep_seal(self._connection, "finished", json.dumps(made_from))
             content = {**json_files.finite(report), MADE_FROM: {"run": self._identity, **made_from}}
             json_files.write(sealed(content), self.folder / REPORT)
         self.note("finished", done=self.count(), **details)
@@ -327,21 +337,9 @@ class Run:
 
 
 def read_scores(folder: Path | str) -> list[Score]:
-    """Every score of a run that no process is working on."""
+    """Every score so far of a run that no process is working on, whether or not the run is finished."""
     with Run.open(folder) as run:
         return list(run.scores())
-
-
-def read_numbers(folder: Path | str) -> dict[str, float | None]:
-    """Item to score of a run that no process is working on, without all that stands beside the scores."""
-    with Run.open(folder) as run:
-        return run.numbers()
-
-
-def read_unknown(folder: Path | str) -> set[str] | None:
-    """The items of a run with unknown tokens; None where these were not counted."""
-    with Run.open(folder) as run:
-        return run.unknown()
 
 
 def _now() -> str:

@@ -11,7 +11,7 @@ from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import runs, self_check, sofa, sofa_rankings
+from catsofa.scoring import self_check, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
 from catsofa.scoring.dataset import read_named
@@ -21,7 +21,9 @@ from catsofa.scoring.results import Report, report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
 from catsofa.scoring.run_manifest import is_checked, read_manifest
+from catsofa.scoring.run_reports import open_finished
 from catsofa.scoring.run_rows import unchecked
+from catsofa.scoring.runs import Run
 from catsofa.scoring.score_origins import (
     data_of,
     labels,
@@ -40,8 +42,8 @@ KINDS = (Cat, Pair)
 def read_scores(path: Path | str) -> list[Score]:
     """The scores of a file or of a run; a text that is scored twice is refused, since only one can be meant."""
     if Path(path).is_dir():
-        _refuse_unfinished(path)
-        return runs.read_scores(path)
+        with open_finished(path) as run:
+            return list(run.scores())
     scores = list(read_as(path, Score))
     seen = set()
     for score in scores:
@@ -54,22 +56,17 @@ def read_scores(path: Path | str) -> list[Score]:
 def scores_of(path: Path | str) -> dict[str, float | None]:
     """Candidate id to score; None is unscored."""
     if Path(path).is_dir():
-        _refuse_unfinished(path)
-        return runs.read_numbers(path)
+        with open_finished(path) as run:
+            return run.numbers()
     return {score.item: score.score for score in read_scores(path)}
-
-
-def _refuse_unfinished(folder: Path | str) -> None:
-    """Refuse a run that has not come to its end: its numbers would be those of some texts only."""
-    with runs.Run.open(folder) as run:
-        if not run.is_finished():
-            found = f"a run that is not finished ({run.count():,} texts scored)"
-            raise BadInput(folder, found, "a finished one; run its `catsofa score` again to go on")
 
 
 def unknown_in(path: Path | str) -> set[str] | None:
     """The items of a run with unknown tokens; None where nobody counted, as in any file of scores."""
-    return runs.read_unknown(path) if Path(path).is_dir() else None
+    if not Path(path).is_dir():
+        return None
+    with Run.open(path) as run:
+        return run.unknown()
 
 
 def report_on(
@@ -98,7 +95,7 @@ def _with_origin(made: Report, run: Path) -> Report:
     """A report on a run with the precision, the self-check and the warnings of the run, as it printed them itself."""
     manifest, checks = read_manifest(run), defaultdict[str, Batching](Batching)
     if is_checked(manifest):
-        with runs.Run.open(run) as held:
+        with Run.open(run) as held:
             self_check.restore(checks, held.self_checks())
         warnings = self_check.warnings(checks)
     else:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from catsofa.data.endpoints import Endpoint
@@ -68,7 +69,7 @@ def describe(
     """The identity of a run, in which nothing may change, and facts for a reader of its folder."""
     options = {key: value for key, value in protocol.options().items() if key in SCORED_BY}
     identity = {"catsofa": version("catsofa"), "model": model, "data": of.digest, "protocol": options}
-    return identity, {**names, "data": of.name, "on": of.on, "protocol": protocol.name}
+    return identity, {**names, "data": of.name, "on": of.on, "records": of.count, "protocol": protocol.name}
 
 
 def score_all(model: LogProbabilities, records: Iterable[Any], protocol: Protocol, run: Run) -> list[Score]:
@@ -77,9 +78,14 @@ def score_all(model: LogProbabilities, records: Iterable[Any], protocol: Protoco
     left = iter(records)
     while chunk := list(islice(left, CHUNK)):
         done = run.done([item for record in chunk for item in items_of(record)])
-        scores = score(model, [record for record in chunk if not done.issuperset(items_of(record))], protocol)
-        failed += [found for found in scores if found.reason.startswith(NO_REPLY)]
-        run.add(found for found in scores if not found.reason.startswith(NO_REPLY))
+        missing, begun = [record for record in chunk if not done.issuperset(items_of(record))], monotonic()
+        scores = score(model, missing, protocol)
+        unanswered = [found for found in scores if found.reason.startswith(NO_REPLY)]
+        failed += unanswered
+        again = {found.item for found in unanswered}
+        records = sum(again.isdisjoint(items_of(record)) for record in missing)
+        took = (records, round(monotonic() - begun, 3)) if records else None
+        run.add((found for found in scores if not found.reason.startswith(NO_REPLY)), took=took)
     return failed
 
 

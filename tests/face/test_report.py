@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput
-from catsofa.data.seals import digest_of, sealed
 from catsofa.figures import LONGEST, told_apart
 from catsofa.report import document
 from catsofa.report_cells import stars
 from catsofa.report_document import Number, Table, written
 from catsofa.report_formats import FORMATS, WRITE
+from catsofa.scoring.runs import Run
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
 
@@ -69,12 +69,9 @@ def run(
     folder: Path, results: Any, model: str = "m", data: str = "d@1", protocol: str = "catsofa", **more: Any
 ) -> Path:
     """A finished run with these results."""
-    folder.mkdir(parents=True)
-    about = {"identity": {}, "about": {"model": model}}
     signature = {"data": data, "model": f"{model}@{folder.name}", "protocol": protocol}
-    report = {"results": results, "signature": signature, **more, "made_from": {"run": digest_of({})}}
-    (folder / "manifest.json").write_text(json.dumps(sealed(about)))
-    (folder / "report.json").write_text(json.dumps(sealed(report)))
+    with Run.begin(folder, {}, {"model": model}) as kept:
+        kept.finish({"results": results, "signature": signature, **more})
     return folder
 
 
@@ -292,5 +289,5 @@ def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="give one of them"):
         document([whole, whole])
     (whole / "report.json").unlink()
-    with pytest.raises(BadInput, match="not finished"):
+    with pytest.raises(BadInput, match=r"report\.json.*`catsofa score` again"):
         document([whole])

@@ -1,6 +1,7 @@
 """Tiny models built on first use, files to score, and the command line in this process."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,21 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return made
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[[str], Path]) -> Path:
+    """Finished runs of two models on the same CATs (gpt2, llama), and of one of them on probes."""
+    from run_folders import make_runs
+
+    return make_runs(tmp_path_factory.mktemp("runs"), tiny)
+
+
+@pytest.fixture
+def runs(made: Path, tmp_path: Path) -> Path:
+    """A copy of the finished runs, to damage."""
+    shutil.copytree(made, tmp_path / "runs")
+    return tmp_path / "runs"
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from zorbs import a_cat
 from catsofa.data.records import Probe, Score
 from catsofa.scoring import sofa
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.runs import read_numbers, read_scores
+from catsofa.scoring.runs import read_scores
+from catsofa.scoring.score_files import scores_of
 
 
 def test_target_terms_are_always_kept(tiny: Callable[[str], Path], tmp_path: Path) -> None:
@@ -26,7 +27,7 @@ def test_target_terms_are_always_kept(tiny: Callable[[str], Path], tmp_path: Pat
         "quib",
     }
     scores = read_scores(tmp_path / "run")
-    assert read_numbers(tmp_path / "run") == {score.item: score.score for score in scores}
+    assert scores_of(tmp_path / "run") == {score.item: score.score for score in scores}
 
 
 def test_hundredths_of_log_ppl_are_kept() -> None:

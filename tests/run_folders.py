@@ -1,0 +1,83 @@
+"""Finished runs of tiny models, ways to damage them, and all numbers that leave them."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from few_records import PROBES, cats
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.data.files import BadInput
+from catsofa.report import document
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.runs import read_scores
+from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.signature import name_of
+
+Tiny = Callable[[str], Path]
+
+
+def make_runs(folder: Path, tiny: Tiny) -> Path:
+    """Finished runs of two models on the same CATs, and of one of them on probes."""
+    formats.named("jsonl").write(cats(), folder / "cats.jsonl")
+    formats.named("jsonl").write(PROBES, folder / "probes.jsonl")
+    for name in ("gpt2", "llama"):
+        evaluate(str(tiny(name)), folder / "cats.jsonl", out=folder / name, resamples=20)
+    evaluate(str(tiny("gpt2")), folder / "probes.jsonl", out=folder / "probes", resamples=20)
+    return folder
+
+
+def edit(run: Path, statement: str) -> None:
+    """Change the database of a run by hand."""
+    with sqlite3.connect(run / "scores.sqlite") as connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def numbers_of(run: Path) -> Iterator[Any]:
+    """All numbers that leave a run: its scores, its measures and its report."""
+    yield sorted(map(repr, read_scores(run)))
+    yield sorted(scores_of(run).items())
+    yield read_report(run)["results"]
+    yield [section.tables for section in document([run]).sections]
+
+
+def verdict(path: Path) -> tuple[int, str]:
+    """Exit code and output of `catsofa verify`."""
+    done = CliRunner().invoke(app, ["verify", str(path)])
+    assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
+    return (2 if isinstance(done.exception, ValueError) else done.exit_code), done.output
+
+
+def refused(run: Path, name: str) -> str:
+    """The sentence with which a run is refused, by everything that reads this file of it and by verify."""
+    with pytest.raises(BadInput) as error:
+        list(told(run))
+    assert error.value.path.name == name
+    code, said = verdict(run)
+    assert code == 1
+    assert f"{run / name}: run, wrong: " in said
+    return str(error.value)
+
+
+def older(run: Path) -> Path:
+    """The run as the version before checksums wrote it."""
+    for name in ("manifest.json", "report.json"):
+        content = json.loads((run / name).read_text())
+        content.pop("checksum")
+        content.pop("made_from", None)
+        if name == "manifest.json":
+            content["about"]["data"] = name_of(Path(content["about"]["on"]))
+            content["identity"]["data"] = content["about"]["data"].partition("@")[2]
+        (run / name).write_text(json.dumps(content))
+    with sqlite3.connect(run / "scores.sqlite") as connection:
+        connection.execute("ALTER TABLE scores DROP COLUMN checksum")
+        connection.execute("DROP TABLE seals")
+    connection.close()
+    return run

@@ -1,0 +1,79 @@
+"""Runs of earlier versions, without checksums: read with a warning, never resumed, impossible scores refused."""
+
+import random
+import shutil
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from run_folders import Tiny, edit, numbers_of, older, verdict
+
+from catsofa.data.files import BadInput
+from catsofa.report import document
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.run_rows import Unchecked
+from catsofa.scoring.runs import read_scores
+from catsofa.scoring.score_files import report_on, scores_of
+
+FLIPS = 100
+"""Flipped bits for each file."""
+
+
+def test_a_run_of_an_earlier_version_is_read_with_a_warning_and_not_resumed(runs: Path, tiny: Tiny) -> None:
+    """Its numbers are the same and are said to be unchecked; nothing is added to it."""
+    before = scores_of(runs / "gpt2")
+    run = older(runs / "gpt2")
+    for read in (scores_of, read_scores, read_report, lambda path: document([path])):
+        with pytest.warns(Unchecked, match="not checked"):
+            read(run)
+    with pytest.warns(Unchecked):
+        found = report_on(run, runs / "cats.jsonl")
+    assert any("not checked" in said for said in found.warnings)
+    code, said = verdict(run)
+    assert (code, "earlier version" in said) == (0, True)
+    with pytest.raises(BadInput, match="another --out"):
+        evaluate(str(tiny("gpt2")), runs / "cats.jsonl", out=run, resamples=0)
+    with pytest.warns(Unchecked):
+        assert scores_of(run) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE scores SET score = 3e77 WHERE item = (SELECT min(item) FROM scores)",
+        "UPDATE scores SET score = -1e7",
+        "UPDATE scores SET score = 9e999",
+        "UPDATE scores SET score = 'much'",
+        "UPDATE scores SET extra = '[1'",
+        "UPDATE scores SET extra = '[1]'",
+        "UPDATE scores SET tokens = 'x'",
+    ],
+)
+def test_what_no_log_probability_can_be_is_refused_even_without_checksums(runs: Path, statement: str) -> None:
+    """The bit that made 3e77 of a log-probability; infinities; texts in place of numbers."""
+    edit(older(runs / "gpt2"), statement)
+    with warnings.catch_warnings(action="ignore", category=Unchecked), pytest.raises(BadInput) as error:
+        read_scores(runs / "gpt2")
+    assert error.value.path.name == "scores.sqlite"
+
+
+@pytest.mark.parametrize("name", ["report.json", "manifest.json", "scores.sqlite"])
+def test_no_flip_in_an_old_run_ends_in_a_traceback(made: Path, tmp_path: Path, name: str) -> None:
+    """Without checksums a number can change; the program still says what it cannot read."""
+    run = older(shutil.copytree(made / "gpt2", tmp_path / "gpt2"))
+    whole, draw = (run / name).read_bytes(), random.Random(name)
+    for _ in range(FLIPS):
+        place = draw.randrange(len(whole))
+        (run / name).write_bytes(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :])
+        with warnings.catch_warnings(action="ignore", category=Unchecked), suppress(ValueError):
+            list(numbers_of(run))
+
+
+def test_an_about_that_is_no_object_is_refused(tmp_path: Path) -> None:
+    """A list where names should be."""
+    (tmp_path / "manifest.json").write_text('{"identity": {}, "about": [1]}')
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(BadInput, match="manifest"):
+        document([tmp_path])

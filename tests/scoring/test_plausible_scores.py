@@ -1,0 +1,41 @@
+"""A run keeps only scores that a log-probability can be."""
+
+from pathlib import Path
+
+import pytest
+
+from catsofa.data.records import Score
+from catsofa.scoring.runs import Run
+
+
+@pytest.mark.parametrize(
+    ("protocol", "task", "score", "fits"),
+    [
+        ({}, "intrasentence", 0.5, False),
+        ({}, "intrasentence", 0.0004, True),
+        ({}, "probe", float("inf"), False),
+        ({}, "more", -2e6, False),
+        ({"causal_pair": "pmi"}, "intersentence", 0.5, True),
+        ({"causal_pair": "ratio-code"}, "intersentence", 0.5, True),
+        ({"causal_pair": "nsp"}, "intersentence", 0.5, False),
+        ({"causal_pair": "pmi"}, "intersentence", 2e6, False),
+    ],
+)
+def test_a_run_keeps_only_what_a_log_probability_can_be(
+    tmp_path: Path, protocol: dict[str, str], task: str, score: float, fits: bool
+) -> None:
+    """At most 0 but for rounding; a difference of two may be positive; nothing is beyond a million nats."""
+    with Run.begin(tmp_path / "run", {"protocol": protocol}, {}) as run:
+        given = Score(item="a", task=task, score=score, tokens=1)
+        if fits:
+            run.add([given])
+            return
+        with pytest.raises(ValueError, match="'a'"):
+            run.add([given])
+        assert run.count() == 0
+
+
+def test_a_conditional_that_is_positive_is_refused(tmp_path: Path) -> None:
+    """What stands beside a probe's score is a log-probability too."""
+    with Run.begin(tmp_path / "run", {}, {}) as run, pytest.raises(ValueError, match="at most 0"):
+        run.add([Score(item="a", task="probe", score=-1.0, extra={"identity": None, "conditional": 2.0})])

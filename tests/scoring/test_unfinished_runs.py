@@ -1,0 +1,108 @@
+"""A run that is not finished, or whose report is wrong, is measured, compared, exported and pushed nowhere."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from run_folders import Tiny
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+from catsofa.hub import NotPushed, push
+from catsofa.report import document
+from catsofa.scoring import chunk_sizes
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.export import export
+from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.runs import Run
+from catsofa.scoring.score_files import compare_on, report_on, robustness_on
+
+CONSUMERS: dict[str, Callable[[Path], object]] = {
+    "score --predictions": lambda runs: report_on(runs / "gpt2", runs / "cats.jsonl"),
+    "compare": lambda runs: compare_on([runs / "llama", runs / "gpt2"]),
+    "robustness": lambda runs: robustness_on([runs / "gpt2"], [runs / "whole"]),
+    "robustness of paraphrases": lambda runs: robustness_on([runs / "whole"], [runs / "gpt2"]),
+    "report": lambda runs: document([runs / "llama", runs / "gpt2"]),
+    "export": lambda runs: export(runs / "gpt2", runs / "out.json"),
+    "push-to-hub": lambda runs: push([runs / "llama", runs / "gpt2"], "me/zorbs", endpoint="http://127.0.0.1:9"),
+}
+"""Everything that takes the numbers out of a run, here of gpt2."""
+
+
+class Stopped(Exception):
+    """Ends a run as a kill would."""
+
+
+def stop(records: Iterable[object]) -> Iterator[object]:
+    """Stop as soon as the first record is done."""
+    for _ in records:
+        raise Stopped
+    yield from ()
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token, so that a push looks at its files."""
+    monkeypatch.setenv("HF_TOKEN", "hf_zorb")
+
+
+@pytest.fixture
+def beside(runs: Path) -> Path:
+    """The runs, and a whole copy of gpt2's."""
+    shutil.copytree(runs / "gpt2", runs / "whole")
+    return runs
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_whole_runs_pass_every_consumer(beside: Path, name: str) -> None:
+    """Nothing is refused; a push gets as far as the Hub, which is not there."""
+    if name == "push-to-hub":
+        with pytest.raises(NotPushed, match="cannot be reached"):
+            push([beside / "gpt2"], "me/zorbs", endpoint="http://127.0.0.1:9", waits=())
+    else:
+        CONSUMERS[name](beside)
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_an_unfinished_run_is_refused_by_every_consumer(
+    beside: Path, tiny: Tiny, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same sentence everywhere: the folder, 5 of 12 records, and the command that goes on."""
+    shutil.rmtree(beside / "gpt2")
+    monkeypatch.setattr(chunk_sizes, "FIRST", 5)
+    with pytest.raises(Stopped):
+        evaluate(str(tiny("gpt2")), beside / "cats.jsonl", out=beside / "gpt2", watch=stop)
+    with pytest.raises(BadInput) as error:
+        CONSUMERS[name](beside)
+    assert error.value.path == beside / "gpt2"
+    assert "(5 of 12 records scored)" in error.value.found
+    assert "`catsofa score` again" in error.value.expected
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_a_run_whose_report_was_edited_or_deleted_is_refused_by_every_consumer(beside: Path, name: str) -> None:
+    """Ten points more for ss; the report of another run; no report: each is refused by the name of the file."""
+    path = beside / "gpt2" / "report.json"
+    report = json.loads(path.read_text())
+    report["results"]["overall"]["ss"] += 10
+    path.write_text(json.dumps(report))
+    for damage in (lambda: None, lambda: shutil.copy(beside / "llama" / "report.json", path), path.unlink):
+        damage()
+        with pytest.raises(BadInput) as error:
+            CONSUMERS[name](beside)
+        assert error.value.path == path
+
+
+def test_a_run_that_grows_after_its_report_is_not_finished(runs: Path, tiny: Tiny) -> None:
+    """The report of the first record is refused until all 12 are scored."""
+    model = str(tiny("gpt2"))
+    evaluate(model, runs / "cats.jsonl", out=runs / "grown", limit=1, resamples=0)
+    manifest = json.loads((runs / "grown" / "manifest.json").read_text())
+    with Run.begin(runs / "grown", manifest["identity"], {"records": 12}) as run:
+        run.add([Score(item="one more", task="intrasentence", score=-1.0)], took=(1, 0.1))
+    with pytest.raises(BadInput, match="2 of 12 records"):
+        read_report(runs / "grown")
+    evaluate(model, runs / "cats.jsonl", out=runs / "grown", resamples=0)
+    assert read_report(runs / "grown")["results"]

@@ -58,7 +58,7 @@ def verdict(path: Path) -> tuple[int, str]:
 def refused(run: Path, name: str) -> str:
     """The sentence with which a run is refused, by everything that reads this file of it and by verify."""
     with pytest.raises(BadInput) as error:
-        list(told(run))
+        list(numbers_of(run))
     assert error.value.path.name == name
     code, said = verdict(run)
     assert code == 1

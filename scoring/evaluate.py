@@ -240,7 +240,7 @@ def _associations(
     options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
     called = str(encoder.key["encoder"])
     name = model_label(called, str(encoder.key["digest"]), *options)
-    about = {"model": called, "label": name, "place": place_of(called)}
+    about: dict[str, Any] = {"model": called, "label": name, "place": place_of(called)}
     about |= {"data": of.name, "on": of.on, "records": of.count, "protocol": protocol.name}
     with Run.begin(out, _identity(encoder.key, of, protocol), about) as run:
         rows = seat.evaluate(

@@ -83,8 +83,8 @@ def score_all(model: LogProbabilities, records: Iterable[Any], protocol: Protoco
         unanswered = [found for found in scores if found.reason.startswith(NO_REPLY)]
         failed += unanswered
         again = {found.item for found in unanswered}
-        records = sum(again.isdisjoint(items_of(record)) for record in missing)
-        took = (records, round(monotonic() - begun, 3)) if records else None
+        complete = sum(again.isdisjoint(items_of(record)) for record in missing)
+        took = (complete, round(monotonic() - begun, 3)) if complete else None
         run.add((found for found in scores if not found.reason.startswith(NO_REPLY)), took=took)
     return failed
 

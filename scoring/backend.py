@@ -1,7 +1,7 @@
 """One loaded model at work: its reader, its head, its batches, and the tally of what it did."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from typing import Protocol as Interface
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Score
 from catsofa.scoring import batches, kernels, self_check
-from catsofa.scoring.batches import Tally
+from catsofa.scoring.batches import FAILURES, Tally
 from catsofa.scoring.logits import Head
 from catsofa.scoring.models import Model
 from catsofa.scoring.questions import Ids
@@ -117,7 +117,7 @@ class Backend:
         """The answers of rows of these lengths, forwarded in batches; the self-check knows them by the path's name."""
 
         def attempt() -> Attempt[Numbers] | None:
-            answers, strains = self.batched(lengths, forward, waste)
+            answers, strains = self._working(lengths, forward, waste)
             own = np.array(lengths)
             return Attempt(
                 answers, range(len(lengths)), strains, own, {"longest row": own + self_check.padding(strains)}
@@ -131,6 +131,22 @@ class Backend:
         made = self_check.checked(self, path, attempt, lambda row: forward([row])[0], step, vectors=vectors)
         assert made is not None
         return made.answers
+
+    def _working(
+        self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float
+    ) -> tuple[list[Numbers], Strains]:
+        """What `batched` returns, without the part of the engine with which the model fails, if there is one."""
+        try:
+            return self.batched(lengths, forward, waste)
+        except FAILURES as error:
+            if isinstance(error, batches.OneRowTooLarge) or batches.out_of_memory(error):
+                raise
+            for part in filter(self.uses, (EXIT, PRODUCTS, PADDING, TOGETHER)):
+                self.batching.left_out[part] = None
+                with suppress(*FAILURES):
+                    return self.batched(lengths, forward, waste)
+                del self.batching.left_out[part]
+            raise
 
     def batched(
         self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float = batches.WASTE

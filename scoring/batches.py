@@ -13,6 +13,9 @@ NONE = 0.0
 SMALL = 64
 """Tokens below which a batch costs as much as this many: it takes other lengths rather than stay so small."""
 
+FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError)
+"""What a model raises that cannot take what it is given: a tree's mask, its positions, padding, so wide a row."""
+
 
 class OneRowTooLarge(ValueError):
     """Memory runs out over a single row."""

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from catsofa.scoring.fresh import Fresh
 from catsofa.scoring.model_files import Source, find
 
 Kind = Literal["causal", "masked", "permutation", "sequence-to-sequence", "encoder"]
@@ -147,22 +148,10 @@ def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
 def _settled(source: Source, module: Any) -> Any:
     """The network without dropout, gradients and what earlier batches left in it, or its scores would be random."""
     module.eval().requires_grad_(False)
-    for part in module.modules():
-        if hasattr(part, "max_seq_len_cached") and "dynamic" in str(getattr(part, "rope_type", "")):
-            part.register_forward_pre_hook(_forget_earlier_batches)
     if any(part.training for part in module.modules()):
         raise ValueError(f"{source.name} stays in training mode after eval()")
+    Fresh(module)
     return module
-
-
-def _forget_earlier_batches(rotary: Any, _: Any) -> None:
-    """Give a dynamic rotary embedding, which keeps the frequencies of the longest row so far, its first ones back."""
-    for name, frequencies in list(rotary.named_buffers(recurse=False)):
-        if name.endswith("inv_freq") and not name.endswith("original_inv_freq"):
-            first = getattr(rotary, f"{name.removesuffix('inv_freq')}original_inv_freq")
-            setattr(rotary, name, first.to(frequencies.device))
-    for name in [name for name in vars(rotary) if name.endswith("max_seq_len_cached")]:
-        setattr(rotary, name, rotary.original_max_seq_len)
 
 
 def _dtype(name: str) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from catsofa.scoring import causal, self_check
 from catsofa.scoring.backend import Backend
-from catsofa.scoring.batches import OneRowTooLarge
+from catsofa.scoring.batches import FAILURES, OneRowTooLarge
 from catsofa.scoring.questions import Answer, Continuation
 from catsofa.scoring.self_check import TREES, Attempt, Strains
 from catsofa.scoring.trie import Tree, trees
@@ -15,8 +15,6 @@ from catsofa.scoring.trie import Tree, trees
 CPU_WIDTH = 128
 """Nodes of a row: attention costs their square, a row's shared beginning is forwarded again in the next."""
 GPU_WIDTH = 512
-FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError)
-"""What a model raises that cannot take a tree's mask, its positions or so wide a row."""
 
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:

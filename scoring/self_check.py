@@ -6,7 +6,7 @@ of the run itself, so that it sees their real widths, and again whenever a later
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from math import isfinite
@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.batches import OneRowTooLarge, out_of_memory
+from catsofa.scoring.batches import FAILURES, OneRowTooLarge, out_of_memory
 
 TREES, PADDING, TOGETHER, PRODUCTS, EXIT = "prefix trees", "padding", "rows together", "packed products", "early exit"
 MODEL, HEAD = "model", "next-sentence head"
@@ -244,10 +244,9 @@ def _causes(
 ) -> tuple[str, ...]:
     """The parts that change a text even where it is alone; none if batching does."""
     for without in ((), (EXIT,), (PRODUCTS,), (PRODUCTS, EXIT)):
-        with engine.alone(*without):
-            found = alone(place)
-        if agree(engine, found, expected, vectors):
-            return without
+        with engine.alone(*without), suppress(*FAILURES):
+            if agree(engine, alone(place), expected, vectors):
+                return without
     raise ValueError(IRREPRODUCIBLE)
 
 

@@ -47,6 +47,17 @@ def llama(folder: Path, rope: dict[str, Any], positions: int) -> Path:
     return folder
 
 
+def bigbird(folder: Path) -> Path:
+    """A masked model that reads up to 14 tokens with full attention, and changes to it for good when it does."""
+    import transformers as t
+
+    folder.mkdir()
+    tiny_tokenizers.save_word_piece(folder)
+    size = {"hidden_size": 32, "num_attention_heads": 4, "block_size": 2, "num_random_blocks": 1}
+    tiny_models._save(t.BigBirdForMaskedLM(t.BigBirdConfig(**SIZE, **size, attention_type="block_sparse")), folder)
+    return folder
+
+
 def _fnet() -> Any:
     """Fourier transforms over the whole row, padding included."""
     import transformers as t

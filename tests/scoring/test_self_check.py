@@ -159,6 +159,50 @@ def test_a_text_below_a_limit_that_its_batch_crosses_is_checked(
             np.testing.assert_allclose(values, causal.answer(fresh, [text])[0], atol=CLOSE, rtol=0)
 
 
+def test_a_text_is_read_as_if_no_other_had_been(tmp_path: Path) -> None:
+    """BigBird's short texts leave it with another attention: each text has the number of a model that read no other."""
+    folder = odd_models.bigbird(tmp_path / "bigbird")
+    model = load(str(folder))
+    check(model)
+    for pair in (LONG[0], LONG[5], LONG[1]):
+        fresh = Backend(load(str(folder)), 1)
+        fresh.batching.left_out |= dict.fromkeys((PRODUCTS, EXIT, PADDING, TOGETHER))
+        np.testing.assert_allclose(pair_scores(Backend(model), pair), pair_scores(fresh, pair), atol=CLOSE, rtol=0)
+
+
+def pair_scores(backend: Backend, pair: Pair) -> list[float | None]:
+    """The scores of one pair."""
+    return [score.score for score in score_pairs(backend, [pair], DEFAULT)]
+
+
+def test_what_a_forward_leaves_in_a_model_is_undone(tiny: Tiny) -> None:
+    """A number, a buffer written in place and a part put in another's place; not what was changed between forwards."""
+    model = load(str(tiny("bert")))
+    body = model.module.base_model
+    attention, norm, positions = (
+        body.encoder.layer[0].attention,
+        body.embeddings.LayerNorm,
+        body.embeddings.position_ids,
+    )
+
+    def leave(*_: Any) -> None:
+        attention.self = torch.nn.Identity()
+        body.embeddings.position_ids.add_(1)
+        norm.eps = 7.0
+
+    before = attention.self, positions.clone(), norm.eps
+    hook = body.register_forward_hook(leave)
+    with torch.inference_mode():
+        model.module(torch.tensor([[5, 6, 7]]))
+        assert (attention.self, norm.eps) == (before[0], before[2])
+        assert torch.equal(body.embeddings.position_ids, before[1])
+        hook.remove()
+        replaced = attention.self = torch.nn.Module()
+        replaced.forward = before[0].forward
+        model.module(torch.tensor([[5, 6, 7]]))
+    assert attention.self is replaced
+
+
 def test_each_limit_is_checked_by_a_text_of_at_least_half_as_many_tokens() -> None:
     """Texts of 5, 10, 30 and 40 tokens beside one of 41: that of 30 shows the limits 31 to 41, that of 10 those from
     11 on, that of 5 those from 6 on; what was checked is not checked again."""

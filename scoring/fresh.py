@@ -1,0 +1,92 @@
+"""Have a network read each batch as if it were its first: what a forward changed in its parts is undone after it.
+
+Dynamic rotary embeddings keep the frequencies of the longest row so far, and BigBird changes its attention for good at
+the first short row. Numbers, names, buffers and parts are put back, in inference mode alone.
+"""
+
+from typing import Any
+
+PLAIN = (int, float, str, type(None))
+"""What a part may note about the rows that it read."""
+LARGEST = 2**16
+"""Entries of a buffer of which a copy is kept; no larger one is known to be written to."""
+
+
+class Fresh:
+    """Hooks that undo what a forward changed in a network; they stay as long as the network."""
+
+    def __init__(self, module: Any) -> None:
+        self._weights = list(module.parameters())
+        self._parts = [_Part(part) for part in module.modules()]
+        self._depth = self._version = 0
+        for part in module.modules():
+            if hasattr(part, "base_model_prefix"):  # what may be asked by itself: the model, its body, its encoder
+                part.register_forward_pre_hook(self._enter)
+                part.register_forward_hook(self._leave, always_call=True)
+
+    def _enter(self, *_: Any) -> None:
+        """Look at the network before the outermost forward."""
+        self._depth += 1
+        if self._depth == 1:
+            self._version = sum(map(_version, self._weights))
+            for part in self._parts:
+                part.look()
+
+    def _leave(self, *_: Any) -> None:
+        """Undo the changes after the outermost forward.
+
+        A network that rewrites its weights notes that it did; to undo the note alone would have it do so again.
+        """
+        import torch
+
+        self._depth -= 1
+        unchanged = self._version == sum(map(_version, self._weights))
+        if not self._depth and unchanged and torch.is_inference_mode_enabled():
+            for part in self._parts:
+                part.undo()
+
+
+class _Part:
+    """One part of a network, as it was before a forward."""
+
+    def __init__(self, part: Any) -> None:
+        self._part = part
+        self._plain = {name: value for name, value in vars(part).items() if isinstance(value, PLAIN)}
+        self._parts = dict(part._modules)
+        self._buffers: dict[str, tuple[Any, int, Any]] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Take over what was changed on purpose, between forwards."""
+        values, parts = vars(self._part), self._part._modules
+        for name, before in self._plain.items():
+            if (value := values.get(name)) is not before:
+                self._plain[name] = value
+        if parts != self._parts:
+            self._parts = dict(parts)
+        for name, buffer in self._part._buffers.items():
+            known = self._buffers.get(name)
+            if known is None or known[0] is not buffer or known[1] != _version(buffer):
+                self._buffers[name] = (buffer, _version(buffer), _copy(buffer))
+
+    def undo(self) -> None:
+        """Put back what a forward replaced or wrote."""
+        vars(self._part).update(self._plain)
+        self._part._modules.update(self._parts)
+        for name, (buffer, version, copy) in self._buffers.items():
+            if copy is not None and _version(buffer) != version:
+                buffer.copy_(copy)
+                self._buffers[name] = (buffer, _version(buffer), copy)
+            self._part._buffers[name] = buffer
+
+
+def _version(tensor: Any) -> int:
+    """The number of changes to a tensor; -1 where it counts none."""
+    return -1 if tensor is None or tensor.is_inference() else int(tensor._version)
+
+
+def _copy(buffer: Any) -> Any:
+    """A copy of a buffer that is small and counts its changes, or None."""
+    if buffer is None or buffer.is_inference() or buffer.is_meta or buffer.numel() > LARGEST:
+        return None
+    return buffer.clone()

@@ -5,6 +5,7 @@ from typing import Any
 
 from architecture_causal import CAUSAL
 from architecture_family import BERT, LLAMA, LONGEST, SIZES, SLIDING, WINDOW, Family, Words
+from architecture_positions import READ_BY_LENGTH
 
 
 def _masked(name: str, stem: str, options: Mapping[str, Any], words: Words = "word-piece", model: str = "") -> Family:
@@ -190,5 +191,5 @@ PERMUTATION = [
 ]
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (*CAUSAL, *MASKED, *SEQUENCE_TO_SEQUENCE, *PERMUTATION)
+    family.name: family for family in (*CAUSAL, *MASKED, *SEQUENCE_TO_SEQUENCE, *PERMUTATION, *READ_BY_LENGTH)
 }

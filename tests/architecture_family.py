@@ -28,6 +28,8 @@ class Family:
     model: str
     options: Mapping[str, Any] = field(default_factory=dict)
     words: Words = "byte-level"
+    beyond: bool = False
+    """Whether it is also asked about texts above its limit, where dynamic positions begin; a run refuses those."""
 
     def configuration(self) -> Any:
         """The configuration; a class that this transformers does not have is an error."""

@@ -4,6 +4,7 @@ Each function returns the sum of the log-probabilities that a score is made of, 
 """
 
 from collections.abc import Iterable
+from copy import deepcopy
 from difflib import SequenceMatcher
 from functools import cache, cached_property
 from typing import Any
@@ -37,7 +38,8 @@ class Plain:
             inputs["perm_mask"] = torch.ones(len(ids), len(ids)).triu()[None]
             inputs["target_mapping"] = torch.eye(len(ids))[None]
         with torch.no_grad():
-            output = self.module(**inputs)
+            # a copy each time: some models remember how long the texts before were
+            output = deepcopy(self.module)(**inputs)
         logits = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
         return logits[0].double().log_softmax(-1)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import architecture_loop as loop
-from architecture_family import Family, Words
+from architecture_family import LONGEST, Family, Words
 from architecture_records import CATS, PAIRS, PROBES
 from tiny_tokenizers import save_byte_level, save_masked_byte_level, save_sentinels, save_word_piece, save_xlnet_words
 
@@ -82,6 +82,7 @@ def compare(family: Family, folder: Path) -> Result:
     totals: dict[str, Totals] = {}
     batching = ""
     for setting, backend in settings(model):
+        backend.reader.limit = LONGEST if family.beyond else backend.reader.limit
         narrow = packed.CPU_WIDTH
         packed.CPU_WIDTH = packed.GPU_WIDTH if setting == "width of a GPU" else narrow
         try:

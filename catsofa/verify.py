@@ -28,8 +28,16 @@ def verify(paths: Iterable[Path | str]) -> Iterator[Verdict]:
             seen = True
             yield verdict
         if not seen:
-            kinds = ", ".join(CHECKS)
-            raise BadInput(path, "nothing that can be checked", f"one of {kinds}, or a folder that holds some")
+            raise BadInput(
+                path, _nothing(path), f"a store of catsofa ({', '.join(CHECKS)}), or a folder that holds some"
+            )
+
+
+def _nothing(path: Path) -> str:
+    """Says that a path holds no store."""
+    if path.is_dir():
+        return "a folder in which catsofa wrote nothing" if any(path.iterdir()) else "an empty folder"
+    return "an empty file" if path.is_file() and not path.stat().st_size else "a file that is no store of catsofa"
 
 
 def _existing(paths: Iterable[Path | str]) -> list[Path]:

@@ -66,6 +66,10 @@ LIST = "SHA256SUMS"
 """The file of a folder that lists the SHA-256 of its data files, in the format that `sha256sum --check` reads."""
 MANIFEST = "manifest.json"
 """The log of a folder of probe shards, with the SHA-256 of each."""
+SHARDS_BEGIN = b'{"identity"'
+"""How the manifest of a folder of probe shards begins."""
+SHARD = re.compile(r"-\d{5}-of-(\d{5})$")
+"""What the Hub's own tools put behind the name of a split: the file's number, and how many there are."""
 LISTED = re.compile(r"([0-9a-f]{64})  (?!/)((?!.*\.\./)\S.*)")
 
 
@@ -86,7 +90,8 @@ def read_list(folder: Path) -> dict[str, str] | None:
     listed, made = _read_sums(folder), _read_manifest(folder)
     if listed is not None and made and made != listed:
         other = sorted({name for name, _ in made.items() ^ listed.items()})
-        raise BadInput(folder / LIST, f"another checksum of {other[0]} than in {MANIFEST}", FETCH_AGAIN)
+        expected = f"the same checksums in {LIST} and {MANIFEST}: {FETCH_AGAIN}"
+        raise BadInput(folder / LIST, f"another checksum of {other[0]} than in {MANIFEST}", expected)
     return made or listed
 
 
@@ -95,7 +100,7 @@ def _read_manifest(folder: Path) -> dict[str, str]:
     from catsofa.data.append_log import LogReader
 
     place = folder / MANIFEST
-    if not place.is_file() or not place.read_bytes().startswith(b'{"identity"'):
+    if not place.is_file() or not place.read_bytes().startswith(SHARDS_BEGIN):
         return {}
     log = LogReader(place, "the manifest of a folder of probes in shards")
     return {str(line["shard"]): str(line["sha256"]) for line in log.read() if {"shard", "sha256"} <= line.keys()}
@@ -120,7 +125,8 @@ def check_listed(folder: Path, file: Path, digests: Mapping[str, str]) -> None:
     name = file.relative_to(folder).as_posix()
     listing = LIST if (folder / LIST).is_file() else MANIFEST
     if name not in digests:
-        raise BadInput(file, f"a file that {listing} beside it does not list", FETCH_AGAIN)
+        expected = f"only files that {listing} lists: remove this file, or {FETCH_AGAIN}"
+        raise BadInput(file, f"a file that {folder / listing} does not list", expected)
     if (found := sha256_of(file)) != digests[name]:
         raise BadInput(file, f"SHA-256 {found}", f"{digests[name]}, as {folder / listing} says; {FETCH_AGAIN}")
 

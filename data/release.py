@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from catsofa.data import parquet_columns
-from catsofa.data.checksums import FETCH_AGAIN, LIST, check_listed, read_list, sha256_of, write_list
+from catsofa.data.checksums import FETCH_AGAIN, LIST, SHARD, check_listed, read_list, sha256_of, write_list
 from catsofa.data.dataset_card import CardFacts, Split, card
 from catsofa.data.files import BadInput, existing_file, short
 from catsofa.data.folders import atomic_folder
@@ -27,8 +27,6 @@ EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written 
 ROWS = 20_000
 """Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
 OURS = ("README.md", "data/*.parquet", "stereoset-*.json", LIST)
-SHARD = re.compile(r"-\d{5}-of-(\d{5})$")
-"""What the Hub's own tools put behind the name of a split: the file's number, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +127,22 @@ class _Ids:
 
 def _is_ours(folder: Path) -> Callable[[Path], bool]:
     """Which files of a folder a release may replace: its own, known by the card, and no other dataset's."""
-    readme = folder / "README.md"
-    ours = readme.is_file() and b'- "catsofa"' in readme.read_bytes()
+    ours = has_card(folder)
     return lambda file: ours and any(map(file.match, OURS))
+
+
+def has_card(folder: Path) -> bool:
+    """Whether the README.md of a folder is a dataset card that catsofa wrote."""
+    readme = folder / "README.md"
+    return readme.is_file() and b'- "catsofa"' in readme.read_bytes()
+
+
+def holds_records(file: Path) -> bool:
+    """Whether the columns of a Parquet file are the fields of a record; not if the file cannot be read."""
+    try:
+        return parquet_columns.record_type_of(pq.read_schema(file).names) is not None
+    except (pa.ArrowException, ValueError, OSError):
+        return False
 
 
 def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:

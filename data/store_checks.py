@@ -1,10 +1,12 @@
 """Checks for `catsofa verify`: releases, folders of probe shards, released sets, journals and similarity scores."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from catsofa.data import sources
 from catsofa.data.append_log import LogReader
-from catsofa.data.checksums import LIST, MANIFEST, check_listed, read_list
+from catsofa.data.checksums import FETCH_AGAIN, LIST, MANIFEST, SHARD, SHARDS_BEGIN, check_listed, read_list
 from catsofa.data.files import BadInput
 from catsofa.data.source_checks import check_source, wrong
 from catsofa.data.verdicts import Fault, Verdict
@@ -17,41 +19,96 @@ JOURNALS = {
 """The logs that can be checked by themselves."""
 
 
+MAKE_SHARDS = "run the same `catsofa build probes` again, or fetch the folder again"
+
+
+def is_shards(folder: Path) -> bool:
+    """Whether a folder holds the manifest of probe shards, which begins unlike that of a run."""
+    place = folder / MANIFEST
+    if not place.is_file():
+        return False
+    with place.open("rb") as file:
+        return file.read(len(SHARDS_BEGIN)) == SHARDS_BEGIN or any((folder / "data").glob("*.parquet"))
+
+
 def check_release(folder: Path) -> Verdict | None:
-    """The verdict on a release; None for anything else."""
-    return None if (folder / MANIFEST).exists() else _check_list(folder, "release")
+    """The verdict on a release, of which every part must be there; None for anything else."""
+    from catsofa.data.release import has_card
+
+    if (folder / MANIFEST).exists() or not _is_written(folder) or (_sharded(folder) and not has_card(folder)):
+        return None
+    expected = {"README.md": "the card of the release", LIST: "the checksums of the release"}
+    missing = [Fault(folder / name, _missing(what, FETCH_AGAIN)) for name, what in expected.items()
+               if not (folder / name).is_file()]  # fmt: skip
+    return _check_list(folder, "release", read_list(folder), FETCH_AGAIN, missing)
 
 
 def check_shards(folder: Path) -> Verdict | None:
     """The verdict on a folder of probe shards, whose manifest and list must agree; None for anything else."""
-    verdict = _check_list(folder, "probe shards") if (folder / MANIFEST).is_file() else None
-    if verdict is None:
+    if not (folder / MANIFEST).is_file():
+        if not _is_written(folder) or not _sharded(folder):
+            return None
+        lost = Fault(folder / MANIFEST, _missing("the manifest of the probe shards", MAKE_SHARDS))
+        return _check_list(folder, "probe shards", read_list(folder), MAKE_SHARDS, [lost])
+    if not is_shards(folder):
         return None
     log = LogReader(folder / MANIFEST, "the manifest of a folder of probes in shards")
-    made = {str(line["shard"]): line["sha256"] for line in log.read() if {"shard", "sha256"} <= line.keys()}
-    unchecked = verdict.unchecked + (() if made else (f"{MANIFEST} of an earlier version, without checksums",))
-    checked = (MANIFEST, *verdict.checked) if log.checked else verdict.checked
-    return Verdict(path=folder, kind=verdict.kind, checked=checked, unchecked=unchecked, faults=verdict.faults)
+    made = [str(line["shard"]) for line in log.read() if {"shard", "sha256"} <= line.keys()]
+    if not log.checked and not (folder / LIST).is_file():
+        old = f"{MANIFEST} of an earlier version, without checksums"
+        return Verdict(path=folder, kind="probe shards", unchecked=(old,))
+    digests = read_list(folder) or {}
+    wanted = max((int(said[1]) for name in made if (said := SHARD.search(Path(name).stem))), default=0)
+    faults, unchecked = [], []
+    if not (folder / LIST).is_file():
+        if made and len(set(made)) == wanted:
+            faults.append(Fault(folder / LIST, _missing("the checksums of the shards", MAKE_SHARDS)))
+        else:
+            unchecked.append(f"the shards that are not made yet ({len(set(made)):,} of {wanted or 'unknown'} are)")
+            # the manifest names a shard before its file is there
+            if made and not (folder / made[-1]).exists():
+                digests.pop(made[-1])
+    verdict = _check_list(folder, "probe shards", digests, MAKE_SHARDS, faults)
+    return replace(verdict, checked=(MANIFEST, *verdict.checked), unchecked=tuple(unchecked))
 
 
-def _check_list(folder: Path, kind: str) -> Verdict | None:
-    """The verdict on the files that a folder lists; None for a folder without Parquet."""
-    files = sorted((folder / "data").glob("*.parquet"))
-    if not files:
-        return None
-    digests = read_list(folder)
+def _is_written(folder: Path) -> bool:
+    """Whether catsofa wrote the Parquet of a folder, as its card, its list or the columns of its first file say."""
+    from catsofa.data.release import has_card, holds_records
+
+    listed = (folder / LIST).is_file() and any(name.endswith(".parquet") for name in read_list(folder) or ())
+    return listed or has_card(folder) or any(map(holds_records, sorted((folder / "data").glob("*.parquet"))[:1]))
+
+
+def _sharded(folder: Path) -> bool:
+    """Whether the Parquet files of a folder, or those that it lists, are numbered shards."""
+    names = [*(file.name for file in (folder / "data").glob("*.parquet")), *(read_list(folder) or ())]
+    return any(SHARD.search(Path(name).stem) for name in names)
+
+
+def _missing(what: str, remedy: str) -> str:
+    """Says that a part is missing that catsofa always writes."""
+    return f"found no such file; expected {what}, which catsofa always writes: {remedy}"
+
+
+def _check_list(
+    folder: Path, kind: str, digests: Mapping[str, str] | None, remedy: str, missing: Sequence[Fault]
+) -> Verdict:
+    """The verdict on the files that a folder holds and lists; `missing` are the faults known before."""
+    files = {*(folder / "data").glob("*.parquet"), *(folder / name for name in digests or ())}
     if digests is None:
-        return Verdict(path=folder, kind=kind, unchecked=(f"{len(files):,} files, for there is no {LIST}",))
+        return Verdict(path=folder, kind=kind, faults=tuple(missing))
     faults = []
-    for file in sorted({*files, *(folder / name for name in digests)}):
+    for file in sorted(files):
         try:
             if not file.is_file():
-                raise BadInput(file, "no such file", f"a file that {LIST} or {MANIFEST} lists")
+                raise BadInput(file, "no such file", f"a file that {LIST} or {MANIFEST} lists: {remedy}")
             check_listed(folder, file, digests)
         except BadInput as error:
             faults.append(Fault(file, f"found {error.found}; expected {error.expected}"))
-    right = len({*files, *(folder / name for name in digests)}) - len(faults)
-    return Verdict(path=folder, kind=kind, checked=(f"{right:,} files",), faults=tuple(faults))
+    right = len(files) - len(faults)
+    checked = (f"{right:,} files",) if right else ()
+    return Verdict(path=folder, kind=kind, checked=checked, faults=(*missing, *faults))
 
 
 def check_released_set(path: Path) -> Verdict | None:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from catsofa.data.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.model_files import digest_of
 from catsofa.scoring.reply_checks import check_replies
 from catsofa.scoring.run_manifest import MANIFEST, read_manifest
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.run_rows import REMEDY, SCORES, Unchecked
-from catsofa.scoring.runs import MADE_FROM, REPORT, Run
+from catsofa.scoring.run_reports import is_finished, read_report
+from catsofa.scoring.run_rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
+from catsofa.scoring.runs import JOURNAL, MADE_FROM, REPORT, Run
 from catsofa.scoring.score_origins import is_data
 from catsofa.scoring.served_runs import REPLIES
 
@@ -23,21 +24,21 @@ OLD = "an earlier version wrote its scores and its report without checksums; onl
 
 
 def check_run(folder: Path) -> Verdict | None:
-    """The verdict on a run folder; None for anything else."""
-    if not (folder / MANIFEST).is_file() or not ((folder / SCORES).exists() or (folder / REPORT).exists()):
+    """The verdict on a run folder, of which every part must be there; None for anything else."""
+    if not _is_run(folder):
         return None
     faults: list[Fault] = []
     checked: list[str] = []
     unchecked: list[str] = []
-    manifest = _try(lambda: read_manifest(folder), faults)
-    if manifest is not None:
-        old = FIELD not in manifest
-        unchecked += [OLD] if old else []
+    if not (folder / MANIFEST).is_file():
+        if _try(lambda: _holds_scores(folder), faults) is False and not (folder / REPORT).exists():
+            return Verdict(path=folder, kind="run", unchecked=("a run that was stopped before its first score",))
+        faults.append(_missing(folder / MANIFEST, "the manifest of the run"))
+    elif (manifest := _try(lambda: read_manifest(folder), faults)) is not None:
+        unchecked += [OLD] if FIELD not in manifest else []
         checked += [MANIFEST]
         with warnings.catch_warnings(action="ignore", category=Unchecked):
-            checked += _parts(folder, faults, unchecked)
-        if not (folder / REPORT).exists():
-            unchecked.append(f"{REPORT}: the run is not finished")
+            checked += _parts(folder, manifest, faults, unchecked)
         for name, place, right in _origins(manifest):
             if _try(right, faults) is False:
                 faults.append(Fault(place, f"this is not the {name} that {folder} was made with: it has another hash"))
@@ -46,16 +47,64 @@ def check_run(folder: Path) -> Verdict | None:
     return Verdict(path=folder, kind="run", checked=tuple(checked), unchecked=tuple(unchecked), faults=tuple(faults))
 
 
-def _parts(folder: Path, faults: list[Fault], unchecked: list[str]) -> Iterator[str]:
+def _is_run(folder: Path) -> bool:
+    """Whether `catsofa score` wrote a folder: it holds scores, or other parts of a run without them."""
+    if (folder / SCORES).exists():
+        return True
+    if (folder / REPORT).exists():
+        return (folder / MANIFEST).is_file() or (folder / JOURNAL).is_file()
+    with suppress(BadInput):
+        found = json_files.read(folder / MANIFEST, "a manifest") if (folder / MANIFEST).is_file() else None
+        return isinstance(found, dict) and {"identity", "about"} <= found.keys()
+    return False
+
+
+def _holds_scores(folder: Path) -> bool:
+    """Whether the database of a folder without a manifest holds scores."""
+    connection = connect(folder, make=False)
+    try:
+        with sentences(folder):
+            return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _missing(path: Path, what: str) -> Fault:
+    """The fault of a part that `catsofa score` always writes and that is gone."""
+    return Fault(path, f"found no such file; expected {what}, which catsofa always writes: {REMEDY}")
+
+
+def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unchecked: list[str]) -> Iterator[str]:
     """The parts of a run that are as they were written; those that are not are added to the faults."""
     if (count := _try(lambda: _count(folder), faults)) is not None:
         yield f"{count:,} scores"
+    if count and FIELD in manifest and not (folder / JOURNAL).is_file():
+        faults.append(_missing(folder / JOURNAL, "the history of the run"))
     if replies := check_replies(folder / REPLIES):
         faults += replies.faults
         unchecked += replies.unchecked
         yield from replies.checked
-    if (folder / REPORT).exists() and not faults and _try(lambda: read_report(folder), faults) is not None:
+    elif count and manifest["identity"].get("model", {}).get("at"):
+        faults.append(_missing(folder / REPLIES, "the replies of the server"))
+    if count is not None and _try(lambda: _report(folder, unchecked), faults):
         yield REPORT
+
+
+def _report(folder: Path, unchecked: list[str]) -> bool:
+    """Whether the report of a run is as it was written; an unfinished run has none, or that of fewer records."""
+    with Run.open(folder) as run:
+        finished, progress, held = is_finished(run), run.progress(), run.check()
+    if finished:
+        read_report(folder)
+        return True
+    if (folder / REPORT).exists():
+        found = json_files.read(folder / REPORT, "the report of a run")
+        check_seal(found if isinstance(found, dict) else {}, folder / REPORT, REMEDY)
+        made_from = found.get(MADE_FROM, {})
+        if {**made_from, **held} == made_from:
+            raise wrong(folder, f"a run without its end, though {REPORT} was made of all these scores")
+    unchecked.append(f"{REPORT}: the run is not finished ({progress})")
+    return False
 
 
 def check_report(path: Path) -> Verdict | None:

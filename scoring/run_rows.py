@@ -125,7 +125,7 @@ def make_folder(folder: Path) -> None:
 def connect(folder: Path | None, *, make: bool) -> sqlite3.Connection:
     """The database, locked for this process until it is closed; without `make`, a missing one is refused."""
     if folder is not None and not make and not (folder / SCORES).is_file():
-        raise BadInput(folder, f"no {SCORES}", "a run folder of catsofa with its scores")
+        raise BadInput(folder / SCORES, "no such file", f"the scores of the run; {REMEDY}")
     with sentences(folder):
         connection = sqlite3.connect(":memory:" if folder is None else folder / SCORES, timeout=0, isolation_level=None)
         try:

@@ -89,8 +89,8 @@ def _notes(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
     """What to know before reading kappa; domains of which the same is to be said share a note."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for domain, part in parts:
-        if "note" in part:
-            alike.setdefault(re.sub(r"\d+", "", part["note"]), []).append((domain, part["note"]))
+        for said in (part[name] for name in ("note", "withheld") if name in part):
+            alike.setdefault(re.sub(r"\d+", "", said), []).append((domain, said))
     for (first, said), *others in alike.values():
         also = f" So it is for {', '.join(domain for domain, _ in others)}." if others else ""
         yield f"{first}: {said}.{also}"

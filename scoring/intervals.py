@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, tail
+from catsofa.data.statistics import LEVEL, score_limits, tail
 from catsofa.scoring import kink
 
 Array = NDArray[np.float64]
@@ -219,8 +219,5 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score limits, in percent, of a percentage `share` of `n` items; (NaN, NaN) of none."""
     if not n:
         return nan, nan
-    z, p = float(special.ndtri((1 + level) / 2)), share / 100
-    middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = (100 * side / (1 + z * z / n) for side in (middle - half, middle + half))
-    # at the edges rounding would step over them
-    return 0.0 if share == 0 else low, 100.0 if share == 100 else high
+    low, high = score_limits(share / 100, n, float(special.ndtri((1 + level) / 2)))
+    return 100 * low, 100 * high

@@ -6,13 +6,14 @@ matrix product of weights and sums.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 
 from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
-from catsofa.data.statistics import tail
+from catsofa.validation.agreement_intervals import FEWEST, Limits, kappa_limits, share_limits
 from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
@@ -22,8 +23,6 @@ Watch = Callable[[Sequence[str]], Iterable[str]]
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 PREVALENT = 0.8
 """From this share of one label on, chance agreement is so high that kappa says little about people."""
-FEWEST = 10
-"""Items, or CATs, below which no interval is given: it would miss the truth too often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +42,8 @@ class Agreement(Tabular):
     """The share of the most frequent label."""
     chance: float
     """The agreement to be expected if people answered at random with the shares these labels have."""
+    units: int = 0
+    """What is resampled: the items, or the CATs that they belong to."""
     low: Mapping[str, float] = field(default_factory=dict)
     high: Mapping[str, float] = field(default_factory=dict)
 
@@ -54,8 +55,19 @@ class Agreement(Tabular):
         return [{**row, "items": self.items, "judged": self.judged, "annotations": self.annotations}]
 
     def heading(self) -> str:
-        """What a reader must know before reading kappa."""
-        return self.note
+        """What a reader must know before reading kappa, and why there is no interval."""
+        return "; ".join(filter(None, (self.note, self.withheld)))
+
+    @property
+    def withheld(self) -> str:
+        """Why a statistic that is known has no interval, or nothing."""
+        if not self.items:
+            return ""
+        if self.units < FEWEST:
+            return f"no interval: fewer than {FEWEST} items, or CATs, say too little of others ({self.units})"
+        if not isnan(self.fleiss_kappa) and isnan(self.low["fleiss_kappa"]) and not isnan(self.low["percent"]):
+            return "no interval of kappa: all labels but one come from a single item, or CAT"
+        return ""
 
     @property
     def note(self) -> str:
@@ -80,7 +92,7 @@ def agreement(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Agreement:
-    """Agreement over all items, with percentile intervals from resampling items, or the units they belong to."""
+    """Agreement over all items, with intervals over items, or the units they belong to."""
     ratings = Ratings.of(answers(annotations))
     sums = item_sums(ratings)
     return _agreement(ratings, sums, units_of(ratings.items, unit or {}), resamples, seed)
@@ -114,22 +126,19 @@ class Agrees:
     high: float
 
 
-def agreement_of_annotators(
-    annotations: Iterable[Annotation], *, resamples: int = 1000, seed: int = 0
-) -> dict[str, Agrees]:
-    """How far each person agrees with the others on the items they share; resampling the person's items."""
+def agreement_of_annotators(annotations: Iterable[Annotation]) -> dict[str, Agrees]:
+    """How far each person agrees with the others on the items they share; the interval is over these items."""
     ratings = Ratings.of(answers(annotations))
     counts = ratings.counts()
     others = counts.sum(axis=1)[ratings.item] - 1
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (counts[ratings.item, ratings.label] - 1) / others
-    rng = np.random.default_rng(seed)
     order = np.argsort(ratings.annotator, kind="stable")
     ends = np.cumsum(np.bincount(ratings.annotator, minlength=len(ratings.annotators)))
     result = {}
     for person, places in zip(ratings.annotators, np.split(order, ends[:-1]), strict=True):
         shares = share[places][others[places] > 0]
-        low, high = _mean_interval(shares, rng, resamples)
+        low, high = share_limits(shares, np.ones(len(shares)))
         result[person] = Agrees(
             percent=float(shares.mean()) if len(shares) else float("nan"),
             items=len(shares),
@@ -176,26 +185,14 @@ def statistics_of(sums: Floats) -> Floats:
     return np.column_stack([kappa, alpha, percent, unanimous])
 
 
-def bootstrap(sums: Floats, units: Indices, resamples: int, seed: int) -> Floats:
-    """The statistics of `resamples` sets of as many units, drawn with replacement; one row a set."""
-    totals = np.zeros((int(units.max(initial=-1)) + 1, sums.shape[1]))
-    np.add.at(totals, units, sums)
-    rng = np.random.default_rng(seed)
-    rows: list[Floats] = []
-    for _ in range(0, resamples, 100):
-        size = min(100, resamples - len(rows) * 100)
-        weights = rng.multinomial(len(totals), np.full(len(totals), 1 / len(totals)), size=size)
-        rows.append(statistics_of(weights @ totals))
-    return np.concatenate(rows)
-
-
 def _agreement(ratings: Ratings, sums: Floats, units: Indices, resamples: int, seed: int) -> Agreement:
-    """The statistics of all items, each with the interval of its bootstrap."""
+    """The statistics of all items, each with its interval."""
     whole = sums.sum(axis=0, keepdims=True)
     judged = sums[:, 0] > 0
     labels = len(ratings.labels)
     shares, counts = whole[0, 3 : 3 + labels], whole[0, 3 + labels : -1]
-    low, high = _interval(sums[judged], numbered(map(str, units[judged]))[1], resamples, seed)
+    totals = _unit_totals(sums[judged], numbered(map(str, units[judged]))[1])
+    limits = _limits(totals, resamples, seed)
     values = dict(zip(STATISTICS, statistics_of(whole)[0].tolist(), strict=True))
     return Agreement(
         **values,
@@ -204,35 +201,22 @@ def _agreement(ratings: Ratings, sums: Floats, units: Indices, resamples: int, s
         annotations=int(counts.sum()),
         prevalence=float(counts.max() / counts.sum()) if counts.any() else float("nan"),
         chance=float(((shares / shares.sum()) ** 2).sum()) if counts.any() else float("nan"),
-        low=low,
-        high=high,
+        units=len(totals),
+        low={name: low for name, (low, _) in limits.items()},
+        high={name: high for name, (_, high) in limits.items()},
     )
 
 
-def _interval(sums: Floats, units: Indices, resamples: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The ends of the 95 % intervals; none (NaN) from fewer than `FEWEST` units."""
-    if units.max(initial=0) + 1 < FEWEST or resamples < 1:
-        nothing = dict.fromkeys(STATISTICS, float("nan"))
-        return nothing, nothing
-    drawn = bootstrap(sums, units, resamples, seed)
-    low, high = _percentiles(drawn, int(units.max()) + 1)
-    return dict(zip(STATISTICS, low, strict=True)), dict(zip(STATISTICS, high, strict=True))
+def _unit_totals(sums: Floats, units: Indices) -> Floats:
+    """One row of sums for each unit."""
+    totals = np.zeros((int(units.max(initial=-1)) + 1, sums.shape[1]))
+    np.add.at(totals, units, sums)
+    return totals
 
 
-def _mean_interval(values: Floats, rng: np.random.Generator, resamples: int) -> tuple[float, float]:
-    """The 95 % percentile interval of a mean."""
-    if len(values) < 2 or resamples < 1:
-        return float("nan"), float("nan")
-    drawn = values[rng.integers(len(values), size=(resamples, len(values)))].mean(axis=1, keepdims=True)
-    low, high = _percentiles(drawn, len(values))
-    return low[0], high[0]
-
-
-def _percentiles(drawn: Floats, clusters: int) -> tuple[Sequence[float], Sequence[float]]:
-    """The limits of the 95 % interval of each column, over the resamples in which it is defined."""
-    beyond, ends = 100 * tail(clusters), []
-    for column in drawn.T:
-        known = column[~np.isnan(column)]
-        ends.append(np.percentile(known, [beyond, 100 - beyond]) if len(known) else np.full(2, np.nan))
-    low, high = np.array(ends).T
-    return low.tolist(), high.tolist()
+def _limits(totals: Floats, resamples: int, seed: int) -> dict[str, Limits]:
+    """The ends of the 95 % intervals; NaN without resamples or from fewer than `FEWEST` units."""
+    if resamples < 1 or len(totals) < FEWEST:
+        return dict.fromkeys(STATISTICS, (nan, nan))
+    of_shares = (share_limits(totals[:, column], totals[:, 0]) for column in (1, 2))
+    return dict(zip(STATISTICS, (*kappa_limits(totals, statistics_of, resamples, seed), *of_shares), strict=True))

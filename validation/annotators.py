@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from statistics import median
 
 import numpy as np
 
 from catsofa.data.records import Annotation
+from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.collected import Collected
 from catsofa.validation.dawid_skene import dawid_skene, spam_scores
 from catsofa.validation.judgements import GoldResult, Rule, answers, gold_results
@@ -95,7 +96,7 @@ def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) 
     for person, places in enumerate(_places(ratings)):
         own = [given[place] for place in places]
         judged = agrees[places][~np.isnan(agrees[places])]
-        low, high = wilson(float(judged.sum()), len(judged))
+        low, high = score_limits(float(judged.mean()), len(judged), WIDE) if len(judged) else (0.0, 1.0)
         people.append(
             Annotator(
                 name=ratings.annotators[person],
@@ -149,15 +150,6 @@ def agrees_with_others(ratings: Ratings) -> Floats:
     most = others.max(axis=1, initial=0)
     clear = (most >= 2) & ((others == most[:, None]).sum(axis=1) == 1)
     return np.where(clear, others[rows, ratings.label] == most, np.nan)
-
-
-def wilson(right: float, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927); from 0 to 1 when nothing was seen."""
-    if n == 0:
-        return 0.0, 1.0
-    middle = (right + z**2 / 2) / (n + z**2)
-    half = z * sqrt(right * (n - right) / n + z**2 / 4) / (n + z**2)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _places(ratings: Ratings) -> list[Indices]:

@@ -72,7 +72,7 @@ def agreement_report(
     for name, described in columns.items():
         within = agreement_by(given, described, unit=unit, resamples=resamples, seed=seed, watch=watch)
         parts[name] = {value: agreement_values(part) for value, part in within.items()}
-    people = agreement_of_annotators(annotations, resamples=resamples, seed=seed)
+    people = agreement_of_annotators(annotations)
     parts["annotator"] = {
         name: {"percent": a.percent, "intervals": {"percent": {"low": a.low, "high": a.high}}, "items": a.items}
         for name, a in people.items()
@@ -91,9 +91,9 @@ def agreement_values(found: Agreement) -> dict[str, Any]:
     """One set's statistics by name, with what they rest on and what to know before reading them."""
     values = {name: getattr(found, name) for name in STATISTICS}
     rests_on = {name: getattr(found, name) for name in ("items", "judged", "annotations", "prevalence", "chance")}
-    note = {"note": found.note} if found.note else {}
+    remarks = {name: said for name in ("note", "withheld") if (said := getattr(found, name))}
     intervals = {name: {"low": found.low[name], "high": found.high[name]} for name in STATISTICS}
-    return {**values, "intervals": intervals, **rests_on, **note}
+    return {**values, "intervals": intervals, **rests_on, **remarks}
 
 
 def annotators_report(people: Iterable[Annotator], exclusion: Exclusion) -> dict[str, Any]:

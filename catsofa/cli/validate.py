@@ -205,6 +205,8 @@ def agreement(
 
 def _say_agreement(report: dict[str, Any]) -> None:
     """Agreement for people: all items, then the groups of each column, those that agree most first."""
+    from catsofa.validation.agreement_intervals import FEWEST
+
     columns = ["", "kappa, 95 %", "alpha", "percent, 95 %", "unanimous", "items"]
     table("Agreement", columns, [_agreement_row("all", report)])
     partly = report["items"] < report["judged"]
@@ -223,8 +225,11 @@ def _say_agreement(report: dict[str, Any]) -> None:
     say(f"{len(report['by']['annotator']):,} annotators: catsofa validate annotators shows each of them")
     if repeats := report["repeats"]:
         note(f"{repeats:,} answers are by people who had judged the item before; they count like anybody's")
-    if "note" in report:
-        note(report["note"])
+    for remark in ("note", "withheld"):
+        if remark in report:
+            note(report[remark])
+    if any("withheld" in part for parts in report["by"].values() for part in parts.values()):
+        say(f"–: no interval where fewer than {FEWEST} items, or CATs, say too little of others")
 
 
 def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:

@@ -11,7 +11,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from catsofa.data import formats
 from catsofa.data.records import Annotation
-from catsofa.validation.annotators import Annotator, Limits, agrees_with_others, annotators, wilson, without
+from catsofa.data.statistics import WIDE, score_limits
+from catsofa.validation.annotators import Annotator, Limits, agrees_with_others, annotators, without
 from catsofa.validation.collected import Collected, collect
 from catsofa.validation.ratings import Ratings
 from catsofa.validation.reports import annotators_report
@@ -41,8 +42,10 @@ def test_consensus_leaves_a_persons_own_answer_out() -> None:
 @pytest.mark.parametrize(("right", "n"), [(0, 5), (3, 7), (40, 40)])
 def test_the_interval_of_a_share_is_wilsons(right: int, n: int) -> None:
     """As statsmodels computes it; of nothing, everything is possible."""
-    assert wilson(right, n) == pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-6)
-    assert wilson(0, 0) == (0, 1)
+    expected = pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-6)
+    assert score_limits(right / n, n, WIDE) == expected
+    alone = annotators(table("x"))[0]
+    assert (alone.low, alone.high) == (0, 1)
 
 
 @pytest.mark.parametrize("seed", range(3))

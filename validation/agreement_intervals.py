@@ -1,0 +1,111 @@
+"""95 % intervals of agreement, over items or over the units (CATs) that items belong to."""
+
+from collections.abc import Callable, Iterator
+from math import nan
+
+import numpy as np
+from scipy import special
+
+from catsofa.data.statistics import LEVEL, score_limits
+from catsofa.validation.ratings import Floats
+
+Statistics = Callable[[Floats], Floats]
+"""The statistics of summed rows: (sets, sums) to (sets, statistics)."""
+Limits = tuple[float, float]
+
+FEWEST = 30
+"""Units below which no interval is given: it would miss the truth too often."""
+EDGE = 1 - 1e-6
+"""Kappas beyond it, or below its negative, count as this one on the scale of the intervals."""
+STEP = 1e-5
+"""Relative step of the numerical derivatives."""
+BLOCK = 100
+"""Resamples held in memory at once."""
+
+
+def share_limits(won: Floats, out_of: Floats) -> Limits:
+    """Limits of the share sum(won) / sum(out_of), both with one value for each unit.
+
+    Wilson's score interval with Student's t, for as many independent yes-or-no answers as have the variance of the
+    share over units (Korn and Graubard 1998); for as many as there are units where the share is 0 or 1.
+    """
+    units, total = len(won), float(out_of.sum())
+    if units < 2 or not total:
+        return nan, nan
+    share = float(won.sum()) / total
+    error = float(np.sum((won - share * out_of) ** 2)) / total**2 * units / (units - 1)
+    same = min(share, 1 - share) < 1e-12 or error < 1e-15
+    effective = units if same else share * (1 - share) / error
+    return score_limits(round(share) if same else share, effective, _students(units))
+
+
+def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: int) -> tuple[Limits, Limits]:
+    """Limits of kappa and alpha, the first two statistics, from one row of sums for each unit.
+
+    On Fisher's scale, atanh, the hull of two intervals: Student's t around the jackknife's bias-corrected value, which
+    holds where few units disagree, and the bootstrap-t, which holds where a label is rare.
+    """
+    whole = totals.sum(axis=0, keepdims=True)
+    found, without = statistics(whole)[0, :2], statistics(whole - totals)[:, :2]
+    if np.isnan(found).any() or np.isnan(without).any():
+        return (nan, nan), (nan, nan)
+    if (totals[:, 1] > totals[:, 0] - 1e-12).all():
+        return _unanimous(totals)
+    units = len(totals)
+    own = _errors(np.ones((1, units)), totals, statistics)[0] / (1 - np.minimum(found**2, EDGE**2))
+    corrected = found - (units - 1) * (without.mean(axis=0) - found)
+    middle, corrected = _fisher(found), _fisher(corrected)
+    studentised = np.concatenate(list(_studentised(middle, totals, statistics, resamples, seed)))
+    both = []
+    for kind in range(2):
+        known = studentised[np.isfinite(studentised[:, kind]), kind]
+        ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(known) else np.zeros(2)
+        reach = _students(units) * own[kind]
+        low = min(corrected[kind] - reach, middle[kind] - ends[1] * own[kind])
+        high = max(corrected[kind] + reach, middle[kind] - ends[0] * own[kind])
+        both.append((float(np.tanh(low)), float(np.tanh(high))))
+    return both[0], both[1]
+
+
+def _unanimous(totals: Floats) -> tuple[Limits, Limits]:
+    """Limits where all agree on every unit: disagreement at most Wilson's share of units, over that of chance."""
+    labels = (totals.shape[1] - 4) // 2
+    shares = totals[:, 3 : 3 + labels].sum(axis=0) / totals[:, 0].sum()
+    low, _ = share_limits(totals[:, 1], totals[:, 0])
+    least = 1 - (1 - low) / (1 - float(np.sum(shares**2)))
+    return (least, 1.0), (least, 1.0)
+
+
+def _studentised(middle: Floats, totals: Floats, statistics: Statistics, resamples: int, seed: int) -> Iterator[Floats]:
+    """How far kappa and alpha of resampled units lie from the observed ones, in their own standard errors."""
+    rng, units = np.random.default_rng(seed), len(totals)
+    for start in range(0, resamples, BLOCK):
+        weights = rng.multinomial(units, np.full(units, 1 / units), size=min(BLOCK, resamples - start)).astype(float)
+        drawn = statistics(weights @ totals)[:, :2]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            errors = _errors(weights, totals, statistics) / (1 - np.minimum(drawn**2, EDGE**2))
+            yield (_fisher(drawn) - middle) / errors
+
+
+def _errors(weights: Floats, totals: Floats, statistics: Statistics) -> Floats:
+    """Standard errors of kappa and alpha of weighted units, from their derivatives: (sets, 2)."""
+    sums, units = weights @ totals, len(totals)
+    slopes = np.empty((2, *sums.shape))
+    for column in range(sums.shape[1]):
+        step = np.zeros_like(sums)
+        step[:, column] = STEP * np.maximum(sums[:, column], STEP)
+        change = statistics(sums + step)[:, :2] - statistics(sums - step)[:, :2]
+        slopes[:, :, column] = (change / (2 * step[:, column, None])).T
+    moved = slopes @ totals.T
+    away = moved - (weights * moved).sum(axis=2, keepdims=True) / units
+    return np.asarray(np.sqrt((weights * away**2).sum(axis=2) * units / (units - 1)).T)
+
+
+def _fisher(values: Floats) -> Floats:
+    """The values on Fisher's scale."""
+    return np.arctanh(np.clip(values, -EDGE, EDGE))
+
+
+def _students(units: int) -> float:
+    """Student's t at the level of all intervals."""
+    return float(special.stdtrit(units - 1, (1 + LEVEL) / 2))

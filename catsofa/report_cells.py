@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
+from catsofa.data.percentages import decimals
 from catsofa.report_document import UNSCORED, Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import Interval
 from catsofa.scoring.signature import Signature
@@ -57,7 +58,9 @@ def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -
     """A measure of our JSON with its limits."""
     limits = of["intervals"][name]
     missing = UNDEFINED if any(of.get(why) for why in ("ties", "neutral", "position")) else UNSCORED
-    return Number(known(of[name]), known(limits["low"]), known(limits["high"]), digits, mark, missing)
+    value = known(of[name])
+    digits = digits if value is None else decimals(value, digits)
+    return Number(value, known(limits["low"]), known(limits["high"]), digits, mark, missing)
 
 
 def valued(of: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
@@ -93,7 +96,7 @@ def counted(count: Any) -> Cell:
 
 def share(of: Any) -> Cell:
     """A share in percent, or a dash where it is not known."""
-    return Number(100 * of) if isinstance(of, int | float) and of == of else "—"
+    return Number(100 * of, digits=decimals(100 * of)) if isinstance(of, int | float) and of == of else "—"
 
 
 def signatures(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def _prose(text: str) -> Any:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \(\d+% of \w+\)|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
+COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \([\d.]+ % of \w+\)|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
 """What stands on one line: 3 of 4, a number with its share, and a day with its time."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from catsofa import figures
 from catsofa.data.files import BadInput
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
 from catsofa.report_cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
 from catsofa.report_document import Cell, Figure, Number, Section, Table
@@ -86,17 +87,19 @@ def _warnings(found: Robust) -> tuple[str, ...]:
 
 def _of(row: Mapping[str, Any]) -> str:
     """How many items are compared, and the share of the originals that they are."""
-    return f"{row['items']:,} ({row['coverage']:.0%} of originals)"
+    return f"{row['items']:,} ({in_percent(row['coverage'], 0)} of originals)"
 
 
 def _changes(name: str, found: Robust, named: Named) -> Table:
     """lms, ss and icat on both sides, and their paired changes."""
     body: list[tuple[Cell, ...]] = []
+    tests = 0
     for model, rephrasing, row in named:
         for measure, change in row["change"].items():
             sides = (limited(row[side], measure) for side in ("original", "paraphrase"))
             by, p = valued(change, 1, stars(change["holm"])), chance(change["holm"])
             body.append((model, rephrasing, measure, *sides, by, p, _of(row)))
+            tests += p.value is not None
     return Table(
         name=name,
         caption="lms, ss and icat on originals and paraphrases, with paired 95 % intervals of the change",
@@ -105,7 +108,10 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         by=("model", "paraphrases"),
         signatures=_signatures(found),
         warnings=_warnings(found),
-        notes=("Both sides are over the comparisons decided in both, so they may differ from numbers over all.",),
+        notes=(
+            f"p (Holm): adjusted over {tests:,} tests, every change that one call compares.",
+            "Both sides are over the comparisons decided in both, so they may differ from numbers over all.",
+        ),
     )
 
 
@@ -147,13 +153,20 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
                     " > ".join(_short(rank["original"])),
                     " > ".join(_short(rank["paraphrase"])),
                     valued(rank["kendall"], 2),
-                    "unscored" if known(rank["same_first"]) is None else f"in {rank['same_first']:.0%} of resamples",
+                    "unscored"
+                    if known(rank["same_first"]) is None
+                    else f"in {in_percent(rank['same_first'], 0)} of resamples",
                     len(rank["original"]),
                 )
                 for at, rank in enumerate(rows)
             ),
             signatures=_signatures(found),
         )
+
+
+def _resamples(share: float | None) -> str:
+    """In how many resamples something holds."""
+    return "unscored" if share is None or share != share else f"in {in_percent(share, 0)} of resamples"
 
 
 def _terms(name: str, found: Robust, named: Named) -> Table:

@@ -136,18 +136,19 @@ RESTS = {
 
 def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
     """How many of the comparisons are decided, and how many CATs tie or hold unknown tokens; nothing of whole sets."""
-    body = tuple(
-        (model, task, domain, *(share(of.get(c)) for c in ("lms_coverage", "ss_coverage")), *_tied(of))
-        for model, report, _ in rows
-        for task, domain, of in _sets(report["results"])
-        if "ss_coverage" in of
-    )
-    if any(of.get(count) for _, r, _ in rows for *_, of in _sets(r["results"]) for count in RESTS):
+    sets = [(model, *found) for model, report, _ in rows for found in _sets(report["results"])]
+    if any(of.get(count) for *_, of in sets for count in RESTS):
+        counts = [count for count in RESTS if any(of.get(count) is not None for *_, of in sets)]
+        unknown = " or unknown tokens" if "unknown" in counts else ""
         yield Table(
             name=name,
-            caption="Comparisons that are decided, in percent, and CATs with equal scores or unknown tokens",
-            columns=("model", "task", "domain", "lms decided", "ss decided", *RESTS.values()),
-            rows=body,
+            caption=f"Comparisons that are decided, in percent, and CATs with equal scores{unknown}",
+            columns=("model", "task", "domain", "lms decided", "ss decided", *(RESTS[count] for count in counts)),
+            rows=tuple(
+                (*place, *map(share, (of["lms_coverage"], of["ss_coverage"])), *(counted(of.get(c)) for c in counts))
+                for *place, of in sets
+                if "ss_coverage" in of
+            ),
             signatures=signatures(rows),
             notes=(
                 "ties: stereotype and anti-stereotype have equal scores. Unless the protocol says otherwise, a tie is "
@@ -156,11 +157,6 @@ def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
             ),
             by=grouped(rows, "task", "domain"),
         )
-
-
-def _tied(of: Mapping[str, Any]) -> Iterator[Cell]:
-    """The counts of ties and of unknown tokens."""
-    return (counted(of.get(count)) for count in RESTS)
 
 
 def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,10 @@ class ModelComparison(Tabular):
     items: int
     coverage: float
     """Items that every model scored, as a share of all."""
+    whole: int
+    """All items."""
+    kind: str = "CATs"
+    """What the items are."""
     signature: Signature | None = None
     """What the numbers are numbers of, where they come from files."""
     warnings: tuple[str, ...] = ()
@@ -70,8 +75,10 @@ class ModelComparison(Tabular):
                 model: {**found.to_dict(), "coverage": self.decided[model]}
                 for model, found in self.disagreement.items()
             },
+            "kind": self.kind,
             "items": self.items,
             "coverage": self.coverage,
+            "tests": sum(not isnan(difference.holm) for difference in self.differences),
             "warnings": list(self.warnings),
             **({"signature": self.signature.to_dict()} if self.signature else {}),
         }
@@ -82,7 +89,7 @@ class ModelComparison(Tabular):
 
     def heading(self) -> str:
         """What is compared with what, and the signature."""
-        what = f"the others less {self.first}, over {self.items:,} items"
+        what = f"the others less {self.first}, over {self.items:,} of {self.whole:,} {self.kind}"
         return f"{what} | {self.signature}" if self.signature else what
 
 
@@ -122,6 +129,7 @@ def compare(
         decided={name: decided_share(parts[first], parts[name]) for name in others},
         items=int(shared.sum()),
         coverage=float(shared.mean()),
+        whole=len(shared),
         warnings=sanity.of_preferences(parts),
     )
 

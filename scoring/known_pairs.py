@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from catsofa.data.percentages import in_percent
+
 Known = tuple[str, str, bool]
 """Two sentences, and whether the second follows the first."""
 
@@ -109,13 +111,13 @@ def refuse_if_wrong(scores: ArrayLike, known: Sequence[Known], name: str, before
     now = separation(scores, follows)
     if verdict(now, sum(follows), len(follows) - sum(follows)) == "inverted":
         raise ValueError(
-            f"{name} puts sentences that follow above others in {now:.0%} of {len(known)} known pairs, so its answers "
-            "are the wrong way round: its next_label names the other class"
+            f"{name} puts sentences that follow above others in {in_percent(now, 0)} of {len(known)} known pairs, so "
+            "its answers are the wrong way round: its next_label names the other class"
         )
     if before is not None and abs(now - before) > CHANGE:
         raise ValueError(
-            f"{name} separates its known pairs in {now:.0%} of cases and did in {before:.0%} when it was saved: "
-            "its weights or its tokenizer have changed; copy it again"
+            f"{name} separates its known pairs in {in_percent(now, 0)} of cases and did in {in_percent(before, 0)} "
+            "when it was saved: its weights or its tokenizer have changed; copy it again"
         )
 
 
@@ -124,9 +126,9 @@ def refuse_if_guessing(separated: float, known: Sequence[Known], name: str) -> N
     following = sum(answer for *_, answer in known)
     if verdict(separated, following, len(known) - following) == "chance":
         raise ValueError(
-            f"the next-sentence head of {name} puts sentences that follow above others in {separated:.0%} of its "
-            f"{len(known)} held-out pairs, which is within {DEVIATIONS:g} standard errors of chance: train it longer, "
-            "or hold out more pairs"
+            f"the next-sentence head of {name} puts sentences that follow above others in {in_percent(separated, 0)} "
+            f"of its {len(known)} held-out pairs, which is within {DEVIATIONS:g} standard errors of chance: train it "
+            "longer, or hold out more pairs"
         )
 
 

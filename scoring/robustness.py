@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.notebook import Tabular
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
 from catsofa.scoring.alignment import join
 from catsofa.scoring.cat_outcomes import Outcomes, Scores, jointly, outcomes
@@ -96,7 +97,7 @@ class Comparison(Tabular):
 
     def heading(self) -> str:
         """How many items the numbers are of."""
-        return f"{self.items:,} items, {self.coverage:.0%} of the originals"
+        return f"{self.items:,} items, {in_percent(self.coverage, 0)} of the originals"
 
 
 def robustness(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib.metadata import version
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ class RobustnessReport(Tabular):
             row["change"] = {name: {**change, "holm": adjusted[name]} for name, change in row["change"].items()}
             comparisons.append(row)
         ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
-        found = {"protocol": self.signature.protocol, "comparisons": comparisons}
+        tests = sum(not isnan(p) for adjusted in self.holm for p in adjusted.values())
+        found = {"protocol": self.signature.protocol, "comparisons": comparisons, "tests": tests}
         return {**found, **ranks, "warnings": list(self.warnings), "signature": self.signature.to_dict()}
 
     def rows(self) -> list[dict[str, Any]]:

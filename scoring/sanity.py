@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
+import numpy as np
+
+from catsofa.data.percentages import in_percent
 from catsofa.scoring import crows_pairs, sofa, stereoset
 from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.intervals import FEW
+from catsofa.scoring.intervals import FEW, Array
 from catsofa.scoring.protocols import Protocol, Rule, Ties
 
 SHARE = 0.05
@@ -116,15 +119,27 @@ def of_associations(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(_unknown({row["test"]: (row["unknown"], sum(row["sizes"].values())) for row in rows}, "texts"))
 
 
+def of_pair_preferences(sides: Mapping[str, crows_pairs.Preferences]) -> tuple[str, ...]:
+    """The same of pairs, which every model scored."""
+    ties = {name: (int(of.tied.sum()), len(of.tied)) for name, of in sides.items()}
+    many = {name: of for name, of in ties.items() if _often(*of)}
+    tied = f"both sentences have equal scores in {_counted(many, 'pairs')}: no preference to compare"
+    unknown = {name: (_known(of.unknown), len(of.unknown)) for name, of in sides.items()}
+    return (*([tied] if many else []), *_unknown(unknown, "pairs"))
+
+
 def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
     """The warnings beside comparisons of preferences, item by item, for the scores of each name."""
     ties = {name: (int(of.ties[:, 0].sum()), len(of)) for name, of in sides.items()}
-    unknown = {
-        name: (None if any(map(isnan, of.unknown)) else int(of.unknown.sum()), len(of)) for name, of in sides.items()
-    }
+    unknown = {name: (_known(of.unknown), len(of)) for name, of in sides.items()}
     many = {name: of for name, of in ties.items() if _often(*of)}
     tied = f"stereotype and anti-stereotype have equal scores in {_counted(many, 'CATs')}: no preference to compare"
     return (*([tied] if many else []), *_unknown(unknown, "CATs"))
+
+
+def _known(unknown: Array) -> int | None:
+    """How many items have unknown tokens; None where nobody counted."""
+    return None if np.isnan(unknown).any() else int(unknown.sum())
 
 
 def _unknown(counts: Mapping[str, tuple[int | None, int]], what: str) -> list[str]:
@@ -164,7 +179,7 @@ def _counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
         counts = {name: of for name, of in counts.items() if name != BOTH}
     return _listed(
         [
-            f"{part:,} of {of:,} {what} ({100 * part / of:.0f} %{', ' if name else ''}{name})"
+            f"{part:,} of {of:,} {what} ({in_percent(part / of, 0)}{', ' if name else ''}{name})"
             for name, (part, of) in counts.items()
         ]
     )

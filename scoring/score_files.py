@@ -1,7 +1,7 @@
 """Per-item scores from files, and the reports made from them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -11,12 +11,12 @@ from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import self_check, sofa, sofa_rankings
+from catsofa.scoring import crows_pairs, pair_comparison, self_check, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
 from catsofa.scoring.dataset import read_named
 from catsofa.scoring.intervals import RESAMPLES
-from catsofa.scoring.protocols import named
+from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.robustness import robustness
 from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
@@ -156,7 +156,7 @@ def compare_on(
 ) -> ModelComparison | Agreement:
     """Compare models by their files of scores, or by runs, which know their data and must be of the same.
 
-    On CATs by paired changes; on probes, by the identities and stereotypes that their orders begin and end with.
+    On CATs and pairs by paired changes; on probes, by the identities and stereotypes at both ends of their orders.
     """
     places = [on] if on is not None else list(map(data_of, models))
     name, records = read_named(places[0])
@@ -183,13 +183,30 @@ def compare_on(
         if len(measured) < 2:
             raise ValueError("a comparison needs two models or more; found one")
         return Agreement(sofa_rankings.compare(measured), signature)
-    cats = list(cats_in(records, places[0]))
+    signature = replace(signature, resamples=RESAMPLES)
+    if isinstance(records[0], Pair):
+        return replace(_pairs_compared(records, dict(zip(called, models, strict=True)), chosen), signature=signature)
+    cats = list(cats_in(records, places[0], "CATs, CrowS-Pairs pairs or SoFa probes, which `compare` takes"))
     scored = {
         label: outcomes(cats, scores_of(path), ties=chosen.ties, rule=chosen.rule, unknown=unknown_in(path))
         for label, path in zip(called, models, strict=True)
     }
-    found = compare(scored, average=chosen.average, seed=chosen.seed)
-    return replace(found, signature=replace(signature, resamples=RESAMPLES))
+    return replace(compare(scored, average=chosen.average, seed=chosen.seed), signature=signature)
+
+
+def _pairs_compared(pairs: Sequence[Pair], models: Mapping[str, Path], protocol: Protocol) -> ModelComparison:
+    """Models by their scores of pairs, from files or runs."""
+    preferred = {
+        name: crows_pairs.preferences(
+            pairs,
+            crows_pairs.by_pair(read_scores(path)),
+            ties=protocol.ties,
+            rounding=protocol.rounding,
+            unknown=unknown_in(path),
+        )
+        for name, path in models.items()
+    }
+    return pair_comparison.compare(preferred, seed=protocol.seed)
 
 
 def cats_on(on: str | Path) -> Iterator[Cat]:
@@ -200,12 +217,12 @@ def cats_on(on: str | Path) -> Iterator[Cat]:
 def _named_cats(on: str | Path) -> tuple[str, list[Cat]]:
     """The CATs of a file or released set, and its name in a signature."""
     name, records = read_named(on)
-    return name, list(cats_in(records, on))
+    return name, list(cats_in(records, on, "CATs: `robustness` joins StereoSet's CATs with their paraphrases"))
 
 
-def cats_in(records: Iterable[Any], on: str | Path) -> Iterator[Cat]:
+def cats_in(records: Iterable[Any], on: str | Path, expected: str = "CATs") -> Iterator[Cat]:
     """The records, which must be CATs."""
     for record in records:
         if not isinstance(record, Cat):
-            raise BadInput(on, kind_name(type(record)), "CATs")
+            raise BadInput(on, kind_name(type(record)), expected)
         yield record

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.notebook import Tabular
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import Annotation
 from catsofa.validation.agreement_intervals import FEWEST, Limits, kappa_limits, share_limits
 from catsofa.validation.columns import Column
@@ -78,8 +79,8 @@ class Agreement(Tabular):
             return "everybody gave one and the same label: chance would agree as well, so kappa is undefined"
         if self.prevalence >= PREVALENT and self.fleiss_kappa < 1:
             return (
-                f"{self.prevalence:.0%} of the answers are one label, so chance alone would agree on "
-                f"{self.chance:.0%} and a few other answers make kappa low however well people agree "
+                f"{in_percent(self.prevalence, 0)} of the answers are one label, so chance alone would agree on "
+                f"{in_percent(self.chance, 0)} and a few other answers make kappa low however well people agree "
                 "(the prevalence paradox): read percent and unanimous"
             )
         return ""

@@ -8,6 +8,7 @@ from statistics import median
 
 import numpy as np
 
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.collected import Collected
@@ -179,7 +180,8 @@ def _reasons(person: Annotator, own: Sequence[Annotation], crowd: _Crowd) -> Ite
     if person.gold and not person.gold.passed:
         yield f"{person.gold.right} of {person.gold.answered} attention items right"
     if person.high < crowd.floor:
-        yield f"agrees with the others on {person.consensus:.0%} (95 % interval up to {person.high:.0%})"
+        share, high = in_percent(person.consensus, 0), in_percent(person.high, 0)
+        yield f"agrees with the others on {share} (95 % interval up to {high})"
     if person.seconds < limits.speed * crowd.pace:
         yield f"{person.seconds:.1f} s per item, where the crowd takes {crowd.pace:.1f} s"
     label, run = _longest(own) if person.longest_run else ("", 0)

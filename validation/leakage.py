@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from catsofa.data.near_duplicates import NEAR, Watch, content, near_duplicates_between
+from catsofa.data.percentages import in_percent
 from catsofa.validation.siblings import groups_of, term_of
 
 Shared = Literal["id", "near-duplicate", "term", "sibling"]
@@ -48,7 +49,7 @@ def _copies(first: Sequence[Any], second: Sequence[Any], near: float, watch: Wat
             shared="near-duplicate",
             item=item,
             other=other,
-            message=f"{similarity:.0%} the same as {other} in the other set",
+            message=f"{in_percent(similarity, 0)} the same as {other} in the other set",
         )
         for item, other, similarity in sorted(pairs)
         if item != other

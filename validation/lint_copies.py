@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from catsofa.data.near_duplicates import COMPARED, content, near_duplicates
+from catsofa.data.percentages import in_percent
 from catsofa.validation.leakage import leaks
 from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
 
@@ -13,7 +14,7 @@ def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
     texts = [content(record) for record in records]
     for pair in near_duplicates(texts):
         first, second = records[pair.first], records[pair.second]
-        message = f"{pair.similarity:.0%} the same as {first.id}"
+        message = f"{in_percent(pair.similarity, 0)} the same as {first.id}"
         yield Found(item=second.id, message=message, text=texts[pair.second])
     others = [record for record in given.against if isinstance(record, COMPARED)]
     for leak in leaks(records, others):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
 from catsofa.validation.lint_rule import WHOLE_SET, Corpus, Found, Given, Rule
 from catsofa.validation.siblings import domain_of, term_of
@@ -83,8 +84,8 @@ def unequal_sentiment(corpus: Corpus, given: Given) -> Iterator[Found]:
     differ = positive[positive[:, 0] != positive[:, 1]]
     p = float(binomtest(int(differ[:, 0].sum()), len(differ)).pvalue) if len(differ) else 1.0
     if p < CERTAIN:
-        shares = positive.mean(axis=0)
-        message = f"{shares[0]:.0%} of the stereotypes are positive, {shares[1]:.0%} of their opposites (p = {p:.2g})"
+        stereotypes, opposites = (in_percent(share, 0) for share in positive.mean(axis=0))
+        message = f"{stereotypes} of the stereotypes are positive, {opposites} of their opposites (p = {p:.2g})"
         yield Found(item=WHOLE_SET, message=message)
 
 

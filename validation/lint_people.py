@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import LABELS, Annotation, Cat, Pair
 from catsofa.validation.collected import CHOSEN, type_chosen
 from catsofa.validation.lint_rule import WHOLE_SET, Corpus, Found, Given, Rule
@@ -96,7 +97,9 @@ def who_judged(corpus: Corpus, given: Given) -> Iterator[Found]:
     writers = Counter(writer for record in corpus.records if (writer := _writer(record)))
     for writer, wrote in writers.most_common():
         if wrote > DOMINATES * writers.total() and len(writers) > 1:
-            message = f"{writer} wrote {wrote:,} of {writers.total():,} items ({wrote / writers.total():.0%})"
+            message = (
+                f"{writer} wrote {wrote:,} of {writers.total():,} items ({in_percent(wrote / writers.total(), 0)})"
+            )
             yield Found(item=WHOLE_SET, message=message)
 
 

@@ -1,6 +1,6 @@
 """Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.numbers import chance, percent
+from catsofa.cli.numbers import percent
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import (
     DATA,
@@ -22,12 +22,11 @@ from catsofa.cli.terminal import (
     progress,
     say,
     table,
-    warn,
 )
+from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
-    from catsofa.scoring.sofa_rankings import Agreement
 
 Baseline = Literal["ideal", "stereotyped", "random", "unigram", "sentiment"]
 
@@ -37,13 +36,6 @@ Out = Annotated[Path, typer.Option(help="The prediction file to write; score it 
 
 def register(app: typer.Typer) -> None:
     """Add this topic's commands."""
-    app.command(
-        epilog=examples(
-            "catsofa compare runs/gpt2 runs/gpt2-large",
-            "catsofa compare a.json b.json c.json --on dev.json --json",
-            "catsofa compare runs/gpt2-sofa runs/llama-sofa",
-        )
-    )(compare)
     app.command(
         epilog=examples(
             "catsofa baseline stereotyped --on dev.json --out stereotyped.json",
@@ -70,74 +62,6 @@ def register(app: typer.Typer) -> None:
             "catsofa power --on dev.json --predictions a.json --against b.json --json",
         )
     )(power)
-
-
-def compare(
-    models: Annotated[list[Path], typer.Argument(help="Runs, or files of scores; each is held against the first.")],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files: the CATs that the scores are of.")] = None,
-    protocol: Annotated[
-        str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
-    ] = "catsofa",
-    seed: Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")] = None,
-    json: Json = False,
-) -> None:
-    """Say whether models differ on the same CATs: paired changes with intervals, and p corrected for all of them.
-
-    On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
-    agree.
-    """
-    from catsofa.scoring.score_files import compare_on
-    from catsofa.scoring.sofa_rankings import Agreement
-
-    doing("comparing, by resampling")
-    found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
-    if json:
-        print_json(found.to_dict())
-        return
-    if isinstance(found, Agreement):
-        show_agreement(found)
-        return
-    say(f"{found.items:,} CATs ({found.coverage:.1%}), each model against {found.first}")
-    columns = ["measure", "first", "other", "change, 95 % interval", "p", "Holm's p"]
-    for model, disagreement in found.disagreement.items():
-        rows = [
-            [
-                d.measure,
-                percent(d.first, 2),
-                percent(d.other, 2),
-                percent(d.change.by),
-                chance(d.change.p),
-                chance(d.holm),
-            ]
-            for d in found.differences
-            if d.model == model
-        ]
-        table(model, columns, rows)
-        shares = {d.measure: d.decided for d in found.differences if d.model == model}
-        decided_by_both({name: shares[name] for name in ("lms", "ss")})
-        decided = f"{round(found.decided[model] * found.items):,} CATs that both decide"
-        say(f"preferences that differ: {percent(disagreement)} % of {decided}")
-    warn(found.warnings)
-    say(str(found.signature))
-
-
-def decided_by_both(shares: Mapping[str, float]) -> None:
-    """Print the share of the items on whose comparisons each change rests, where it is not all of them."""
-    if min(shares.values()) < 1:
-        rests = ", ".join(f"{measure} {share:.1%}" for measure, share in shares.items())
-        say(f"values and changes are over the comparisons that both sides decide, in items: {rests}")
-
-
-def show_agreement(found: "Agreement") -> None:
-    """Print how far models agree on probes."""
-    for row in found.rows:
-        one, other = row["models"]
-        say(f"{row['category']}: {one} and {other}")
-        for end, share in row["overlap"].items():
-            say(f"  {end}: {share:.0%} of the first {row['top']} in common")
-        for what, tau in row["kendall"].items():
-            say(f"  order of {what}: Kendall's tau {tau:.2f}")
-    say(str(found.signature))
 
 
 def baseline(
@@ -239,7 +163,7 @@ def controls(
         return
     for name in ("attribute_only", "target_swapped"):
         one = made[name]
-        say(f"{one['file']}: {one['kept']:,} CATs ({one['coverage']:.1%})")
+        say(f"{one['file']}: {one['kept']:,} CATs ({in_percent(one['coverage'])})")
         for reason, count in one["refused"].items():
             note(f"refused: {count:,} CATs: {reason}")
     if gap := made.get("frequency_gap"):

@@ -8,6 +8,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, progress, say
+from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from catsofa.scoring.next_sentence import NextSentence
@@ -85,7 +86,9 @@ def train(
     read = SentencePairs(pairs)
     done = train_head(models.load(model, device=device), read, out, recipe, save_every=save_every, watch=watch)
     for epoch in done.about["epochs"]:
-        say(f"epoch {epoch['epoch']}: {epoch['accuracy']:.1%} of {epoch['pairs']:,} held-out pairs", quiet=quiet)
+        say(
+            f"epoch {epoch['epoch']}: {in_percent(epoch['accuracy'])} of {epoch['pairs']:,} held-out pairs", quiet=quiet
+        )
     say(f"{out}: class {done.network.next_label} means that the second sentence follows", quiet=quiet)
 
 
@@ -107,8 +110,8 @@ def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, js
         found = {"accuracy": share, "low": low / 100, "high": high / 100, "pairs": len(known)}
         print_json(found | {"next_label": head.network.next_label, "separation": separated, "verdict": judged})
         return
-    say(f"{share:.1%} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
-    say(f"those that follow score above the others in {separated:.1%} of cases: {judged}")
+    say(f"{in_percent(share)} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
+    say(f"those that follow score above the others in {in_percent(separated)} of cases: {judged}")
 
 
 def score(

@@ -1,5 +1,6 @@
 """Numbers as the terminal prints them, where one may be undefined."""
 
+from collections.abc import Iterable
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,8 @@ if TYPE_CHECKING:
 
 UNDEFINED = "undefined"
 """A measure of nothing."""
+LEAST_P = 1e-4
+"""Below it a p is written by its magnitude."""
 
 
 def percent(found: "Interval | float", digits: int = 1) -> str:
@@ -17,5 +20,13 @@ def percent(found: "Interval | float", digits: int = 1) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value."""
-    return UNDEFINED if isnan(p) else f"{p:.4f}"
+    """A p-value; a small one by its magnitude, since no p is 0."""
+    if isnan(p):
+        return UNDEFINED
+    return f"{p:.4f}" if p >= LEAST_P else f"{p:.0e}"
+
+
+def adjusted(p_values: Iterable[float | None]) -> str:
+    """Over how many tests Holm's p is adjusted; a test without a p is none."""
+    tests = sum(p is not None and not isnan(p) for p in p_values)
+    return f"Holm's p: adjusted over {tests:,} test{'' if tests == 1 else 's'}"

@@ -6,6 +6,15 @@ import typer
 
 from catsofa.cli.terminal import Json, examples, print_json, say, table
 
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        "--protocol",
+        help="How to score, as `catsofa protocols list` names it; choices may follow: catsofa,pooling=mean.",
+    ),
+]
+Seed = Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.score import show
+from catsofa.cli.score_tables import show
 from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
+from catsofa.data.percentages import in_percent
 
 Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address, as http://127.0.0.1:8000/v1; else OPENAI_BASE_URL.")]
@@ -138,4 +139,5 @@ def choose(
         return
     show(found)
     how = found.results.to_dict()
-    say(f"by position: {how['by_position']:.1%} of the choices; unread: {how['unread']:,} of {how['comparisons']:,}")
+    by_position, unread = in_percent(how["by_position"]), f"{how['unread']:,} of {how['comparisons']:,}"
+    say(f"by position: {by_position} of the choices; unread: {unread}")

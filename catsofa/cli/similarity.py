@@ -10,6 +10,7 @@ from catsofa.cli.build import filters
 from catsofa.cli.data import local
 from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -150,10 +151,12 @@ def calibrate_similarity(
         return
     low, high = found.interval
     say(f"Spearman {found.spearman:.3f} [{low:.3f}, {high:.3f}] over {found.pairs:,} pairs")
+    asked = in_percent(precision, 0)
     if found.threshold is None:
-        say(f"no cosine is right in {precision:.0%} of the pairs above it; people call {found.same:,} pairs the same")
+        say(f"no cosine is right in {asked} of the pairs above it; people call {found.same:,} pairs the same")
     else:
-        say(f"from {found.threshold:.3f} on, {precision:.0%} are the same: {found.recall:.0%} of all {found.same:,}")
+        reached = in_percent(found.recall or 0.0, 0)
+        say(f"from {found.threshold:.3f} on, {asked} are the same: {reached} of all {found.same:,}")
 
 
 def _encoder(model: str, backend: Backend, dtype: Dtype, *, quiet: bool) -> "Encoder":

@@ -31,6 +31,10 @@ NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$|undefined$")
 """How a cell begins that is not broken over lines."""
 LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
 """A number with its limits."""
+SHORT = 8
+"""Letters to which a column of texts may shrink."""
+PARTED = re.compile(r"[\d,]+ of [\d,]+")
+"""A number with its denominator."""
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that would steer a terminal or turn the order of what is read: controls but tab and newline, marks and
 overrides of direction, separators of lines, and surrogates, which stand for bytes that are no UTF-8."""
@@ -138,18 +142,24 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
     PATIENCE.end()
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
-    drawn = Table(box=None, pad_edge=False)
     cells = [[Text(visible(_written(cell))) for cell in row] for row in rows]
-    if _width(columns, cells) > console.width:
-        # limits below their numbers, and names of columns on two lines
-        columns = [column.replace("_", "_\n") for column in columns]
-        cells = [[Text(c.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(c.plain) else c for c in r] for r in cells]
+    for parted in (PARTED, LIMITED):
+        if _width(columns, cells) > console.width:
+            # names of columns and denominators on two lines; if that is not enough, limits below their numbers
+            cells = [[Text(_broken(c.plain)) if parted.fullmatch(c.plain) else c for c in row] for row in cells]
+            columns = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
+    gap = 2 if _width(columns, cells) <= console.width else 1
+    drawn = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
+    least = gap * (len(columns) - 1)
     for place, column in enumerate(columns):
-        numbers = all(NUMBER.match(row[place].plain) for row in cells)
+        texts = [row[place].plain for row in cells]
+        numbers = all(map(NUMBER.match, texts))
         drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=numbers)
+        least += max(_widest(texts), _widest([column])) if numbers else min(SHORT, _widest([*texts, column]))
     for row in cells:
         drawn.add_row(*row)
     console.print(Text(visible(title), style="bold"), overflow="fold")
+    console.width = max(console.width, least)  # rather too wide than with a number that is cut
     console.print(drawn)
 
 
@@ -162,8 +172,31 @@ def _written(cell: object) -> str:
 
 def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:
     """The letters of a table's widest line, each column two apart."""
-    widest = [max(len(name), *(len(row[at].plain) for row in rows), 0) for at, name in enumerate(columns)]
+    widest = [_widest([name, *(row[at].plain for row in rows)]) for at, name in enumerate(columns)]
     return sum(widest) + 2 * (len(columns) - 1)
+
+
+def _widest(texts: Iterable[str]) -> int:
+    """The letters of the longest line of these texts."""
+    return max((len(line) for text in texts for line in text.splitlines()), default=0)
+
+
+def _broken(cell: str) -> str:
+    """A number with its denominator or its limits on the line below."""
+    return " of\n".join(cell.split(" of ")) if " of " in cell else cell.replace(" ", "\n", 1)
+
+
+def _heading(name: str, cells: Sequence[str]) -> str:
+    """The name of a column on lines that are no longer than its cells, where its words allow it."""
+    words = name.replace("\n", " ").replace("_", "_ ").split()
+    lines: list[str] = []
+    for word in words:
+        joined = f"{lines[-1]}{'' if lines[-1].endswith('_') else ' '}{word}" if lines else word
+        if lines and len(joined) <= _widest(cells):
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    return "\n".join(lines)
 
 
 def doing(what: str) -> None:

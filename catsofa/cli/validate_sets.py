@@ -8,6 +8,7 @@ import typer
 
 from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from catsofa.data.near_duplicates import Watch
@@ -183,7 +184,7 @@ def _say_stats(report: dict[str, Any]) -> None:
         table(
             "Sentiment",
             ["", "positive", "negative", "texts"],
-            [[side, f"{s['positive']:.1%}", f"{s['negative']:.1%}", s["texts"]] for side, s in shares.items()],
+            [[side, in_percent(s["positive"]), in_percent(s["negative"]), s["texts"]] for side, s in shares.items()],
         )
     for domain, words in report.get("keywords", {}).items():
         say(f"keywords of {domain}: {', '.join(word['word'] for word in words)}")
@@ -218,7 +219,7 @@ def split(
 def _say_split(report: dict[str, Any]) -> None:
     """The sizes of the two sets for people."""
     rows = [
-        [domain, part["dev"]["items"], part["test"]["items"], f"{part['share']:.1%}"]
+        [domain, part["dev"]["items"], part["test"]["items"], in_percent(part["share"])]
         for domain, part in [*report["domains"].items(), ("all", report)]
     ]
     table("Split", ["domain", "dev", "test", "share"], rows)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from catsofa import cli
 from catsofa.cli import app, terminal
-from catsofa.cli.score import _cell
+from catsofa.cli.score_tables import _cell
 
 
 @cache

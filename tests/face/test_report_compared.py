@@ -80,7 +80,7 @@ def test_one_flip_of_four_is_a_quarter(rephrased: tuple[Path, Path]) -> None:
     (row,) = table(found, "-flips").rows
     assert isinstance(row[2], Number)
     assert row[2].value == 25
-    assert row[3] == "4 (100% of originals)"
+    assert row[3] == "4 (100 % of originals)"
     changes = {row[2]: row[5] for row in table(found, "-changes").rows}
     assert isinstance(changes["ss"], Number)
     assert changes["ss"].value == -25

@@ -7,7 +7,7 @@ import pytest
 from small_cats import cat
 from test_report import association, cats, pairs, probes, run
 
-from catsofa.cli.score import show
+from catsofa.cli.score_tables import show
 from catsofa.data.records import Score
 from catsofa.report import document
 from catsofa.report_formats import FORMATS, WRITE

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from completions_server import Behaviour, Served, serving
 
-from catsofa.cli.score import show
+from catsofa.cli.score_tables import show
 from catsofa.data import jsonl
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput

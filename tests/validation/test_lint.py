@@ -290,7 +290,7 @@ def test_l19_hears_the_judges() -> None:
 def test_l20_finds_copies_and_leaks() -> None:
     """Nearly the same item in the set; and in another split the item, its target, or a sibling of it."""
     cats = [a_cat(id="one"), a_cat("The zorb was BLANK", id="two"), a_cat("A florin sang BLANK songs.", id="three")]
-    assert messages("L20", *cats) == ["100% the same as one"]
+    assert messages("L20", *cats) == ["100 % the same as one"]
     says = messages(
         "L20",
         a_cat("Norway is BLANK.", target="Norway"),
@@ -306,7 +306,7 @@ def test_l21_looks_at_who_judged_and_wrote() -> None:
     own = a_pair("a", "b", votes=said("one", "invented"), extra={"anon_writer": "person 0"})
     assert messages("L21", own) == ["its writer person 0 judged it too"]
     many = [a_pair(f"a {n}", "b", id=str(n), extra={"anon_writer": f"w{max(0, n - 2)}"}) for n in range(20)]
-    assert messages("L21", *many) == ["w0 wrote 3 of 20 items (15%)"]
+    assert messages("L21", *many) == ["w0 wrote 3 of 20 items (15 %)"]
 
 
 def test_l23_reads_the_parts_of_a_probe() -> None:

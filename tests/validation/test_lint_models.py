@@ -128,7 +128,7 @@ def test_l18_compares_moods() -> None:
     """Of 12 stereotypes none is positive, all 12 opposites are: p = 2 / 2^12; six each way is no difference."""
     pairs = [a_pair(f"Zorbs are bad {n}.", f"Zorbs are good {n}.", id=str(n)) for n in range(12)]
     said = messages("L18", *pairs, sentiment=lambda texts: ["good" in text for text in texts])
-    assert said == ["0% of the stereotypes are positive, 100% of their opposites (p = 0.00049)"]
+    assert said == ["0 % of the stereotypes are positive, 100 % of their opposites (p = 0.00049)"]
     assert not messages("L18", *pairs, sentiment=lambda texts: [True] * len(texts))
     assert not messages("L18", *pairs, sentiment=lambda texts: [n % 4 in (0, 3) for n in range(len(texts))])
 

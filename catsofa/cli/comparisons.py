@@ -1,0 +1,178 @@
+"""Commands that compare: models with one another, and originals with their paraphrases."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.numbers import adjusted, chance, percent
+from catsofa.cli.protocols import ProtocolName, Seed
+from catsofa.cli.terminal import DATA, Json, doing, examples, note, print_json, progress, say, table, warn
+from catsofa.data.percentages import in_percent
+
+if TYPE_CHECKING:
+    from catsofa.scoring.comparison import ModelComparison
+    from catsofa.scoring.robustness import Comparison
+    from catsofa.scoring.sofa_rankings import Agreement
+
+MOST = 5
+"""Target terms named for people."""
+CHANGE = "change [95 %]"
+"""Heading of a change with its interval."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's commands."""
+    app.command(
+        epilog=examples(
+            "catsofa compare runs/gpt2 runs/gpt2-large",
+            "catsofa compare a.json b.json c.json --on dev.json --json",
+            "catsofa compare runs/gpt2-sofa runs/llama-sofa",
+        )
+    )(compare)
+    app.command(
+        epilog=examples(
+            "catsofa robustness --original runs/gpt2 --paraphrase runs/gpt2-paraphrased",
+            "catsofa robustness --original a.json --paraphrase b.json --on dev.json --on paraphrases.json",
+            "catsofa robustness --original a.json --paraphrase b.json --paraphrase c.json --on dev.json --json",
+        )
+    )(robustness)
+
+
+def compare(
+    models: Annotated[list[Path], typer.Argument(help="Runs, or files of scores; each is held against the first.")],
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files: the CATs or pairs that were scored.")] = None,
+    protocol: Annotated[
+        str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
+    ] = "catsofa",
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Say whether models differ on the same CATs or pairs: paired changes with intervals, and p adjusted by Holm.
+
+    On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
+    agree.
+    """
+    from catsofa.scoring.score_files import compare_on
+    from catsofa.scoring.sofa_rankings import Agreement
+
+    doing("comparing, by resampling")
+    found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    if json:
+        print_json(found.to_dict())
+    elif isinstance(found, Agreement):
+        show_agreement(found)
+    else:
+        show_models(found)
+
+
+def show_models(found: "ModelComparison") -> None:
+    """Print how the first model differs from each other one."""
+    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) scored by every model"
+    say(f"{of}; each model against {found.first}")
+    columns = ["measure", "first", "other", CHANGE, "p", "Holm's p"]
+    for model, disagreement in found.disagreement.items():
+        rows = [d for d in found.differences if d.model == model]
+        cells = [[d.measure, percent(d.first, 2), percent(d.other, 2), percent(d.change.by)] for d in rows]
+        table(model, columns, [[*c, chance(d.change.p), chance(d.holm)] for c, d in zip(cells, rows, strict=True)])
+        decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"})
+        decided = f"{round(found.decided[model] * found.items):,} {found.kind} that both decide"
+        say(f"preferences that differ: {percent(disagreement)} % of {decided}")
+    say(adjusted(d.holm for d in found.differences))
+    warn(found.warnings)
+    say(str(found.signature))
+
+
+def decided_by_both(shares: Mapping[str, float]) -> None:
+    """Print the share of the items on whose comparisons each change rests, where it is not all of them."""
+    if min(shares.values()) < 1:
+        rests = ", ".join(f"{measure} {in_percent(share)}" for measure, share in shares.items())
+        say(f"values and changes are over the comparisons that both sides decide, in items: {rests}")
+
+
+def show_agreement(found: "Agreement") -> None:
+    """Print how far models agree on probes."""
+    for row in found.rows:
+        one, other = row["models"]
+        say(f"{row['category']}: {one} and {other}")
+        for end, share in row["overlap"].items():
+            say(f"  {end}: {in_percent(share, 0)} of the first {row['top']} in common")
+        for what, tau in row["kendall"].items():
+            say(f"  order of {what}: Kendall's tau {tau:.2f}")
+    say(str(found.signature))
+
+
+def robustness(
+    original: Annotated[
+        list[Path], typer.Option(help="A run on the original CATs, or a file of scores; again for another model.")
+    ],
+    paraphrase: Annotated[
+        list[Path], typer.Option(help="A run on paraphrases, or a file of scores; again for another set of them.")
+    ],
+    on: Annotated[
+        list[str] | None,
+        typer.Option(metavar=DATA, help="For files: the original CATs, then those of each set of paraphrases."),
+    ] = None,
+    protocol: ProtocolName = "catsofa",
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Say what rephrasing CATs changes: lms, ss and icat, the preferences that flip, and the ranks of several models.
+
+    p is adjusted by Holm over every change of the call.
+    """
+    from catsofa.scoring.score_files import robustness_on
+
+    found = robustness_on(
+        original,
+        paraphrase,
+        [local(data) for data in on or ()],
+        protocol=protocol,
+        seed=seed,
+        watch=lambda paths: progress(paths, "compared", quiet=json),
+    )
+    if json:
+        print_json(found.to_dict())
+        return
+    for one, holm in zip(found.compared, found.holm, strict=True):
+        say(one.title)
+        show_comparison(one.comparison, holm)
+    say(adjusted(p for holm in found.holm for p in holm.values()))
+    rephrasings = dict(sorted((one.rephrasing, one.data[1]) for one in found.compared))
+    for rephrasing, ranks in zip(rephrasings.values(), found.ranks, strict=False):
+        say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on {rephrasing}: {' > '.join(ranks.paraphrase)}")
+        say(f"Kendall's tau {ranks.kendall:.2f}")
+    warn(found.warnings)
+    say(str(found.signature))
+
+
+def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
+    """Print what one rephrasing changes, with each p as it is and adjusted."""
+    rows = [
+        [
+            name,
+            *(percent(getattr(side, name).value, 2) for side in (found.original, found.paraphrase)),
+            percent(change.by),
+            chance(change.p),
+            chance(holm[name]),
+        ]
+        for name, change in found.changes.items()
+    ]
+    title = f"{found.items:,} items compared, {in_percent(found.coverage)} of the originals"
+    table(title, ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], rows)
+    decided_by_both({"lms": found.original.lms_coverage, "ss": found.original.ss_coverage})
+    decided = round(found.flips_coverage * found.items)
+    say(f"preferences that flip, in percent of {decided:,} items decided in both: {percent(found.flips)}")
+    sides = {"originals": found.original, "paraphrases": found.paraphrase}
+    say("; ".join(f"{name}: {of.ties:,} ties{_unknown(of.unknown)}" for name, of in sides.items()))
+    most = [f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST] if row.rate.value]
+    say(f"most flipping terms: {', '.join(most) or 'none'}")
+    for reason, count in found.refused.items():
+        note(f"refused: {count:,} paraphrases: {reason}")
+
+
+def _unknown(count: int | None) -> str:
+    """How many items have unknown tokens, where they were counted."""
+    return "" if count is None else f", {count:,} with unknown tokens"

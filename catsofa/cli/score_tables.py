@@ -1,0 +1,125 @@
+"""Prints the report of one model: its tables, what the numbers rest on, warnings and the signature."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from math import floor, isnan, log10
+from typing import TYPE_CHECKING, Any
+
+from catsofa.cli.numbers import UNDEFINED, adjusted, chance
+from catsofa.cli.terminal import note, say, table, warn
+from catsofa.data.percentages import decimals, in_percent
+
+if TYPE_CHECKING:
+    from catsofa.scoring.results import Report
+    from catsofa.scoring.sofa import Results as Probes
+
+TEN = 10
+"""From here on one decimal is enough."""
+COVERAGES = ("coverage", "lms_coverage", "ss_coverage")
+TIES = ("ties", "ties_unrelated", "ties_all")
+UNKNOWN = ("unknown", "unknown_identities")
+RESTS = {"coverage": COVERAGES, "ties": TIES, "unknown tokens": UNKNOWN}
+"""Parts of the second table to their columns, which are called as in JSON."""
+UNSHOWN = ("scored", "ss_terms")
+HEADS = {"holm": "Holm's p"}
+"""Columns whose heading is not their name."""
+PARTLY = {"items": "scored", "pairs": "pairs that count"}
+"""Counts of all items to the heading of `2,089 of 2,090`, where not all of them make the number."""
+WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown tokens"}
+"""What is said once where it holds for every set."""
+
+
+def show(found: "Report") -> None:
+    """Print a report for people: the sets, the terms, what is unscored, and the signature."""
+    for task, rows in groupby(found.rows(), key=lambda row: str(row.get("task", "pairs"))):
+        _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
+    if found.terms:
+        _rows("target terms: value, Wilson's interval", found.terms)
+    warn(found.warnings)
+    for reason, count in found.unscored.items():
+        note(f"unscored: {count:,} texts: {reason}")
+    if found.strangers:
+        note(f"{found.strangers:,} scores are of texts that are not in the data")
+    if found.precision:
+        note(_precision(found.precision))
+    say(str(found.signature))
+
+
+def show_ends(found: "Probes") -> None:
+    """Print the identities and stereotypes at either end of each category's orders."""
+    from catsofa.scoring.sofa_rankings import ends
+
+    for category in found.categories:
+        for end, names in ends(found, category).items():
+            say(f"{category}, {end}: {', '.join(names)}")
+
+
+def _precision(found: Mapping[str, Any]) -> str:
+    """What half precision may have decided, in a sentence."""
+    if not found["checked"]:
+        return f"{found['dtype']}: its error was not measured: {found['reason']}"
+    what = "differences" if "preferences" in found else "scores"
+    said = f"{found['dtype']}: {what} are off by up to {found['error']:.4f} ({found['checked']} checked in float32)"
+    if "preferences" not in found:
+        return said
+    return f"{said}; {found['within']:,} of {found['preferences']:,} preferences lie within that and could flip"
+
+
+def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print flat rows, each measure with its limits in one cell; what they rest on below, where they are not whole."""
+    counts = [name for names in RESTS.values() for name in names if name in rows[0]]
+    kept = [name for name in counts if not all(_is_whole(row, name) for row in rows)]
+    said = [] if kept else [text for name, text in WHOLE.items() if any(row.get(name) is not None for row in rows)]
+    unshown = ("task", *UNSHOWN, *counts)
+    columns = [name for name in rows[0] if name not in unshown and not name.endswith(("_low", "_high"))]
+    apart = {n: head for n, head in PARTLY.items() if n in columns and any(_counted(row, n) < row[n] for row in rows)}
+    heads = [apart.get(name, HEADS.get(name, name)) for name in columns]
+    shown = [[f"{_counted(row, n):,} of {row[n]:,}" if n in apart else _cell(row, n) for n in columns] for row in rows]
+    table("; ".join([title, *([", ".join(said)] if said else [])]), heads, shown)
+    if kept:
+        parts = [part for part, names in RESTS.items() if set(names) & set(kept)]
+        cells = [[row[columns[0]], *(_count(row, name) for name in kept)] for row in rows]
+        table(" and ".join([", ".join(parts[:-1])] * bool(parts[1:]) + parts[-1:]), [columns[0], *kept], cells)
+    if "holm" in columns:
+        say(adjusted(row["holm"] for row in rows))
+
+
+def _counted(row: Mapping[str, Any], name: str) -> int:
+    """How many items of a set a denominator counts."""
+    whole: int = row[name]
+    known: int = row.get("scored", round((row.get("coverage") or 0) * whole))
+    return known
+
+
+def _is_whole(row: Mapping[str, Any], name: str) -> bool:
+    """Whether all of a set is covered, or none of it ties or is unknown."""
+    return row.get(name) in (None, 1 if name in COVERAGES else 0)
+
+
+def _count(row: Mapping[str, Any], name: str) -> str:
+    """A coverage in percent, or a count; a dash where nobody counted."""
+    value = row.get(name)
+    if value is None or value != value:
+        return "–"
+    return in_percent(value) if name in COVERAGES else f"{value:,}"
+
+
+def _cell(row: Mapping[str, Any], name: str) -> object:
+    """A value, with its limits where it has some."""
+    value = row[name]
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return UNDEFINED if row.get("ties") or "position" in row else "unscored"
+    if name in ("p", "holm"):
+        return chance(value)
+    if f"{name}_low" not in row:
+        return f"{value:.{decimals(value, _digits(abs(value)))}f}" if isinstance(value, float) else value
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    digits = decimals(value, _digits(max(abs(value), 0 if isnan(high) else abs(high))))
+    return f"{value:.{digits}f}" if isnan(low) else f"{value:.{digits}f} {low:.{digits}f}–{high:.{digits}f}"
+
+
+def _digits(size: float) -> int:
+    """Decimals for a number of this size: three digits of a small one, since a SoFa score may be 0.0213."""
+    if size >= TEN:
+        return 1
+    return 2 if size >= 1 or not size else min(6, 2 - floor(log10(size)))

@@ -1,0 +1,23 @@
+from math import nan
+
+import pytest
+
+from catsofa.data.percentages import decimals, in_percent
+
+
+@pytest.mark.parametrize("whole", [1, 3, 200, 2090, 4229, 1_000_003])
+@pytest.mark.parametrize("digits", [0, 1, 2])
+def test_only_all_is_100_percent_and_only_none_is_0_percent(whole: int, digits: int) -> None:
+    """One missing of a million items is not rounded away, nor is one of a million found."""
+    for part in {0, 1, whole - 1, whole}:
+        number = float(in_percent(part / whole, digits).removesuffix(" %"))
+        assert (number == 100) == (part == whole)
+        assert (number == 0) == (part == 0)
+        assert number == pytest.approx(100 * part / whole, abs=0.5 * 10**-digits)
+
+
+def test_a_percentage_has_the_decimals_that_it_needs() -> None:
+    """2,089 of 2,090 is 99.95 %; the rounding error of a sum is no share; a value that is no number is left alone."""
+    assert in_percent(2089 / 2090) == "99.95 %"
+    assert in_percent(0.3333) == "33.3 %"
+    assert decimals(100 - 1e-13) == decimals(1e-13) == decimals(nan) == 1

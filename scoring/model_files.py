@@ -13,10 +13,26 @@ from pathlib import Path
 from catsofa.data import extras, json_files
 from catsofa.data.checksums import sha256_of
 
-WEIGHED = {".json", ".safetensors", ".bin", ".model", ".py"}
-"""Endings of the files that decide a score; notes, licences, logs and optimiser states do not."""
+LEFT_OUT = {
+    "notes": {"", ".cff", ".html", ".ipynb", ".log", ".md", ".pdf", ".rst", ".sh", ".txt", ".yaml", ".yml"},
+    "data": {".csv", ".jsonl", ".parquet", ".tsv"},
+    "images": {".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mp4", ".png", ".svg", ".webp"},
+    "checksums": {".asc", ".md5", ".sha256", ".sig"},
+    "archives": {".7z", ".gz", ".tar", ".tgz", ".xz", ".zip", ".zst"},
+    "states of a training": {".ckpt", ".pt", ".pth"},
+    "weights for other programs": {
+        ".data", ".gguf", ".ggml", ".h5", ".keras", ".mlmodel", ".msgpack", ".npz", ".onnx", ".onnx_data", ".ot",
+        ".pb", ".tflite",
+    },
+    "copies and caches": {".bak", ".incomplete", ".lock", ".orig", ".part", ".pyc", ".swp", ".tmp"},
+}  # fmt: skip
+"""Endings of the files that no score depends on; every other file of a model's folder enters its hash."""
+TRAINING = {"optimizer", "scheduler", "scaler", "rng_state"}
+"""Names of a training's states in any format."""
 TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
 """The text files that tokenizers of transformers read; no other text file decides a score."""
+PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
+"""Weights that are not loaded where `model*.safetensors` lies beside them."""
 MODULES = "modules.json"
 TIMEOUT = 4.0
 """Seconds the hub has to answer before we look in the cache alone."""
@@ -52,11 +68,26 @@ class Source:
 def digest_of(folder: Path) -> str:
     """The SHA-256 over the files of a model's folder that decide its numbers, and of the modules that it names."""
     parts = (folder, *_modules(folder))
-    files = [
-        p for part in parts for p in sorted(part.iterdir()) if p.is_file() and (p.suffix in WEIGHED or p.name in TEXTS)
-    ]
+    files = [file for part in parts for file in _files_of(part)]
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return _digest(folder, stamps)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The files of a folder that decide what a model computes or how text becomes tokens."""
+    files = sorted(file for file in folder.iterdir() if file.is_file() and _decides(file))
+    if any(file.match("model*.safetensors") for file in files):
+        return [file for file in files if not PICKLED.fullmatch(file.name)]
+    return files
+
+
+def _decides(file: Path) -> bool:
+    """Whether a score can depend on a file: on all but notes, hidden files, training states and other formats."""
+    if file.name in TEXTS:
+        return True
+    is_state = file.stem in TRAINING or "tfevents" in file.name
+    left_out = any(file.suffix.lower() in endings for endings in LEFT_OUT.values())
+    return not (file.name.startswith(".") or file.name.endswith("~") or is_state or left_out)
 
 
 @lru_cache

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +76,50 @@ def test_the_order_of_candidates_changes_the_hash() -> None:
     assert content_of([replace(a_cat(), candidates=a_cat().candidates[::-1])]) != content_of([a_cat()])
 
 
-def test_notes_do_not_change_the_hash_of_a_model(tiny: Tiny, tmp_path: Path) -> None:
-    """A licence is no part of a model; the vocabulary and the merges of its tokenizer are."""
+READ_BY_TOKENIZERS = (
+    "vocab.txt", "merges.txt", "dict.txt", "bpe.codes", "source.spm", "target.spm", "prophetnet.tokenizer",
+    "qwen.tiktoken", "spiece.model", "vocab.json", "emoji.json", "chat_template.jinja", "tokenization_zorb.py",
+)  # fmt: skip
+"""Names by which tokenizers of transformers find their files, and templates and code."""
+NOT_READ = (
+    "LICENSE", "LICENSE.txt", "requirements.txt", "README.md", ".gitattributes", "logo.PNG", "optimizer.pt",
+    "optimizer.bin", "optimizer.safetensors", "scheduler.pt", "rng_state.pth", "events.out.tfevents.1", "tf_model.h5",
+    "flax_model.msgpack", "model.onnx", "model.gguf", "pytorch_model.bin", "pytorch_model-00001-of-00002.bin",
+    "pytorch_model.bin.index.json", "model.safetensors.sha256", "config.json~",
+)  # fmt: skip
+"""Notes, states of a training, and weights of other formats than the safetensors beside them."""
+
+
+def test_every_file_that_decides_a_score_enters_the_hash_of_a_model(tiny: Tiny, tmp_path: Path) -> None:
+    """A byte more in any file of a tokenizer gives another hash; notes and weights that are not loaded do not."""
     model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
     before = digest_of(model)
-    for name in ("LICENSE.txt", "requirements.txt", "README.md"):
+    for name in NOT_READ:
         (model / name).write_text("zorb")
-    assert digest_of(model) == before
-    for name in ("vocab.txt", "merges.txt"):
-        (model / name).write_text("zorb blicket")
-        assert digest_of(model) != before
-        before = digest_of(model)
+        assert digest_of(model) == before, name
+    for name in READ_BY_TOKENIZERS:
+        for text in ("zorb", "zorbs"):
+            (model / name).write_text(text)
+            assert digest_of(model) != before, name
+            before = digest_of(model)
+
+
+def test_weights_enter_the_hash_in_the_format_that_is_loaded(tmp_path: Path) -> None:
+    """Without safetensors, pickled weights are the model."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"zorb")
+    before = digest_of(tmp_path)
+    (tmp_path / "pytorch_model.bin").write_bytes(b"quib")
+    assert digest_of(tmp_path) != before
+
+
+def test_the_hash_of_an_ordinary_model_is_that_of_earlier_versions(tmp_path: Path) -> None:
+    """By hand: SHA-256 of a line for each file, its name and its SHA-256, in the order of the names."""
+    contents = {"config.json": "{}", "merges.txt": "z o", "model.safetensors": "w", "tokenizer.json": "{}"}
+    lines = (f"{name} {sha256(text.encode()).hexdigest()}\n" for name, text in contents.items())
+    for name, text in {**contents, "README.md": "notes", "training.log": "x"}.items():
+        (tmp_path / name).write_text(text)
+    assert digest_of(tmp_path) == f"sha256:{sha256(''.join(lines).encode()).hexdigest()}"
 
 
 def test_a_file_is_hashed_again_only_after_it_changed(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from catsofa import figures
 from catsofa.report_document import Cell, Figure, Number, Section, Table
 from catsofa.scoring.intervals import Measure, intervals, ratio
 from catsofa.validation.agreement import STATISTICS
+from catsofa.validation.agreement_intervals import FEWEST
 from catsofa.validation.collected import Collected
 from catsofa.validation.confirmed import confirm
 from catsofa.validation.judgements import answers
@@ -172,6 +173,7 @@ def _incomplete(judged: Mapping[str, Any]) -> str:
 def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
     """Every target term, those most agreed on first."""
     wanted = ("percent", "fleiss_kappa", "unanimous")
+    short = any("withheld" in part for part in terms.values())
     ranked = sorted(terms.items(), key=lambda term: (-_or_zero(term[1]["percent"]), term[0]))
     return Table(
         name=name,
@@ -179,6 +181,7 @@ def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
         columns=("term", "observed", "kappa", "unanimous", "items"),
         rows=tuple((term, *statistics(part, wanted), part["items"]) for term, part in ranked),
         signatures=(line,),
+        notes=(f"No interval for terms of fewer than {FEWEST} items, or CATs.",) if short else (),
         offensive=True,
     )
 

@@ -239,7 +239,8 @@ def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
         ends = part["intervals"][key]
         if part[key] != part[key]:
             return "–"
-        return f"{_number(part[key])} {_number(ends['low'])}–{_number(ends['high'])}"
+        limits = f"{_number(ends['low'])}–{_number(ends['high'])}" if ends["low"] == ends["low"] else "–"
+        return f"{_number(part[key])} {limits}"
 
     items, judged = part["items"], part["judged"]
     return [

@@ -88,6 +88,9 @@ def test_a_study_shows_what_people_agree_on_and_never_who_they_are(tmp_path: Pat
     assert [row[:2] for row in tables(found)["people-spread"].rows] == [("5 of 5", 11), ("4 of 5", 1)]
     assert tables(found)["people-terms"].rows[0][0] == "baker"
     assert ("CATs", "confirmed", 4) in tables(found)["people-votes"].rows
+    for name in ("people-agreement", "people-terms"):
+        assert any("fewer than 30" in said for said in tables(found)[name].notes)
+    assert "fewer than 30" in WRITE["html"](found)
     for form in FORMATS:
         text = WRITE[form](found)
         assert not [word for word in ("person 0", "hush", "somebody@", "opensesame") if word in text]

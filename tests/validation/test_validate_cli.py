@@ -80,6 +80,17 @@ def test_agreement_answers_exactly_so(annotations: Path) -> None:
     assert found["by"]["annotator"]["eve"]["percent"] == pytest.approx((1 / 4 + 0) / 2)
 
 
+def test_few_items_have_no_interval_and_the_output_says_why(annotations: Path) -> None:
+    """Two items: null limits with the reason in JSON; no limits and the same reason in the terminal."""
+    found = answer("agreement", "--in", str(annotations))
+    assert found["intervals"]["percent"] == {"low": None, "high": None}
+    for part in (found, found["by"]["domain"]["d"]):
+        assert "fewer than 30" in part["withheld"]
+    shown = run_catsofa("validate", "agreement", "--in", str(annotations))
+    assert found["withheld"] in " ".join((shown.stdout + shown.stderr).split())
+    assert shown.stdout.count("0.300 –") == 2
+
+
 def test_annotators_answer_by_name(annotations: Path) -> None:
     """Everybody by name, and what leaving out those below a limit would change: here all, so nothing is decided."""
     found = answer("annotators", "--in", str(annotations), "--consensus", "0.99")

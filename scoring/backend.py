@@ -119,9 +119,9 @@ class Backend:
         def attempt() -> Attempt[Numbers] | None:
             answers, strains = self._working(lengths, forward, waste)
             own = np.array(lengths)
-            return Attempt(
-                answers, range(len(lengths)), strains, own, {"longest row": own + self_check.padding(strains)}
-            )
+            beside = {"longest row": own + self_check.padding(strains)}
+            together = self_check.together(strains)
+            return Attempt(answers, range(len(lengths)), strains, own, beside, together, sum(lengths))
 
         def step() -> str:
             return PADDING if waste and self.uses(PADDING) else TOGETHER

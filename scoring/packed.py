@@ -61,14 +61,16 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
     widest = strains[:, 0] + self_check.padding(strains)
     lengths = np.array([len(question.ids) - 1 for question in questions])
     beside = {"deepest node": deepest[row_of], "widest row": widest[row_of]}
-    return Attempt(answers, *_strained(questions, rows, strains), lengths, beside)
+    together = self_check.together(strains)[row_of]
+    forwarded = sum(len(tree.ids) for tree in rows)
+    return Attempt(answers, *_strained(questions, rows, strains), lengths, beside, together, forwarded)
 
 
 def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
     """The last question of each row and the longest one of all, with how far their rows strain them.
 
-    By the width of its row, rows together and before it, its padding, the length of the question, and the nodes of
-    others between its own.
+    By the width of its row, rows together, before and after it, its padding, the length of the question, and the nodes
+    of others between its own.
     """
     longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
     places, own = [longest], [[len(questions[longest].ids), 0]]
@@ -78,7 +80,7 @@ def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: 
         between = (len(tree.ids) - 1 - path).sum() - len(path) * (len(path) - 1) // 2
         places.append(number)
         own.append([len(questions[number].ids), int(between)])
-    of_rows = np.column_stack([strains[:, [0, 2, 3]], self_check.padding(strains)])
+    of_rows = np.column_stack([strains[:, [0, 2, 3, 4]], self_check.padding(strains)])
     return places, np.hstack([np.pad(of_rows, ((1, 0), (0, 0))), own])
 
 

@@ -39,6 +39,10 @@ IRREPRODUCIBLE = (
     "the model gives one text different numbers in two equal calls, so none of its scores can be trusted; "
     "look for randomness in its code"
 )
+SHARE = 0.01
+"""Of the forwarded tokens, those that are forwarded again in texts drawn at random."""
+ROWS = 64
+"""A text alone costs at least a batch's tokens divided by this."""
 CLASSES = 4
 """A model that pools or convolves by steps treats a row by the remainder of its length."""
 
@@ -60,6 +64,10 @@ class Attempt(Generic[Numbers]):
     """The positions of each answer's own text."""
     beside: Mapping[str, Positions]
     """By measure, the most positions in the batch of each answer."""
+    together: Positions
+    """The rows in the batch of each answer."""
+    forwarded: int
+    """Tokens that went through the network."""
 
 
 @dataclass(slots=True)
@@ -76,9 +84,19 @@ class Batching:
     A text with fewer positions was checked in a batch with at least as many.
     """
 
+    allowance: float = 0.0
+    """Tokens that may still be forwarded again in texts drawn at random."""
+    accepted: int = 0
+    """Texts whose numbers were accepted."""
+    late: int = 0
+    """Of these, those accepted before a text drawn at random showed that a part changes numbers."""
+
     def add(self, other: Mapping[str, Any]) -> None:
         """Take over the findings of another process."""
         self.left_out |= other["left_out"]
+        self.allowance = other.get("allowance", 0.0)
+        self.accepted = max(self.accepted, other.get("accepted", 0))
+        self.late = max(self.late, other.get("late", 0))
         for way, most in other["reach"].items():
             self.reach[way] = [max(pair) for pair in zip(most, self.reach.get(way, most), strict=True)]
         for way, limits in other["crossed"].items():
@@ -86,14 +104,31 @@ class Batching:
 
     def beyond(self, way: str, strains: Strains) -> list[int]:
         """The lines that are strained more than any checked before: for each measure, the most strained one."""
-        reach = self.reach.get(way, [0] * strains.shape[1])
+        reach = self._reached(way, strains)
         peaks = strains.argmax(0)
         return sorted({int(at) for at, most, before in zip(peaks, strains.max(0), reach, strict=True) if most > before})
 
     def cover(self, way: str, strains: Strains) -> None:
         """Note that these lines were checked."""
-        reach = self.reach.get(way, [0] * strains.shape[1])
+        reach = self._reached(way, strains)
         self.reach[way] = [max(int(most), before) for most, before in zip(strains.max(0), reach, strict=True)]
+
+    def _reached(self, way: str, strains: Strains) -> list[int]:
+        """The largest strains checked; 0 for all where a run of an earlier version counted other measures."""
+        reach = self.reach.get(way, ())
+        return list(reach) if len(reach) == strains.shape[1] else [0] * strains.shape[1]
+
+    def draw(self, made: Attempt[Any], least: int) -> list[int]:
+        """Texts drawn at random, as many as the allowance pays for; each size of a batch is as likely as each text."""
+        self.allowance += SHARE * made.forwarded
+        costs = np.maximum(made.lengths, least)
+        sizes, which = np.unique(made.together, return_inverse=True)
+        shares = 0.5 / len(costs) + 0.5 / len(sizes) / np.bincount(which)[which]
+        most = min(len(costs), int(self.allowance // costs.min()))
+        drawn = np.random.default_rng(self.accepted).choice(len(costs), most, replace=False, p=shares / shares.sum())
+        paid = drawn[np.cumsum(costs[drawn]) <= self.allowance]
+        self.allowance -= int(costs[paid].sum())
+        return [int(place) for place in paid]
 
     @property
     def signature(self) -> str:
@@ -108,6 +143,11 @@ class Batching:
             else:
                 effect = f"{name} changed the numbers of this {part} by up to {gap:.2g}"
                 yield f"self-check: {effect}, so {INSTEAD[name]} were used, which change none"
+        if self.late:
+            yield (
+                f"self-check: {self.late} texts were scored before that was seen, and their numbers may be wrong; "
+                "score them again in a new run with --batch-tokens 1"
+            )
 
 
 def signature(checks: Mapping[str, Batching]) -> str:
@@ -136,6 +176,8 @@ class Engine(Protocol):
     """What the check needs of a backend."""
 
     batching: Batching
+    budget: int
+    """The most tokens of a batch."""
 
     @property
     def device(self) -> str:
@@ -165,35 +207,46 @@ def checked(
     batching = engine.batching
     while (made := attempt()) is not None:
         way = ", ".join(filter(None, (path, engine.device, batching.signature)))
-        worst, gap = None, 0.0
-        places = [made.places[line] for line in batching.beyond(way, made.strains)]
         crossings = {
             f"{way}, {measure}": crossing(made.lengths, beside, batching.crossed.get(f"{way}, {measure}", ()))
             for measure, beside in made.beside.items()
         }
-        for place in dict.fromkeys(chain(places, *(texts for texts, _ in crossings.values()))):
+        strained = {made.places[line]: None for line in batching.beyond(way, made.strains)}
+        strained |= dict.fromkeys(chain.from_iterable(texts for texts, _ in crossings.values()))
+        drawn = dict.fromkeys(batching.draw(made, engine.budget // ROWS))
+        wrong: list[tuple[float, int, Numbers]] = []
+        for place in strained | drawn:
             expected = _expected(engine, place, alone)
-            if expected is None or agree(engine, made.answers[place], expected, vectors):
-                continue
-            if worst is None or _distance(made.answers[place], expected) > gap:
-                worst, gap = (place, expected), _distance(made.answers[place], expected)
-        if worst is None:
+            if expected is not None and not agree(engine, made.answers[place], expected, vectors):
+                wrong.append((_distance(made.answers[place], expected), place, expected))
+        if not wrong:
             batching.cover(way, made.strains)
             batching.crossed |= {name: limits for name, (_, limits) in crossings.items()}
+            batching.accepted += len(made.answers)
             break
-        parts = _causes(engine, *worst, alone, vectors) or (step(),)
+        gap, place, expected = max(wrong, key=lambda one: one[0])
+        parts = _causes(engine, place, expected, alone, vectors) or (step(),)
         batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
+        if strained.keys().isdisjoint(place for _, place, _ in wrong):
+            batching.late = batching.accepted
     return made
 
 
 def row_strains(lengths: Sequence[int], beside: Sequence[tuple[int, int, int]]) -> Strains:
-    """How rows are strained: by length, shortness, rows together, rows before, and padding by remainder of length.
+    """How rows are strained: by length, shortness, rows together, before and after, and padding by remainder of length.
 
     `beside` holds the padding of each row, the rows of its batch, and those before it there.
     """
     long, (padding, together, before) = np.array(lengths), np.array(beside).T
     classes = long[:, None] % CLASSES == np.arange(CLASSES)
-    return np.column_stack([long, MOST_TOKENS - long, together, before, classes * padding[:, None]])
+    after = together - 1 - before
+    return np.column_stack([long, MOST_TOKENS - long, together, before, after, classes * padding[:, None]])
+
+
+def together(strains: Strains) -> Positions:
+    """The rows in the batch of each row."""
+    rows: Positions = strains[:, 2]
+    return rows
 
 
 def padding(strains: Strains) -> Positions:

@@ -1,0 +1,101 @@
+"""Texts drawn at random are scored again alone too, so that a fault need not be where batching strains most."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catsofa.scoring import causal, self_check
+from catsofa.scoring.backend import Backend
+from catsofa.scoring.engine import ask
+from catsofa.scoring.models import load
+from catsofa.scoring.questions import Continuation
+from catsofa.scoring.self_check import EXIT, PRODUCTS, SHARE, TOGETHER, TREES, Attempt, Batching
+
+torch = pytest.importorskip("torch")
+
+Tiny = Callable[[str], Path]
+BUDGET = 96
+
+
+def texts(seed: int, count: int) -> list[Continuation]:
+    """Random texts of 6 to 30 tokens."""
+    rng = np.random.default_rng(seed)
+    return [Continuation((0, *rng.integers(3, 200, length).tolist())) for length in rng.integers(6, 31, count)]
+
+
+def of_three_rows(states: Any) -> Any:
+    """Batches of three rows are read otherwise."""
+    return states * (1.5 if len(states) == 3 else 1)
+
+
+def in_the_middle(states: Any) -> Any:
+    """The row in the middle of a batch is read otherwise."""
+    changed = states.clone()
+    changed[len(states) // 2] *= 1.5 if len(states) > 1 else 1
+    return changed
+
+
+def faulty(folder: Path, fault: Callable[[Any], Any], on: list[bool]) -> Backend:
+    """A model with a fault that is in force while `on` holds true, asked in plain batches."""
+    model = load(str(folder))
+    embeddings = model.module.get_input_embeddings()
+    embeddings.register_forward_hook(lambda _, __, states: fault(states) if on[0] else states)
+    backend = Backend(model, BUDGET)
+    backend.batching.left_out[TREES] = None
+    return backend
+
+
+@pytest.mark.parametrize("fault", [of_three_rows, in_the_middle])
+def test_a_fault_of_some_batches_is_noticed(fault: Callable[[Any], Any], tiny: Tiny) -> None:
+    """A tenth of the texts is wrong, and none of those that batching strains most."""
+    backend = faulty(tiny("llama"), fault, [True])
+    asked = texts(0, 400)
+    found = ask(backend, asked)
+    assert TOGETHER in backend.batching.left_out
+    assert backend.batching.late == 0
+    with backend.alone(PRODUCTS, EXIT):
+        expected = causal.answer(backend, asked)
+    np.testing.assert_allclose(np.concatenate(found), np.concatenate(expected), atol=1e-4, rtol=0)
+
+
+def test_texts_accepted_before_a_fault_was_drawn_are_named(tiny: Tiny) -> None:
+    """Their numbers stand in the run already, so a warning says how many there are."""
+    on = [False]
+    backend = faulty(tiny("llama"), in_the_middle, on)
+    ask(backend, texts(0, 400))
+    on[0] = True
+    ask(backend, texts(1, 400))
+    assert (backend.batching.late, TOGETHER in backend.batching.left_out) == (400, True)
+    assert "400 texts" in self_check.warnings(backend.self_checks)[-1]
+    again = Backend(backend.model)
+    self_check.restore(again.self_checks, self_check.findings(backend.self_checks))
+    assert again.batching == backend.batching
+
+
+def attempt(lengths: list[int], together: list[int]) -> Attempt[Any]:
+    """Answers of texts of these lengths, in batches of so many rows."""
+    nothing = np.zeros((len(lengths), 1), dtype=np.int64)
+    return Attempt([], range(len(lengths)), nothing, np.array(lengths), {}, np.array(together), sum(lengths))
+
+
+def test_drawn_texts_are_a_hundredth_of_the_tokens() -> None:
+    """What one call does not spend is kept for the next, and a text costs at least `least` tokens."""
+    batching, spent = Batching(), 0
+    for _ in range(300):
+        made = attempt([7, 11, 13], [3, 3, 3])
+        drawn = batching.draw(made, 4)
+        batching.accepted += 3
+        spent += sum(int(made.lengths[place]) for place in drawn)
+    assert SHARE * 300 * 31 - 13 <= spent <= SHARE * 300 * 31
+    assert len(Batching().draw(attempt([10] * 1000, [50] * 1000), 1000)) == 0
+    assert len(Batching().draw(attempt([10] * 1000, [50] * 1000), 50)) == 2
+
+
+def test_each_size_of_a_batch_is_drawn() -> None:
+    """Ten texts of a thousand were in smaller batches; one by size is drawn as often as one by text."""
+    drawn = Batching().draw(attempt([10] * 1000, [2] * 10 + [90] * 990), 1)
+    assert len(drawn) == 10
+    assert min(drawn) < 10

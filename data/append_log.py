@@ -100,8 +100,9 @@ class AppendLog(LogReader):
         return written
 
     def close(self) -> None:
-        """Close the file, which lets go of its lock."""
-        self._file.close()
+        """Close the file, which lets go of its lock; what a full disk refused before is refused here again."""
+        with writing(self.path):
+            self._file.close()
 
     def __enter__(self) -> Self:
         """The log itself."""

@@ -15,6 +15,7 @@ JOURNALS = {
     "journal.jsonl": "a journal of requests and replies",
     "similarity.jsonl": "scores of similarity",
     "history.jsonl": "the history of a leaderboard",
+    "raw.jsonl": "the answers of a study",
 }
 """The logs that can be checked by themselves."""
 

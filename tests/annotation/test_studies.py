@@ -271,3 +271,20 @@ def test_a_study_is_made_once_and_opened_with_a_reason(tmp_path: Path) -> None:
     assert not (tmp_path / "t" / "study.json").exists()
     (tmp_path / "targets.txt").write_text("baker\n\nflorist\n")
     assert [term.term for term in read_items(tmp_path / "targets.txt", "write-intrasentence")] == ["baker", "florist"]
+
+
+def test_an_answer_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> None:
+    """Every appended line has a checksum: a changed label and a lost checksum are refused; older lines are read."""
+    study = create(tmp_path / "s", kind="judge-probes", items=probes(1))
+    token, path = next(iter(study.keys)), study.folder / "raw.jsonl"
+    rows.write([answered(study, token, "ls-0", {})], path)
+    rows.append([answered(study, token, f"ls-{number}", {}) for number in (1, 2)], path)
+    assert [row.annotation for row in rows.read(path, Raw)] == ["ls-0", "ls-1", "ls-2"]
+    whole = path.read_text().splitlines()
+    assert ["checksum" in json.loads(line) for line in whole] == [False, True, True]
+    last = {name: value for name, value in json.loads(whole[2]).items() if name != "checksum"}
+    for changed in (whole[2].replace("ls-2", "ls-3"), json.dumps(last)):
+        path.write_text("\n".join([*whole[:2], changed, ""]))
+        with pytest.raises(BadInput, match="checksum") as error:
+            list(rows.read(path, Raw))
+        assert error.value.line == 3

@@ -11,6 +11,8 @@ import pytest
 from invented import probes
 from typer.testing import CliRunner
 
+from catsofa.annotation import rows
+from catsofa.annotation.judged import Raw
 from catsofa.builders import probe_shards
 from catsofa.builders.journal import Journal
 from catsofa.builders.replies import Reply
@@ -63,6 +65,16 @@ def similarity(folder: Path) -> Path:
     return folder / "out" / "similarity.jsonl"
 
 
+def answers(folder: Path) -> Path:
+    """The answers of a study, in two pulls."""
+    folder = folder / "study"
+    folder.mkdir()
+    for number in range(2):
+        row = Raw(annotation=f"ls-{number}", updated="u", token="zorb", annotator="ls-1", at="t", result=[number])
+        rows.append([row], folder / "raw.jsonl")
+    return folder / "raw.jsonl"
+
+
 def replies(folder: Path) -> Path:
     """The replies of a server in the folder of their run."""
     with Run.begin(folder / "run", MANIFEST, {"model": "m"}) as run:
@@ -80,7 +92,7 @@ def verify(*paths: Path) -> tuple[int, list[dict[str, Any]]]:
     return done.exit_code, json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("make", [release, shards, manifest, journal, similarity, replies])
+@pytest.mark.parametrize("make", [release, shards, manifest, journal, similarity, replies, answers])
 def test_a_store_is_right_until_a_byte_of_it_changes(make: Callable[[Path], Path], tmp_path: Path) -> None:
     """0 and what was checked; after one changed byte 1 and the file; given the folder above as well as the store."""
     file = make(tmp_path)
@@ -131,7 +143,7 @@ def test_a_swapped_shard_is_refused_by_readers_and_by_verify(tmp_path: Path, lis
     assert verify(folder)[0] == 1
 
 
-@pytest.mark.parametrize("make", [shards, journal])
+@pytest.mark.parametrize("make", [shards, journal, answers])
 def test_a_store_without_checksums_is_said_to_be_unchecked(make: Callable[[Path], Path], tmp_path: Path) -> None:
     """Stores of earlier versions are neither right nor wrong: the verdict says what was not checked."""
     file = make(tmp_path)

@@ -76,6 +76,15 @@ class Table:
     by: tuple[str, ...] = ()
     """Columns whose values head the rows that share them, where a page has room for headings."""
 
+    def __post_init__(self) -> None:
+        """Refuse a row with more or fewer cells than columns: its numbers would be under other names."""
+        for number, row in enumerate(self.rows, 1):
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"row {number} of table {self.name!r} has {len(row)} cells for {len(self.columns)} columns; "
+                    "give each column one cell"
+                )
+
     @property
     def groups(self) -> list[tuple[str, tuple[tuple[Cell, ...], ...]]]:
         """The rows under their headings, without the columns that make these; one group if there are none."""

@@ -9,7 +9,7 @@ import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from itertools import islice
 from operator import attrgetter
@@ -33,6 +33,16 @@ class Content:
     records: int
     digest: str
     """64 hexadecimal digits."""
+
+
+def earlier_content_of(records: Iterable[Any]) -> Content:
+    """The content of records as earlier versions computed it, without the order of the candidates of a CAT."""
+    return content_of(replace(one, candidates=_by_label(one)) if isinstance(one, Cat) else one for one in records)
+
+
+def _by_label(cat: Cat) -> Any:
+    """The candidates of a CAT in the order of their labels."""
+    return tuple(sorted(cat.candidates, key=attrgetter("label")))
 
 
 def content_of(records: Iterable[Any]) -> Content:

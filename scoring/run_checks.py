@@ -17,7 +17,7 @@ from catsofa.scoring.run_manifest import MANIFEST, read_manifest
 from catsofa.scoring.run_reports import is_finished, read_report
 from catsofa.scoring.run_rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
 from catsofa.scoring.runs import JOURNAL, MADE_FROM, REPORT, Run
-from catsofa.scoring.score_origins import is_data
+from catsofa.scoring.score_origins import is_data, is_earlier_data
 from catsofa.scoring.served_runs import REPLIES
 
 OLD = "an earlier version wrote its scores and its report without checksums; only their form was checked"
@@ -151,4 +151,7 @@ def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[
         yield "model", place, lambda: digest == (digest_of(place) if place.is_dir() else f"sha256:{sha256_of(place)}")
     on = about.get("on")
     if isinstance(on, str) and Path(on).is_absolute() and Path(on).exists():
-        yield "data", Path(on), lambda: is_data(on, manifest)
+        if is_data(on, manifest) or not is_earlier_data(on, manifest):
+            yield "data", Path(on), lambda: is_data(on, manifest)
+        else:
+            yield "data but for the order of candidates", Path(on), lambda: True

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import sources
-from catsofa.data.content import content_at
+from catsofa.data.content import content_at, earlier_content_of
 from catsofa.data.files import BadInput
 from catsofa.data.manifests import differences
 from catsofa.scoring.dataset import SCHEME
@@ -109,8 +109,16 @@ def data_of(path: Path | str) -> str:
     if not isinstance(on := about.get("on"), str):
         raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")
     if not is_data(on, manifest):
+        if is_earlier_data(on, manifest):
+            found = f"the data of {path}, which an earlier version hashed without the order of the candidates"
+            raise BadInput(on, found, f"--on {on} if that order did not change, or a new run with another --out")
         raise BadInput(on, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs")
     return on
+
+
+def is_earlier_data(on: str, manifest: Mapping[str, Any]) -> bool:
+    """Whether these are the data of a run whose hash, of an earlier version, left out the order of candidates."""
+    return bool(SCHEME + earlier_content_of(sources.read(on)).digest == manifest["identity"].get("data"))
 
 
 def is_data(on: str, manifest: Mapping[str, Any]) -> bool:

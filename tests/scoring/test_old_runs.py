@@ -4,18 +4,21 @@ import random
 import shutil
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from few_records import cats
 from run_folders import Tiny, edit, numbers_of, older, verdict
 
+from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.run_reports import read_report
 from catsofa.scoring.run_rows import Unchecked
 from catsofa.scoring.runs import read_scores
-from catsofa.scoring.score_files import report_on, scores_of
+from catsofa.scoring.score_files import compare_on, report_on, scores_of
 
 FLIPS = 100
 """Flipped bits for each file."""
@@ -77,3 +80,19 @@ def test_an_about_that_is_no_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(BadInput, match="manifest"):
         document([tmp_path])
+
+
+def test_a_run_whose_hash_left_out_the_order_of_candidates_is_named_as_such(runs: Path, tiny: Tiny) -> None:
+    """The earlier hash is that of the CATs with their candidates by label: one sentence, and no other data."""
+    by_label = [replace(cat, candidates=tuple(sorted(cat.candidates, key=lambda one: one.label))) for cat in cats()]
+    formats.named("jsonl").write(by_label, runs / "sorted.jsonl")
+    evaluate(str(tiny("gpt2")), runs / "sorted.jsonl", out=runs / "old", resamples=0)
+    formats.named("jsonl").write([replace(c, candidates=c.candidates[::-1]) for c in by_label], runs / "sorted.jsonl")
+    with pytest.raises(BadInput, match=r"sorted\.jsonl.*order of the candidates.*--on"):
+        compare_on([runs / "old", runs / "llama"])
+    code, said = verdict(runs / "old")
+    assert (code, "data but for the order of candidates" in said) == (0, True)
+    formats.named("jsonl").write(cats()[1:], runs / "sorted.jsonl")
+    with pytest.raises(BadInput, match="other data"):
+        compare_on([runs / "old", runs / "llama"])
+    assert compare_on([runs / "old", runs / "llama"], runs / "cats.jsonl")

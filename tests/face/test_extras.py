@@ -1,6 +1,7 @@
 """Optional dependencies: every missing one is a sentence with the command that installs it, and exit code 2."""
 
 import ast
+import importlib
 import json
 import os
 import re
@@ -298,3 +299,28 @@ def test_a_library_that_is_broken_is_not_called_missing(error: ImportError, part
 def test_a_wrong_import_of_our_own_is_no_sentence() -> None:
     """A slip in this code keeps its traceback, which somebody has to read."""
     assert extras.explain(ImportError("cannot import name 'x' from 'catsofa.data'", name="catsofa.data")) is None
+
+
+@pytest.mark.parametrize(
+    ("imported", "library"),
+    [
+        ("from _zorbs_native import spin", "zorblib"),
+        ("import importlib; importlib.import_module('_zorbs_native')", "zorblib"),
+        ("from blicketlib import spin", "blicketlib"),
+    ],
+)
+def test_a_private_module_is_named_by_the_library_that_imports_it(
+    imported: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can install `_zorbs_native`: the nearest library whose code asked for it is installed again."""
+    for name, code in {"zorblib": imported, "blicketlib": "from _quibs_native import spin"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("from . import core\n")
+        (tmp_path / name / "core.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module("zorblib")
+    assert raised.value.name in ("_zorbs_native", "_quibs_native")
+    said = extras.explain(raised.value)
+    assert said is not None
+    assert said.endswith(f": pip install --force-reinstall {library}")

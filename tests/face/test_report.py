@@ -238,6 +238,13 @@ def test_counts_are_flush_right_with_their_thousands_apart() -> None:
     assert (written(1234), written("a"), written(Number(1, 0, 2))) == ("1,234", "a", "1.0 [0.0, 2.0]")
 
 
+@pytest.mark.parametrize("cells", [(), ("a",), ("a", 1, 2)])
+def test_a_row_has_a_cell_for_each_column(cells: tuple[str | int, ...]) -> None:
+    """A shorter and a longer row are refused by their number, with both counts."""
+    with pytest.raises(ValueError, match=f"row 2 .*'t' has {len(cells)} cells for 2 columns"):
+        Table(name="t", caption="c", columns=("word", "count"), rows=(("a", 1), cells), signatures=("s",))
+
+
 def test_a_number_reads_as_in_a_paper() -> None:
     """61.24 [55.0, 67.1] has one decimal, -0.0 no sign, and what is unscored says so."""
     assert str(Number(61.24, 55.0, 67.12)) == "61.2 [55.0, 67.1]"

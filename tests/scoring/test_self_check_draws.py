@@ -48,11 +48,13 @@ def faulty(folder: Path, fault: Callable[[Any], Any], on: list[bool]) -> Backend
     return backend
 
 
-@pytest.mark.parametrize("fault", [of_three_rows, in_the_middle])
-def test_a_fault_of_some_batches_is_noticed(fault: Callable[[Any], Any], tiny: Tiny) -> None:
+@pytest.mark.parametrize(
+    ("fault", "count"), [(of_three_rows, 400), pytest.param(in_the_middle, 1000, marks=pytest.mark.slow)]
+)
+def test_a_fault_of_some_batches_is_noticed(fault: Callable[[Any], Any], count: int, tiny: Tiny) -> None:
     """A tenth of the texts is wrong, and none of those that batching strains most."""
     backend = faulty(tiny("llama"), fault, [True])
-    asked = texts(0, 400)
+    asked = texts(0, count)
     found = ask(backend, asked)
     assert TOGETHER in backend.batching.left_out
     assert backend.batching.late == 0

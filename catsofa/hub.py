@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from catsofa.data.checksums import LIST, check_listed, read_list
 from catsofa.data.files import BadInput, existing_file
 from catsofa.data.release import OURS
 from catsofa.data.seals import FIELD, sealed
+from catsofa.data.store_checks import check_shards, is_shards
 from catsofa.scoring.run_manifest import MANIFEST
 from catsofa.scoring.run_reports import open_finished, read_report
 from catsofa.scoring.runs import REPORT
@@ -29,7 +30,7 @@ PASSING = frozenset({408, 429, 500, 502, 503, 504})
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
 PLACE = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?(?:[/\\][^\s/\\|]+)+[/\\]([^\s/\\|]+)")
 """Where something lies on a machine, and what it is called there."""
-EXPECTED = "a release, a run of `catsofa score`, or a single result file"
+EXPECTED = "a release, probe shards with a card, a run of `catsofa score`, or a single result file"
 
 
 class NotPushed(ValueError):
@@ -66,8 +67,9 @@ def push(
 ) -> Pushed:
     """Put releases, runs and result files into the dataset repository `repo`, which is made if need be.
 
-    A release goes to the root, a run to results/NAME (its report and its scores, never its data), a file to
-    results/. Places on this machine are left out of reports. A try that failed in passing is made again.
+    A release, or probe shards with a card, goes to the root, a run to results/NAME (its report and its scores, never
+    its data), a file to results/. Places on this machine are left out of reports. A try that failed in passing is
+    made again.
     """
     if not REPO.fullmatch(repo):
         raise ValueError(f"{repo!r} names no repository; write OWNER/NAME")
@@ -88,24 +90,44 @@ def push(
 
 
 def uploads_of(path: Path) -> Iterator[Upload]:
-    """The files of a release, of a run, or the file itself."""
+    """The files of a release, of probe shards, of a run, or the file itself."""
     if path.is_file():
         _refuse_places(path)
         yield Upload(path=f"results/{path.name}", content=path)
     elif (path / "study.json").exists():
         raise BadInput(path, "a study, which names people", "its release (`catsofa release`), made to be public")
+    elif is_shards(path):
+        _refuse_wrong_shards(path)
+        yield from _data_set(path, "probe shards", (*OURS, MANIFEST))
     elif (path / MANIFEST).is_file():
         yield from _run(path)
     elif any((path / "data").glob("*.parquet")):
-        if not (path / "README.md").is_file():
-            raise BadInput(path, "a release without its card", "README.md beside data/, with licence and statement")
-        files = sorted(file for name in OURS for file in path.glob(name))
-        if (listed := read_list(path)) is not None:
-            for name in listed:
-                check_listed(path, existing_file(path / name, f"the content that {LIST} lists"), listed)
-        yield from (Upload(path=file.relative_to(path).as_posix(), content=file) for file in files)
+        yield from _data_set(path, "a release", OURS)
     else:
         raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)
+
+
+def _data_set(folder: Path, what: str, names: Iterable[str]) -> Iterator[Upload]:
+    """The files of a release or of probe shards, each held against its checksum."""
+    if not (folder / "README.md").is_file():
+        raise BadInput(folder, f"{what} without a card", "README.md beside data/, with licence and statement")
+    if (listed := read_list(folder)) is not None:
+        for name in listed:
+            check_listed(folder, existing_file(folder / name, f"the content that {LIST} lists"), listed)
+    files = sorted(file for name in names for file in folder.glob(name))
+    yield from (Upload(path=file.relative_to(folder).as_posix(), content=file) for file in files)
+
+
+def _refuse_wrong_shards(folder: Path) -> None:
+    """Refuse probe shards that `catsofa verify` finds wrong or unfinished, and a manifest with places in it."""
+    verdict = check_shards(folder)
+    assert verdict is not None
+    for fault in verdict.faults:
+        raise ValueError(f"{fault.path}: {fault.wrong}")
+    if verdict.unchecked:
+        found = f"probe shards that are not whole ({'; '.join(verdict.unchecked)})"
+        raise BadInput(folder, found, "all shards with checksums: run the same `catsofa build probes` again")
+    _refuse_places(folder / MANIFEST)
 
 
 def _refuse_places(path: Path) -> None:
@@ -120,10 +142,12 @@ def _refuse_places(path: Path) -> None:
 
 
 def _left_out(path: Path) -> Iterator[str]:
-    """The files of a release that are not its own; a run's own working files are nobody's loss."""
-    if path.is_dir() and not (path / MANIFEST).is_file():
+    """The files in a release or beside probe shards that are not part of them; a run leaves its working files here."""
+    shards = is_shards(path)
+    if path.is_dir() and (shards or not (path / MANIFEST).is_file()):
+        names = (*OURS, MANIFEST) if shards else OURS
         files = sorted(file for file in path.rglob("*") if file.is_file())
-        yield from (str(file) for file in files if not any(file.relative_to(path).match(name) for name in OURS))
+        yield from (str(file) for file in files if not any(file.relative_to(path).match(name) for name in names))
 
 
 def _run(folder: Path) -> Iterator[Upload]:

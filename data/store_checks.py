@@ -29,7 +29,9 @@ def is_shards(folder: Path) -> bool:
     if not place.is_file():
         return False
     with place.open("rb") as file:
-        return file.read(len(SHARDS_BEGIN)) == SHARDS_BEGIN or any((folder / "data").glob("*.parquet"))
+        first = file.readline()
+    begins = first.startswith(SHARDS_BEGIN) and b'"about"' not in first
+    return begins or any((folder / "data").glob("*.parquet"))
 
 
 def check_release(folder: Path) -> Verdict | None:

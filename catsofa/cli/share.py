@@ -95,7 +95,9 @@ def export_bias_bench(
 
 
 def push_to_hub(
-    paths: Annotated[list[Path], typer.Argument(help="Releases, runs of `catsofa score`, single result files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Releases, probe shards, runs of `catsofa score`, single result files.")
+    ],
     repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="A dataset repository; made if it is not there.")],
     public: Annotated[
         bool, typer.Option("--public", help="Make a new repository public; it is private if not.")

@@ -12,7 +12,7 @@ from invented import bakers, probes
 from catsofa import validated_release
 from catsofa.builders import probe_shards
 from catsofa.data import formats
-from catsofa.data.checksums import LIST, read_list, sha256_of
+from catsofa.data.checksums import LIST, MANIFEST, read_list, sha256_of
 from catsofa.data.dataset_card import CardFacts
 from catsofa.data.files import BadInput
 from catsofa.data.records import Annotation, Identity, Stereotype
@@ -53,6 +53,24 @@ def test_every_data_file_is_listed_as_sha256sum_reads_it(make: Make, tmp_path: P
     assert read_list(folder) == {f"data/{file.name}": sha256_of(file) for file in files}
     if tool := shutil.which("sha256sum"):
         assert subprocess.run([tool, "--check", "--quiet", LIST], cwd=folder, check=False).returncode == 0
+
+
+@MADE
+def test_a_file_that_is_not_listed_is_refused_with_what_to_do(make: Make, tmp_path: Path) -> None:
+    """The file, the list that does not name it, and both ways out; without its list a manifest is named instead."""
+    folder = make(tmp_path / "set")
+    first = sorted(folder.glob("data/*.parquet"))[0]
+    extra = folder / "data" / "extra.parquet"
+    shutil.copy(first, extra)
+    lists = (LIST, MANIFEST) if (folder / MANIFEST).exists() else (LIST,)
+    for name in lists:
+        with pytest.raises(BadInput) as refused:
+            list(formats.read(extra))
+        assert refused.value.path == extra
+        assert str(folder / name) in refused.value.found
+        assert "remove this file" in refused.value.expected
+        assert "again" in refused.value.expected
+        (folder / LIST).unlink(missing_ok=True)
 
 
 @MADE

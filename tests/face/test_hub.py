@@ -12,8 +12,11 @@ import pytest
 from hub_server import READER, TOKEN, Hub, serving
 from invented import bakers
 from test_report import cats, run
+from test_verify_stores import shards
 from tests_support import run_catsofa
+from typer.testing import CliRunner
 
+from catsofa.cli import app
 from catsofa.data import formats, jsonl
 from catsofa.data.dataset_card import CardFacts
 from catsofa.data.files import BadInput
@@ -75,6 +78,35 @@ def test_a_damaged_release_is_not_sent(hub: Hub, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such file"):
         push([tmp_path / "set"], "me/bakers", public=True)
     assert not hub.commits
+
+
+def test_probe_shards_go_like_a_release_and_read_back(hub: Hub, tmp_path: Path) -> None:
+    """Card, manifest, list and both shards; without a card, unfinished or damaged they are refused before anything."""
+    shard = shards(tmp_path)
+    folder = shard.parent.parent
+    with pytest.raises(BadInput, match="without a card"):
+        push([folder], "me/probes")
+    (folder / "README.md").write_text("Zorbs")
+    listed = (folder / "SHA256SUMS").read_bytes()
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(ValueError, match=r"SHA256SUMS.*build probes"):
+        push([folder], "me/probes")
+    (folder / "SHA256SUMS").write_bytes(listed)
+    whole = shard.read_bytes()
+    for damage in (lambda: shard.write_bytes(whole[:-1]), shard.unlink):
+        damage()
+        with pytest.raises(ValueError, match=shard.name):
+            push([folder], "me/probes")
+    assert not hub.commits
+    shard.write_bytes(whole)
+    pushed = push([folder], "me/probes")
+    names = ["README.md", "SHA256SUMS", *(f"data/test-{n:05}-of-00002.parquet" for n in (0, 1)), "manifest.json"]
+    assert (sorted(pushed.files), pushed.left_out) == (names, ())
+    for path, content in hub.files["me/probes"].items():
+        (tmp_path / "back" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "back" / path).write_bytes(content)
+    assert list(formats.read(tmp_path / "back")) == list(formats.read(folder))
+    assert CliRunner().invoke(app, ["verify", str(tmp_path / "back")]).exit_code == 0
 
 
 def test_a_run_goes_without_its_manifest_and_without_places_of_this_machine(hub: Hub, tmp_path: Path) -> None:
@@ -186,7 +218,7 @@ def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hu
     """A study, an unfinished run, a folder of something else, two files of one name."""
     for name in ("study.json", "manifest.json", "x.txt"):
         (tmp_path / name[:3]).mkdir()
-        (tmp_path / name[:3] / name).write_text('{"identity": {}}')
+        (tmp_path / name[:3] / name).write_text('{"identity": {}, "about": {}}')
         with pytest.raises(BadInput, match=r"study|not finished|something else"):
             push([tmp_path / name[:3]], "me/x")
     (tmp_path / "again").mkdir()

@@ -10,8 +10,9 @@ from typing import Any
 from catsofa.data import json_files
 from catsofa.data.files import BadInput
 from catsofa.report_cells import without_folders
-from catsofa.scoring.run_manifest import MANIFEST, read_manifest
+from catsofa.scoring.run_manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run_reports import read_report
+from catsofa.scoring.run_rows import unchecked
 from catsofa.scoring.signature import DIGITS, Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
@@ -90,7 +91,11 @@ def _places(folder: Path) -> list[Path]:
 def read(folder: Path) -> Finished:
     """One finished run."""
     manifest = read_manifest(folder)
-    return finished(folder, read_report(folder), manifest, "its report")
+    found = finished(folder, read_report(folder), manifest, "its report")
+    if is_checked(manifest):
+        return found
+    told = [*found.report.get("warnings", ()), without_folders(unchecked(folder.resolve()))]
+    return replace(found, report={**found.report, "warnings": told})
 
 
 def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) -> Finished:

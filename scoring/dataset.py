@@ -1,5 +1,6 @@
 """A data set to score: its records, which can be read again, its content hash, and its name in a signature."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -8,6 +9,7 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.content import Content, content_at, content_of
+from catsofa.data.crows_format import SkippedRows
 from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, kind_name
 from catsofa.scoring.chunks import WAYS
@@ -52,6 +54,11 @@ class Data:
         """How many records there are, up to the limit."""
         whole = self.read_content(None).records
         return whole if self.limit is None else min(whole, self.limit)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Which rows of its file are left out, in sentences."""
+        return skipped_rows(self.on) if self.on else ()
 
     @property
     def kind(self) -> type[Any]:
@@ -104,6 +111,19 @@ def read_named(on: str | Path) -> tuple[str, list[Any]]:
     """The name in a signature of a file, a folder or a released set, and its records, which are read once."""
     records = list(sources.read(on))
     return data_label(_label(sources.resolve(on)), content_of(records).digest), records
+
+
+def skipped_rows(on: str | Path) -> tuple[str, ...]:
+    """Which rows a file of pairs leaves out when it is read, in sentences that name no folder."""
+    place = sources.resolve(on)
+    if not place.is_file() or place.suffix != ".csv":
+        return ()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", SkippedRows)
+        for _ in sources.read(on):
+            pass
+    told = dict.fromkeys(str(each.message) for each in heard if issubclass(each.category, SkippedRows))
+    return tuple(sentence.replace(str(place), place.name) for sentence in told)
 
 
 def _label(place: Path) -> str:

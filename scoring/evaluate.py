@@ -220,7 +220,7 @@ def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples:
     return replace(
         found,
         signature=signature,
-        warnings=(*found.warnings, *self_check.warnings(backend.self_checks)),
+        warnings=(*of.skipped, *found.warnings, *self_check.warnings(backend.self_checks)),
         precision=precision(backend, of.records, run.scores(), protocol, WAYS[of.kind]),
     )
 

@@ -204,7 +204,8 @@ def evaluate(
         version=version("catsofa"),
     )
     found = measured(records, made, resamples, seed)
-    return Report(protocol=PROTOCOL, results=found, signature=signature, warnings=_warnings(found.measures))
+    told = (*of.skipped, *_warnings(found.measures))
+    return Report(protocol=PROTOCOL, results=found, signature=signature, warnings=told)
 
 
 def _settle(folder: Path, asked: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from catsofa.data import extras, json_files
 from catsofa.data.checksums import sha256_of
+from catsofa.scoring.static_vectors import WORD_ENDINGS, is_token_folder
 
 LEFT_OUT = {
     "notes": {"", ".cff", ".html", ".ipynb", ".log", ".md", ".pdf", ".rst", ".sh", ".txt", ".yaml", ".yml"},
@@ -34,6 +35,11 @@ TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
 PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
 """Weights that are not loaded where `model*.safetensors` lies beside them."""
 MODULES = "modules.json"
+NO_PROBABILITIES = (
+    "it gives vectors and no probability of a text; `catsofa score` takes it for SEAT and WEAT tests alone; "
+    "name a language model for CATs, pairs and probes"
+)
+"""What a model of vectors is for."""
 TIMEOUT = 4.0
 """Seconds the hub has to answer before we look in the cache alone."""
 
@@ -113,6 +119,8 @@ def find(name: str, revision: str | None = None) -> Source:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return _folder(name, folder)
+    if folder.is_file() and folder.name.endswith(WORD_ENDINGS):
+        raise ValueError(f"{name} is a file of word vectors: {NO_PROBABILITIES}")
     if folder.is_file():
         raise ValueError(f"{name} is a file; name the folder that holds config.json, the weights and the tokenizer")
     repository, _, named = name.partition("@")
@@ -125,6 +133,9 @@ def find(name: str, revision: str | None = None) -> Source:
 def _folder(name: str, folder: Path) -> Source:
     """A local model; a folder without config.json is none."""
     if not (folder / "config.json").is_file():
+        if (folder / MODULES).is_file():
+            what = "a static embedding" if is_token_folder(folder) else "a sentence encoder"
+            raise ValueError(f"the folder {name} holds {what}: {NO_PROBABILITIES}")
         inside = ", ".join(sorted(path.name for path in folder.iterdir())[:4]) or "nothing"
         raise ValueError(f"the folder {name} holds no config.json, so it is not a model (it holds {inside})")
     return Source(name, str(folder))

@@ -90,6 +90,7 @@ def report(
     if bool(cats) == bool(pairs):
         raise ValueError("a report is of CATs or of pairs; found both" if cats else "no CAT and no pair to report on")
     known = {c.id for cat in cats for c in cat.candidates} | {pair.id for pair in pairs}
+    strangers = sum(s.item not in known for s in scores)
     measured, terms = (
         _cats(cats, scores, protocol, resamples, unknown)
         if cats
@@ -101,11 +102,14 @@ def report(
         terms=terms if with_terms else (),
         unscored=Counter(s.reason or "no score" for s in scores if s.score is None and s.item in known),
         warnings=(
-            sanity.of_cats(measured, protocol)
-            if isinstance(measured, stereoset.Results)
-            else sanity.of_pairs(measured, protocol)
+            *(
+                sanity.of_cats(measured, protocol)
+                if isinstance(measured, stereoset.Results)
+                else sanity.of_pairs(measured, protocol)
+            ),
+            *([f"{strangers:,} scores are of texts that are not in the data"] if strangers else []),
         ),
-        strangers=sum(s.item not in known for s in scores),
+        strangers=strangers,
         signature=Signature(
             data=data,
             subset=subset,

@@ -14,7 +14,7 @@ from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
 from catsofa.scoring import crows_pairs, pair_comparison, self_check, sofa, sofa_rankings
 from catsofa.scoring.cat_outcomes import outcomes
 from catsofa.scoring.comparison import ModelComparison, compare
-from catsofa.scoring.dataset import read_named
+from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.intervals import RESAMPLES
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
@@ -88,6 +88,7 @@ def report_on(
         with_terms=with_terms,
         unknown=unknown_in(predictions),
     )
+    made = replace(made, warnings=(*skipped_rows(on), *made.warnings))
     return _with_origin(made, predictions) if predictions.is_dir() else made
 
 
@@ -148,7 +149,8 @@ def robustness_on(
         texts = sets[0][0], sets[1 + number % each if others else 0][0]
         compared.append(Compared(name, reread, number % each, comparison, texts))
     dtype = precision_of([*originals, *paraphrases])
-    return robustness_report(compared, chosen, data=" ".join(name for name, _ in sets), dtype=dtype)
+    found = robustness_report(compared, chosen, data=" ".join(name for name, _ in sets), dtype=dtype)
+    return replace(found, warnings=(*found.warnings, *_unchecked([*originals, *paraphrases])))
 
 
 def compare_on(
@@ -185,13 +187,21 @@ def compare_on(
         return Agreement(sofa_rankings.compare(measured), signature)
     signature = replace(signature, resamples=RESAMPLES)
     if isinstance(records[0], Pair):
-        return replace(_pairs_compared(records, dict(zip(called, models, strict=True)), chosen), signature=signature)
+        found = _pairs_compared(records, dict(zip(called, models, strict=True)), chosen)
+        told = (*skipped_rows(places[0]), *found.warnings, *_unchecked(models))
+        return replace(found, signature=signature, warnings=told)
     cats = list(cats_in(records, places[0], "CATs, CrowS-Pairs pairs or SoFa probes, which `compare` takes"))
     scored = {
         label: outcomes(cats, scores_of(path), ties=chosen.ties, rule=chosen.rule, unknown=unknown_in(path))
         for label, path in zip(called, models, strict=True)
     }
-    return replace(compare(scored, average=chosen.average, seed=chosen.seed), signature=signature)
+    found = compare(scored, average=chosen.average, seed=chosen.seed)
+    return replace(found, signature=signature, warnings=(*found.warnings, *_unchecked(models)))
+
+
+def _unchecked(paths: Iterable[Path]) -> tuple[str, ...]:
+    """Which of these runs an earlier version wrote, whose scores nothing vouches for, in sentences."""
+    return tuple(unchecked(path) for path in paths if path.is_dir() and not is_checked(read_manifest(path)))
 
 
 def _pairs_compared(pairs: Sequence[Pair], models: Mapping[str, Path], protocol: Protocol) -> ModelComparison:

@@ -96,7 +96,7 @@ def measured(
     name = model.label
     if of.kind is not Probe:
         records = list(of.records())
-        return report(
+        found = report(
             records,
             scores,
             protocol,
@@ -106,6 +106,7 @@ def measured(
             resamples=resamples,
             with_terms=with_terms,
         )
+        return replace(found, warnings=(*of.skipped, *found.warnings))
     results = sofa.measured(of.records(), scores, protocol)
     return Report(
         protocol=protocol.name,

@@ -134,7 +134,8 @@ def _tensors_in(folder: Path) -> Path | None:
     """Where in a folder the vectors of a static embedding lie; None if it is no such folder."""
     place = folder
     if (folder / "modules.json").is_file():
-        first = json.loads(read_text(folder / "modules.json", "modules"))[0]
+        listed = json.loads(read_text(folder / "modules.json", "modules"))
+        first = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], dict) else {}
         if not str(first.get("type", "")).endswith("StaticEmbedding"):
             return None
         place = folder / str(first.get("path", ""))

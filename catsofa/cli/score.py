@@ -40,7 +40,10 @@ def register(app: typer.Typer) -> None:
 
 def score(
     on: Annotated[list[str], typer.Option(metavar=DATA, help="CATs, pairs, probes or tests; again for another set.")],
-    models: Annotated[list[str] | None, typer.Argument(help="Folders or hub ids: gpt2, gpt2@revision.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Folders or hub ids: gpt2, gpt2@revision; for SEAT also word vectors."),
+    ] = None,
     predictions: Annotated[Path | None, typer.Option(help="Measure the scores of this file or run instead.")] = None,
     protocol: ProtocolName = "catsofa",
     out: Annotated[Path | None, typer.Option(help="A folder for every score; the same call again goes on.")] = None,

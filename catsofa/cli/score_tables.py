@@ -38,8 +38,6 @@ def show(found: "Report") -> None:
     warn(found.warnings)
     for reason, count in found.unscored.items():
         note(f"unscored: {count:,} texts: {reason}")
-    if found.strangers:
-        note(f"{found.strangers:,} scores are of texts that are not in the data")
     if found.precision:
         note(_precision(found.precision))
     say(str(found.signature))

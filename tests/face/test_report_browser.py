@@ -75,3 +75,24 @@ def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_pat
         box.evaluate("box => box.scrollTop = 400")
         inside = box.locator("thead th").first.bounding_box()["y"] - box.bounding_box()["y"]
         assert abs(inside) < 2
+
+
+def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) -> None:
+    """At 390 pixels a long name wraps, in the list of sections too, and a model stands with lms, ss and icat."""
+    from test_report import cats, pairs, run
+
+    from catsofa.report import document
+    from catsofa.report_formats import WRITE
+
+    for at, model in enumerate(("demo/models/planted-causal", "demo/models/balanced-causal")):
+        run(tmp_path / f"cats{at}", cats("d"), model, warnings=["of " + "w" * 90])
+        run(tmp_path / f"pairs{at}", pairs("d"), model, f"pairs_{'x' * 60}.csv@0123456789ab")
+    made = document([tmp_path / f"{kind}{at}" for kind in ("cats", "pairs") for at in range(2)])
+    (tmp_path / "report.html").write_text(WRITE["html"](made), encoding="utf-8")
+    with new_page(browser) as page:
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto((tmp_path / "report.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        heads = page.locator(".scroll").first.locator("thead th")
+        icat = heads.nth(heads.all_inner_texts().index("icat")).bounding_box()
+        assert icat["x"] + icat["width"] <= 390

@@ -1,19 +1,25 @@
 """Warnings: a sentence beside a number is shown wherever the number is."""
 
+import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small_cats import cat
 from test_report import association, cats, pairs, probes, run
+from typer.testing import CliRunner
 
+from catsofa.cli import app
 from catsofa.cli.score_tables import show
+from catsofa.data import jsonl
 from catsofa.data.records import Score
 from catsofa.report import document
 from catsofa.report_formats import FORMATS, WRITE
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
 
+SIDES = ("more", "less")
 SAID = "all zorbs tie in 7 of 9 CATs"
 
 
@@ -39,3 +45,42 @@ def test_a_warning_of_a_run_stands_in_its_report(tmp_path: Path, form: str, resu
     """Of every measure and in every format."""
     made = document([run(tmp_path / "a", results, warnings=[SAID])])
     assert SAID in WRITE[form](made)
+
+
+def odd_pairs(folder: Path) -> tuple[Path, Path]:
+    """60 pairs in a file, one without a sentence, and scores of 59 and of three texts that are in no file; all tie."""
+    with (folder / "odd.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["", "sent_more", "sent_less", "stereo_antistereo", "bias_type"])
+        out.writerows(
+            [n, f"Zorb {n} sings.", "" if n == 7 else f"Florin {n} sings.", "stereo", "music"] for n in range(60)
+        )
+    names = [str(n) for n in range(63) if n != 7]
+    made = [Score(item=name, score=float(side == "more" or name < "3"), task=side) for name in names for side in SIDES]
+    jsonl.write(made, folder / "scores.jsonl")
+    return folder / "odd.csv", folder / "scores.jsonl"
+
+
+def printed(*words: object) -> str:
+    """What a command prints on stdout."""
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.filterwarnings("ignore::catsofa.data.crows_format.SkippedRows")
+def test_every_warning_stands_in_terminal_json_html_and_latex(tmp_path: Path) -> None:
+    """A row that was left out, scores of other texts and many ties: each is said with its number in all four."""
+    pairs_of, scores = odd_pairs(tmp_path)
+    given = ["score", "--predictions", scores, "--on", pairs_of]
+    (tmp_path / "result.json").write_text(printed(*given, "--json"))
+    told = json.loads((tmp_path / "result.json").read_text())["warnings"]
+    for name in ("report.html", "report.tex"):
+        printed("report", tmp_path / "result.json", "--out", tmp_path / name)
+    shown = {name: (tmp_path / name).read_text() for name in ("result.json", "report.html", "report.tex")}
+    shown["terminal"] = printed(*given)
+    for part in ("1 of 60 rows lack a cell", "6 scores are of texts that are not in the data", "equal scores in"):
+        assert sum(part in sentence for sentence in told) == 1
+        assert [name for name, text in shown.items() if part in " ".join(text.split())] == list(shown)
+    assert len(told) == 3
+    assert not any(str(tmp_path) in sentence for sentence in told)

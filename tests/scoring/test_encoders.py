@@ -12,6 +12,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, WordSet
 from catsofa.scoring import encoders, seat
 from catsofa.scoring.encoders import TextEncoder, encode_once
+from catsofa.scoring.model_files import find
 
 Tiny = Callable[[str], Path]
 TEXTS = ["The zorbs are kind.", "A florin sang.", "My neighbour is a gardener who never waters the roses."]
@@ -254,6 +255,16 @@ def test_a_wrong_name_is_one_sentence(tmp_path: Path) -> None:
         encoders.load(str(tmp_path / "empty"))
     with pytest.raises(ValueError, match="no folder"):
         encoders.load(str(tmp_path / "no/such/model"))
+
+
+def test_a_model_of_vectors_is_no_language_model_and_the_sentence_says_what_takes_it(tmp_path: Path) -> None:
+    """A file of word vectors and a folder of sentence-transformers: SEAT and WEAT tests take them."""
+    (tmp_path / "v.txt").write_bytes(_as_text(header=False))
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "modules.json").write_text("[]")
+    for name in ("v.txt", "static"):
+        with pytest.raises(ValueError, match=r"takes it for SEAT and WEAT tests alone"):
+            find(str(tmp_path / name))
 
 
 @pytest.mark.slow

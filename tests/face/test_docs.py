@@ -27,6 +27,7 @@ from test_cli import commands, resolved
 from catsofa import cli, demo_build, demo_measures, demo_people
 from catsofa.data import jsonl
 from catsofa.data.records import KINDS, Cat
+from catsofa.scoring.dataset import data
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
 
@@ -114,6 +115,22 @@ def test_the_slow_examples_run_too(page: str, demo_out: Path, tmp_path: Path, mo
     follow(page, (*CHEAP, "slow"), demo_out, tmp_path, monkeypatch)
 
 
+def test_signatures_of_the_documentation_name_the_data_of_the_demo(demo_out: Path) -> None:
+    """`data:NAME@HASH` of a file that the demo builds has the hash that the program computes; others are released."""
+    named = {
+        match.groups()
+        for page in PAGES
+        for match in re.finditer(r"data:([\w.]+)@([0-9a-f]{12})", (DOCS / page).read_text("utf-8"))
+    }
+    built = {name for name, _ in named if (demo_out / "items" / name).is_file()}
+    assert {"intrasentence.jsonl", "pairs.jsonl", "probes.jsonl"} <= built
+    assert {label for label in named if label[0] not in built} <= {("dev.json", "1075fcfc4637"), SEAT}
+    for name in built:
+        assert {f"{name}@{shown}" for each, shown in named if each == name} == {data(demo_out / "items" / name).name}
+
+
+SEAT = ("seat", "4f199242678e")
+"""The folder of the demo's association tests: a data set of several files."""
 RELEASED = [page for page in RUN if any(block.mark == "needs released data" for block in blocks(page))]
 
 

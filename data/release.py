@@ -138,9 +138,10 @@ def has_card(folder: Path) -> bool:
 
 
 def holds_records(file: Path) -> bool:
-    """Whether the columns of a Parquet file are the fields of a record; not if the file cannot be read."""
+    """Whether catsofa wrote a Parquet file: its columns are the fields of a record, and `datasets` left no mark."""
     try:
-        return parquet_columns.record_type_of(pq.read_schema(file).names) is not None
+        found = pq.read_schema(file)
+        return b"huggingface" not in (found.metadata or {}) and bool(parquet_columns.record_type_of(found.names))
     except (pa.ArrowException, ValueError, OSError):
         return False
 

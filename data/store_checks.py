@@ -1,6 +1,7 @@
 """Checks for `catsofa verify`: releases, folders of probe shards, released sets, journals and similarity scores."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,14 +80,21 @@ def _is_written(folder: Path) -> bool:
     """Whether catsofa wrote the Parquet of a folder, as its card, its list or the columns of its first file say."""
     from catsofa.data.release import has_card, holds_records
 
-    listed = (folder / LIST).is_file() and any(name.endswith(".parquet") for name in read_list(folder) or ())
+    listed = any(name.endswith(".parquet") for name in _listed(folder))
     return listed or has_card(folder) or any(map(holds_records, sorted((folder / "data").glob("*.parquet"))[:1]))
 
 
 def _sharded(folder: Path) -> bool:
     """Whether the Parquet files of a folder, or those that it lists, are numbered shards."""
-    names = [*(file.name for file in (folder / "data").glob("*.parquet")), *(read_list(folder) or ())]
+    names = [*(file.name for file in (folder / "data").glob("*.parquet")), *_listed(folder)]
     return any(SHARD.search(Path(name).stem) for name in names)
+
+
+def _listed(folder: Path) -> Mapping[str, str]:
+    """The files that a folder lists; none if its list is no list of catsofa, which may be that of another program."""
+    with suppress(BadInput):
+        return read_list(folder) or {}
+    return {}
 
 
 def _missing(what: str, remedy: str) -> str:

@@ -113,15 +113,22 @@ def test_a_run_that_was_killed_before_its_manifest_is_not_wrong(tmp_path: Path) 
 
 
 def test_what_catsofa_never_wrote_is_an_error(tmp_path: Path) -> None:
-    """Parquet of other tools, a folder of notes, an empty folder, an empty file: exit code 2, each by its name."""
+    """Parquet of other tools, another list, notes, an empty folder, an empty file: exit code 2, each by its name."""
     (tmp_path / "theirs" / "data").mkdir(parents=True)
     pq.write_table(pa.table({"zorbs": [1]}), tmp_path / "theirs" / "data" / "test-00000-of-00001.parquet")
+    schema = pq.read_schema(release(tmp_path / "own")).with_metadata({"huggingface": "{}"})
+    (tmp_path / "saved" / "data").mkdir(parents=True)
+    pq.write_table(schema.empty_table(), tmp_path / "saved" / "data" / "test-00000-of-00001.parquet")
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums" / "SHA256SUMS").write_text("0a *zorbs.iso\n")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "manifest.json").write_text("{}")
     (tmp_path / "empty").mkdir()
     (tmp_path / "journal.jsonl").touch()
     for name, found in {
         "theirs": "catsofa wrote nothing",
+        "saved": "catsofa wrote nothing",
+        "sums": "catsofa wrote nothing",
         "notes": "catsofa wrote nothing",
         "empty": "an empty folder",
         "journal.jsonl": "an empty file",

@@ -64,7 +64,7 @@ class ServerTask:
 
     @property
     def token(self) -> str:
-        """The name we gave it; nothing, if it is none of ours."""
+        """The name that catsofa gave it; empty for any other project."""
         return str(self.data.get("item", ""))
 
 

@@ -92,7 +92,7 @@ def _pages(tasks: Iterable[ServerTask], size: int) -> Iterator[list[ServerTask]]
 
 
 def _answers(task: ServerTask, study: Study) -> Iterator[Raw]:
-    """What people answered to a task of ours."""
+    """What people answered to a task that catsofa pushed."""
     if task.token not in study.keys:
         return
     for found in task.annotations:

@@ -1,7 +1,7 @@
 """Other tools at the same work, each in an environment where it runs: started by `benchmarks.scoring --peers PYTHON`.
 
 Reads one JSON request a line and answers with CPU seconds and scores, so that the ways can be timed in turn within one
-run. A model is loaded before the clock starts. Imports nothing of ours.
+run. A model is loaded before the clock starts. Imports nothing of catsofa.
 """
 
 import contextlib

@@ -35,7 +35,7 @@ from catsofa.scoring.score_pairs import score_pairs
 from catsofa.scoring.score_probes import score_probes
 
 CLOSE = {"fp32": 1e-5, "plain": 1e-5, "bf16": 0.1}
-"""Nats a token that a way of ours may lie from the loop; other tools sum in float32, in orders of their own."""
+"""Nats a token that a way of catsofa may lie from the loop; other tools sum in float32, in orders of their own."""
 CLOSE_OTHERS = 2e-5
 WALL = ", wall clock of all cores"
 CLOCK = time.process_time
@@ -183,7 +183,7 @@ Timed = Callable[[], tuple[float, list[float]]]
 
 
 def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
-    """One way of ours, what it works with, and the CPU seconds that this took to prepare."""
+    """One way of catsofa, what it works with, and the CPU seconds that this took to prepare."""
     model = models.load(str(folder), device="cpu", dtype=PARTS[part])
     begun = CLOCK()
     # with plain products what is left is the algorithm's doing
@@ -289,7 +289,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0, help="shrinks every work")
     parser.add_argument(
-        "--parts", default="fp32,plain,bf16", help="ways of ours: plain is fp32 without packed products"
+        "--parts", default="fp32,plain,bf16", help="ways of catsofa: plain is fp32 without packed products"
     )
     parser.add_argument("--peers", help="the Python of an environment with the other tools")
     parser.add_argument("--wall", action="store_true", help="wall clock of all cores, against the loop on all cores")

@@ -2,7 +2,7 @@
 
 A shard is a stretch of the identities with every stereotype of theirs. Which probes stand in which shard depends on
 what is given alone, so that neither the engine nor a kill changes a byte. This process alone writes, so that workers on
-other machines need no disk of ours.
+other machines need no shared disk.
 """
 
 from collections import Counter

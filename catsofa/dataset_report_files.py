@@ -40,7 +40,7 @@ class Dataset:
     statement: Sequence[tuple[str, str]] = ()
     """The headings of the data statement and their texts."""
     unread: Sequence[str] = ()
-    """Files of the folder that hold no records of ours."""
+    """Files of the folder that hold no records that catsofa reads."""
 
     @property
     def items(self) -> list[Any]:
@@ -92,13 +92,13 @@ def _carries_votes(record: Any) -> bool:
 def is_dataset(path: Path) -> bool:
     """Whether this is a data set, and not the folder of a run, one with runs in it, or what a command printed."""
     if path.is_file():
-        # a broken line of JSONL has an error of its own; a result of ours on one line only looks like JSONL
+        # a broken line of JSONL has an error of its own; a result of catsofa on one line only looks like JSONL
         return path.suffix == ".jsonl" or _holds(path) is not None
     return path.is_dir() and next(path.rglob(MANIFEST), None) is None
 
 
 def _holds(path: Path) -> type[Any] | None:
-    """The kind of the first record of a file; None where it holds no records of ours."""
+    """The kind of the first record of a file; None where it holds no records that catsofa reads."""
     try:
         return type(next(iter(formats.read(path))))
     except BadInput:
@@ -147,7 +147,7 @@ def _folder(folder: Path) -> Iterator[Dataset]:
     """A split's folder is one data set; elsewhere each file with items is one, and what is beside them another."""
     files, unread = _readable(folder)
     if not files:
-        raise BadInput(folder, "no file with records of ours", EXPECTED)
+        raise BadInput(folder, "no file with records that catsofa reads", EXPECTED)
     if (folder / "split.json").is_file() or len(files) == 1:
         yield _of_files(folder.resolve().name, files, are_splits=True, unread=unread)
         return

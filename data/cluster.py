@@ -154,7 +154,7 @@ class _Worker:
         return self._try(lambda made: made[1](stretch))
 
     def _try(self, use: Callable[[tuple[Any, Callable[[Any], Any]]], Any]) -> Any:
-        """What comes of using it, or the sentence that says what is wrong: errors of ours do not all travel."""
+        """What comes of using it, or the sentence that says what is wrong: not every error class can be pickled."""
         try:
             self._made = self._made or self._start()
             return use(self._made)

@@ -13,7 +13,7 @@ from typing import IO
 from catsofa.data import leftovers
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes in one line; a longer one is no record of ours and must not fill the memory."""
+"""Bytes in one line; a longer one is no record and must not fill the memory."""
 
 MAX_DOCUMENT = 512 * 1024 * 1024
 """Bytes in a file that must be read whole, as JSON documents must; records by the million stand one a line."""

@@ -40,7 +40,7 @@ class TextEncoder:
     batching: Batching = field(default_factory=Batching)
     unknown: Collection[str] | None = None
     """The texts read so far with unknown tokens; None where nobody counts them."""
-    """What the self-check found, of a model that is asked in batches of ours."""
+    """What the self-check found, of a model that is asked in batches made here."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, of length one where the key says so."""

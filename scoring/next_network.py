@@ -14,7 +14,7 @@ from catsofa.scoring.next_rows import Row
 HeadName = Literal["own", "linear", "mlp"]
 HEADS: tuple[HeadName, ...] = get_args(HeadName)
 OURS = 1
-"""The class that means "follows" in a head of ours; a model's own head says itself which one it is."""
+"""The class that means "follows" in a head that `catsofa nsp train` made; a model's own head names its class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,7 +72,7 @@ def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
 
 
 def _numbers(fields: list[str], size: int, path: Path, line: int) -> Matrix | None:
-    """The numbers after a word; None where there are too many: the word held a space, as none of ours does."""
+    """The numbers after a word; None where there are too many: the word held a space, and no wanted word does."""
     if len(fields) > size:
         return None
     try:

@@ -186,7 +186,7 @@ class Reader:
         return dict(self._encode(texts, special=True))
 
     def _encode(self, texts: Iterable[Text], special: bool) -> Iterator[tuple[Text, Tokens]]:
-        """Distinct texts in order, some at a time: what the tokenizer gives takes several times the room of ours."""
+        """Distinct texts in order, some at a time: the tokenizer's output takes several times their room."""
         left = iter(dict.fromkeys(texts))
         while some := list(islice(left, AT_ONCE)):
             found = self._backend.encode_batch(some, add_special_tokens=special)

@@ -251,6 +251,7 @@ def _of_cats(of: Outcomes, chosen: Array, resamples: int, seed: int) -> stereose
         (b_lms, lms), (b_ss, ss) = (position.measured(of, resamples=resamples, seed=seed) for of in parts)
         undefined = isnan(lms.value) or isnan(ss.value)
         whole = position.UNDEFINED if undefined else position.icat(*parts, resamples=resamples, seed=seed)
+        whole = stereoset.icat_between(whole, lms, ss)
         counted = [position.columns(part, by_id, comparisons, items=True) for comparisons in (LMS, SS)]
         micro = [nan if undefined else float(position.preference(of.sum(axis=0))) for of in counted]
         return replace(

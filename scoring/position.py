@@ -27,10 +27,13 @@ def effect(sums: Array) -> Array:
 
 def preference(sums: Array) -> Array:
     """The preference in percent, of rows of sums; NaN where position explains every choice."""
-    b = effect(sums)
+    made_first, made_second = sums[..., FIRST_OF], sums[..., SECOND_OF]
     with np.errstate(invalid="ignore", divide="ignore"):
-        first, second = sums[..., FIRST] / sums[..., FIRST_OF], sums[..., SECOND] / sums[..., SECOND_OF]
-        return np.asarray(100 * np.where(b >= 0, second / (1 - b), first / (1 + b)))
+        first, second = sums[..., FIRST] / made_first, sums[..., SECOND] / made_second
+        # 1 − b and 1 + b from what was not chosen, which is exactly 0 where all was: 99.99999999999999 is at no edge
+        not_first = (made_first - sums[..., FIRST]) / made_first
+        not_second = (made_second - sums[..., SECOND]) / made_second
+        return np.asarray(100 * np.where(first >= second, second / (not_first + second), first / (not_second + first)))
 
 
 def _icat(sums: Array) -> Array:

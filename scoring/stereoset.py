@@ -28,6 +28,17 @@ def icat_limits(lms: tuple[float, float], ss: tuple[float, float]) -> tuple[floa
     return min(found), max(found)
 
 
+def icat_between(found: Interval, lms: Interval, ss: Interval) -> Interval:
+    """icat with limits that those of lms and ss allow."""
+    if isnan(found.value):
+        return found
+    if isnan(found.low) and not isnan(lms.low + ss.low):
+        # lms or ss is at its edge in every term, so that icat follows from their limits alone
+        return Interval(found.value, *icat_limits((lms.low, lms.high), (ss.low, ss.high)))
+    # icat is never above lms
+    return replace(found, high=lms.high) if found.high > lms.high else found
+
+
 def _icat_sides(sums: Array) -> Array:
     """lms·ss/50 and lms·(100−ss)/50, whose lesser is icat."""
     lms, ss = LMS.pieces(sums)[..., 0], SS.pieces(sums)[..., 0]
@@ -111,19 +122,10 @@ class Measures:
 def measures(of: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0) -> Measures:
     """lms, ss and icat with intervals over target terms; icat is made from the averages, not averaged itself."""
     found = _intervals(of.columns(average), resamples, seed)
-    if not isnan(found["icat"].value):
-        lms, ss = ((found[name].low, found[name].high) for name in ("lms", "ss"))
-        if isnan(found["icat"].low) and not isnan(lms[0] + ss[0]):
-            # lms or ss is at its edge in every term, so that icat follows from their limits alone
-            low, high = icat_limits(lms, ss)
-            found["icat"] = Interval(found["icat"].value, low, high)
-        if found["icat"].high > found["lms"].high:
-            # icat is never above lms
-            found["icat"] = replace(found["icat"], high=found["lms"].high)
     return Measures(
         lms=found["lms"],
         ss=found["ss"],
-        icat=found["icat"],
+        icat=icat_between(found["icat"], found["lms"], found["ss"]),
         macro=_values(of.columns("terms")),
         micro=_values(of.columns("items")),
         items=len(of),

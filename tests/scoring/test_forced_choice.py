@@ -3,6 +3,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from catsofa.data import jsonl
 from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
 from catsofa.data.records import Candidate, Cat, Direction, Label, Pair, Probe
-from catsofa.scoring import forced_choice
+from catsofa.scoring import forced_choice, position
 from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, measured, parse
 
 pytestmark = pytest.mark.usefixtures("key")
@@ -179,6 +180,34 @@ def test_the_preference_is_that_which_position_does_not_explain(effect: float) -
         held["score"] += limits["low"] <= 70 <= limits["high"]
         held["position"] += found["position"]["low"] <= effect <= found["position"]["high"]
     assert min(held.values()) >= 34  # of 40; 95 in 100 fall below that once in fifty times, and the seeds are fixed
+
+
+def test_a_preference_at_its_edge_has_limits_and_so_has_its_icat() -> None:
+    """Seven terms, the stereotype in every choice that position does not explain: ss is 100 exactly, of any shares, and
+    icat is 0 with the upper limit that those of lms and ss allow."""
+    records = [replace(_cat(k), target=f"zorb {k % 7}") for k in range(40)]
+    explained = [Choice("A", "B"), Choice("A", "A")]
+    made = {
+        comparison: explained[(k * at + k // 3) % 2]
+        for k, record in enumerate(records)
+        for at, comparison in enumerate(comparisons(record), 1)
+    }
+    found = measured(records, made, resamples=500).to_dict()["forced_choice"]["overall"]
+    assert 0 < found["position"]["value"] < 1
+    assert (found["lms"], found["ss"], found["icat"]) == (100, 100, 0)
+    limits = found["intervals"]
+    assert limits["ss"]["low"] < 90
+    assert limits["icat"] == {"low": 0, "high": pytest.approx(2 * (100 - limits["ss"]["low"]))}
+
+
+def test_a_preference_that_position_never_opposed_is_100_exactly() -> None:
+    """Chosen wherever it stood first, and in any share where it stood second: 100, whose limits are those of an edge,
+    and not 99.99999999999999, which has none."""
+    second = np.arange(1, 700) / 700
+    seven = np.full(len(second), 7.0)
+    chosen = np.column_stack([seven, seven, 7 * second, seven])
+    assert set(position.preference(chosen)) == {100.0}
+    assert set(position.preference(chosen[:, [2, 3, 0, 1]])) == {100.0}
 
 
 def test_almost_nothing_but_position_is_undefined_too() -> None:

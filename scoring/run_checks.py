@@ -71,7 +71,8 @@ def _holds_scores(folder: Path) -> bool:
 
 def _missing(path: Path, what: str) -> Fault:
     """The fault of a part that `catsofa score` always writes and that is gone."""
-    return Fault(path, f"found no such file; expected {what}, which catsofa always writes: {REMEDY}")
+    again = "copy it back, or score again with another --out"
+    return Fault(path, f"found no such file; expected {what}, which catsofa always writes: {again}")
 
 
 def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unchecked: list[str]) -> Iterator[str]:

@@ -177,8 +177,9 @@ class Run:
         if not self.checked:
             return f"{self.count():,} texts scored"
         with sentences(self.folder):
-            of = seal(self._connection, "records")
-        return f"{sum(records for records, _ in self.chunks()):,} of {of or 'unknown'} records scored"
+            records = seal(self._connection, "records") or ""
+        total = f"{int(records):,}" if records.isdecimal() else "an unknown number of"
+        return f"{sum(done for done, _ in self.chunks()):,} of {total} records scored"
 
     def check_pages(self) -> None:
         """Refuse a database whose pages do not fit together, as SQLite checks them."""

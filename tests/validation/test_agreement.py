@@ -244,7 +244,7 @@ def test_an_interval_holds_the_truth(population: str, items: int) -> None:
     kappa = (percent - chance) / (1 - chance)
     truth = {"fleiss_kappa": kappa, "krippendorff_alpha": kappa, "percent": percent}
     truth["unanimous"] = float(weights @ (x**people + (1 - x) ** people))
-    held, rng = Counter[str](), np.random.default_rng(items)
+    held, rng = Counter[str](), np.random.default_rng([items, 5])
     for seed in range(400):
         found = agreement(items_of(population, items, rng), resamples=400, seed=seed)
         held.update(name for name, value in truth.items() if found.low[name] <= value <= found.high[name])

@@ -88,12 +88,13 @@ asked = partial(stereoset, words=ASKED)
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """What a reader of the table must know besides."""
-    if not any(of.get(count) for _, report, _ in rows for *_, of in _sets(report["results"]) for count in RESTS):
+    asked = all("position" in report["results"]["overall"] for _, report, _ in rows)  # answers do not tie
+    if not asked and not any(of.get(n) for _, report, _ in rows for *_, of in _sets(report["results"]) for n in RESTS):
         unknown = all("unknown" in of for _, report, _ in rows for *_, of in _sets(report["results"]))
         yield "No scores tie" + (" and no token is unknown." if unknown else ".")
     yield "A number without brackets has no interval: its terms are too few, or do not differ."
     for model, report, _ in rows:
-        if not report.get("terms"):
+        if not report.get("terms") and not asked:
             yield f"{model}: target terms were not kept; the same `catsofa score` again keeps them, and scores nothing."
         if precision := report.get("precision"):
             yield _precision(model, precision)

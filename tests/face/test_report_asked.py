@@ -1,6 +1,8 @@
 """Reports of answers: the position effect has its own column."""
 
-from catsofa import report_crows
+from typing import Any
+
+from catsofa import report_crows, report_stereoset
 from catsofa.scoring.signature import Signature
 
 
@@ -19,3 +21,20 @@ def test_a_row_of_answers_has_a_cell_for_every_column() -> None:
             assert cells["ties"] == 3
             assert ("position" in cells) == bool(more)
             assert not more or "0.25" in str(cells["position"])
+
+
+def test_a_report_of_answers_does_not_say_that_no_scores_tie() -> None:
+    """Nobody counted ties or unknown tokens of answers, and no `catsofa score` would keep their terms."""
+    interval = {"low": 40.0, "high": 60.0}
+    effect = {"value": 0.25, "low": 0.1, "high": 0.4}
+    of = {"lms": 90.0, "ss": 50.0, "icat": 90.0, "intervals": dict.fromkeys(("lms", "ss", "icat"), interval)}
+    of |= {"position": effect, "lms_position": effect, "items": 10, "terms": 3, "coverage": 1.0, "unknown": None}
+    signature = Signature(data="cats@1", model="m@2", protocol="forced-choice")
+
+    def notes(measures: dict[str, Any]) -> str:
+        results = {"overall": measures, "intrasentence": {"overall": measures}}
+        return " ".join(report_stereoset._notes([("m", {"results": results}, signature)]))
+
+    assert "No scores tie" in notes({name: value for name, value in of.items() if "position" not in name})
+    assert "tie" not in notes(of)
+    assert "catsofa score" not in notes(of)

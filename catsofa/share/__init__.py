@@ -1,0 +1,1 @@
+"""Ways out: releases, the hub, leaderboards, other evaluation programs."""

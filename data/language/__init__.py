@@ -1,0 +1,1 @@
+"""Words of languages: articles, inflection, word lists, BLANKs, near-duplicates."""

@@ -1,0 +1,1 @@
+"""What long runs share: their identity, Ray workers, asynchronous work."""

@@ -1,0 +1,1 @@
+"""Checks of stores for `catsofa verify`."""

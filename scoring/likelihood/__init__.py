@@ -1,0 +1,1 @@
+"""Log-probabilities: queries to a model, and the ways to answer them."""

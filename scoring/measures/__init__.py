@@ -1,0 +1,1 @@
+"""The measures: formulas on scores, and their results."""

@@ -1,0 +1,1 @@
+"""Runs: the scoring loop, its folder, and the scores kept there."""

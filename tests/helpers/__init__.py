@@ -1,0 +1,5 @@
+"""What several tests use."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]

@@ -1,0 +1,1 @@
+"""Decisions about items from the judgements of several people."""

@@ -1,0 +1,1 @@
+"""Properties of whole sets: sizes, splits, leakage, keywords, sentiment."""

@@ -72,9 +72,9 @@ programs:
 # Label Studio holds back libraries that models need, so it has an environment of its own
 labelstudio: $(SERVER)
 
-$(SERVER): annotation/server.py
+$(SERVER): annotation/label_studio/server.py
 	$(PYTHON) -m venv .venv-labelstudio
-	.venv-labelstudio/bin/pip install --quiet label-studio==$$(sed -n 's/^VERSION = "\(.*\)"/\1/p' annotation/server.py)
+	.venv-labelstudio/bin/pip install --quiet label-studio==$$(sed -n 's/^VERSION = "\(.*\)"/\1/p' annotation/label_studio/server.py)
 	touch $(SERVER)
 
 # lm-evaluation-harness holds other libraries than we do, so it has an environment of its own
@@ -90,7 +90,7 @@ $(HARNESS): | $(STAMP)
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP)
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
-	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/test_people.py tests/annotation/test_gate.py
+	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/study/test_people.py tests/annotation/portal/test_portal.py
 
 # a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
 docs: $(STAMP)
@@ -102,7 +102,7 @@ chaos: $(STAMP)
 
 # a page of the docs: every architecture against a plain loop (about two minutes)
 architectures: $(STAMP)
-	PYTHONPATH=tests $(BIN)/python -m architecture_page
+	PYTHONPATH=tests $(BIN)/python -m helpers.architectures.page
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

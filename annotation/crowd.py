@@ -12,14 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from catsofa.annotation import rows
-from catsofa.annotation.blind import Task
-from catsofa.annotation.judged import Raw
-from catsofa.annotation.pull import Pulled, digested
-from catsofa.annotation.questions import FOLDER, result_of
-from catsofa.annotation.study import Study
-from catsofa.data import csv_files
-from catsofa.data.files import BadInput, atomic_write, short
+from catsofa.annotation.label_studio.pull import Pulled, digested
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, rows
+from catsofa.annotation.study.blinding import Task
+from catsofa.annotation.study.interface import FOLDER, result_of
+from catsofa.data.files import BadInput, atomic_write, csv_files, short
 
 Platform = Literal["mturk", "prolific"]
 Watch = Callable[[Sequence[list[Task]]], Iterable[list[Task]]]

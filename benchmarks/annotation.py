@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import RESULTS
-from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import KEY, Server
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push, with_project
-from catsofa.annotation.questions import interface, result_of
+from catsofa.annotation.label_studio import server as ls
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push, with_project
 from catsofa.annotation.study import Study, create, open_study
+from catsofa.annotation.study.interface import interface, result_of
 from catsofa.data.records import Candidate, Cat
 
 FILE = RESULTS / "annotation.json"

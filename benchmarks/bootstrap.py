@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import RESULTS
-from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.changes import paired_changes
-from catsofa.scoring.intervals import RESAMPLES, intervals
-from catsofa.scoring.stereoset import MEASURES, icat, results
+from catsofa.scoring.measures.cat_outcomes import Outcomes
+from catsofa.scoring.measures.stereoset import MEASURES, icat, results
+from catsofa.scoring.statistics.changes import paired_changes
+from catsofa.scoring.statistics.intervals import RESAMPLES, intervals
 
 FILE = RESULTS / "bootstrap.json"
 TERMS, ITEMS = 79, 4229

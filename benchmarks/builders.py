@@ -19,8 +19,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.machine import RESULTS
-from catsofa.builders import outcomes, probes, stereotypes
-from catsofa.builders.parsing import Parser, spacy_parser
+from catsofa.builders import probes, refusals, stereotypes
+from catsofa.builders.stereotypes.parsing import Parser, spacy_parser
 from catsofa.data import formats
 from catsofa.data.records import Identity, Refused, Statement, Stereotype, Term
 
@@ -73,7 +73,7 @@ def grid() -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         began, file = time.process_time(), Path(folder) / "probes.jsonl"
-        counts = outcomes.write(probes.build(list(subjects()), predicates()), file)
+        counts = refusals.write(probes.build(list(subjects()), predicates()), file)
         megabytes = file.stat().st_size / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"probes": counts["kept"], "cpu_s": time.process_time() - began, "file_mb": megabytes, "peak_mb": peak}

@@ -21,15 +21,16 @@ import torch  # noqa: TID253  # a benchmark of models has nothing else to do
 
 from benchmarks import machine, shapes, texts
 from benchmarks.tables import kept
-from catsofa.data import jsonl
-from catsofa.data.cluster import Cluster, Workers
+from catsofa.data.files import jsonl
 from catsofa.data.formats import read_as
 from catsofa.data.records import Probe
-from catsofa.scoring import chunks, models
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.cluster import Loaded, _score_all, _start
+from catsofa.data.runs.ray_cluster import Cluster, Workers
+from catsofa.scoring import models
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.runs import Run, read_scores
+from catsofa.scoring.run import chunks
+from catsofa.scoring.run.ray_workers import Loaded, _score_all, _start
+from catsofa.scoring.run.store import Run, read_scores
 
 STRETCH = 512
 """Probes at a time, instead of some thousands: a short pass must divide evenly too."""

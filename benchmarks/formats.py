@@ -12,7 +12,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.machine import RESULTS
-from catsofa.data import formats, jsonl, sofa_format
+from catsofa.data import formats
+from catsofa.data.files import jsonl
+from catsofa.data.formats import sofa
 from catsofa.data.records import Probe
 
 FILE = RESULTS / "formats.json"
@@ -47,7 +49,7 @@ def jsonl_to_sofa(folder: Path, count: int) -> int:
 
 
 def read_sofa(folder: Path, count: int) -> int:
-    return sum(1 for _ in sofa_format.read(folder / "probes.csv"))
+    return sum(1 for _ in sofa.read(folder / "probes.csv"))
 
 
 def sofa_to_jsonl(folder: Path, count: int) -> int:

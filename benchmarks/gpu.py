@@ -22,10 +22,10 @@ from benchmarks import machine, texts
 from benchmarks.shapes import SHARED, flops
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Probe
-from catsofa.scoring import chunks
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import ANSWERS, Kind, Model
 from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.run import chunks
 
 SUBJECTS, PROBES = 131, 1_490_000
 """The released grid is four smaller ones; this one has as many probes and a stereotype count between theirs."""

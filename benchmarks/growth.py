@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks import machine, shapes, texts
 from benchmarks.formats import IDENTITIES
 from benchmarks.tables import kept
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Probe
 
 VOCABULARY = 2000

@@ -56,14 +56,14 @@ def peak(dtype: str, repeats: int = 5, clock: Clock = time.process_time) -> dict
     """GFLOP/s of a square product by torch's own way and by oneDNN's packed one, which is None where there is none."""
     import torch
 
-    from catsofa.scoring import kernels
+    from catsofa.scoring.likelihood import cpu_kernels
 
     values = torch.randn(SIDE, SIDE, dtype=getattr(torch, dtype))
     weight = torch.randn(SIDE, SIDE, dtype=getattr(torch, dtype))
     ways: dict[str, Callable[[], Any]] = {"plain": lambda: torch.nn.functional.linear(values, weight)}
     with torch.inference_mode():
         try:
-            product = kernels.packed(weight, None)
+            product = cpu_kernels.packed(weight, None)
             product(values)
             ways["packed"] = lambda: product(values)
         except (RuntimeError, AttributeError, NotImplementedError):

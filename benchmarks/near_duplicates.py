@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.machine import RESULTS
-from catsofa.data.near_duplicates import copies
+from catsofa.data.language.near_duplicates import copies
 
 FILE = RESULTS / "near_duplicates.json"
 PAIRS_OF, SKETCHED = 2_000, 20_000

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import RESULTS
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Pair, Score
 from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.results import report
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, name_of
 
 DOMAINS = {"gender": 0.12, "profession": 0.39, "race": 0.45, "religion": 0.04}

@@ -27,12 +27,13 @@ import numpy as np
 
 from benchmarks import loops, machine, shapes, texts
 from catsofa.data.records import Score
-from catsofa.scoring import kernels, models
-from catsofa.scoring.backend import Backend
+from catsofa.scoring import models
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.likelihood import cpu_kernels
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.protocols import DEFAULT, Protocol, named
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.score_probes import score_probes
 
 CLOSE = {"fp32": 1e-5, "plain": 1e-5, "bf16": 0.1}
 """Nats a token that a way of catsofa may lie from the loop; other tools sum in float32, in orders of their own."""
@@ -187,7 +188,7 @@ def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
     model = models.load(str(folder), device="cpu", dtype=PARTS[part])
     begun = CLOCK()
     # with plain products what is left is the algorithm's doing
-    with patch.object(kernels, "speed_up", lambda _: False) if part == "plain" else patch.dict({}):
+    with patch.object(cpu_kernels, "speed_up", lambda _: False) if part == "plain" else patch.dict({}):
         backend = Backend(model)
         work.ours(backend, work.units[:1])
     setup = CLOCK() - begun

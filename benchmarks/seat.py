@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from benchmarks import machine, shapes
 from catsofa.data import formats
 from catsofa.data.records import AssociationTest
-from catsofa.scoring import encoders, models
-from catsofa.scoring.permutation import p_value
+from catsofa.scoring import models, vectors
+from catsofa.scoring.measures.seat.permutation_test import p_value
 
 SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
 TARGETS = (350, 64, 330, 256, 195, 128, 128, 195, 64, 80, 72, 72, 56, 56, 18)
@@ -102,13 +102,13 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
         start = time.process_time()
         alone = [one_forward(model, text) for text in some]
         per_sentence = (time.process_time() - start) / sample
-        encoder = encoders.of_model(models.load(folder, device="cpu", dtype=dtype), pooling="cls")
+        encoder = vectors.of_model(models.load(folder, device="cpu", dtype=dtype), pooling="cls")
         encoder.encode(distinct[:1])
         timed = distinct[::share]
         start = time.process_time()
-        rows = encoders.encode_once(timed, encoder)
+        rows = vectors.encode_once(timed, encoder)
         ours = (time.process_time() - start) * len(distinct) / len(timed)
-        rows |= encoders.encode_once(some, encoder)
+        rows |= vectors.encode_once(some, encoder)
         tokens = sum(len(ids) for ids in model.tokenizer(distinct)["input_ids"])
         least = shapes.body_flops(model.module.config, tokens, len(distinct))
     peak = max(machine.peak(dtype).values())

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine, shapes, texts
-from catsofa.builders.encoders import sentence_encoder
-from catsofa.scoring import kernels
+from catsofa.builders.similarity.encoders import sentence_encoder
+from catsofa.scoring.likelihood import cpu_kernels
 
 LEAST = {"float32": 0.999999, "bfloat16": 0.999}
 """The cosine below which two vectors of one text are not the same."""
@@ -41,7 +41,7 @@ def main() -> None:
         "sentence-transformers": lambda: default.encode(said, normalize_embeddings=True, show_progress_bar=False),
     }
     for dtype in LEAST:
-        encoder = sentence_encoder(folder, dtype=dtype, speed_up=kernels.speed_up)
+        encoder = sentence_encoder(folder, dtype=dtype, speed_up=cpu_kernels.speed_up)
         ways[dtype] = lambda encoder=encoder: encoder.encode(said)
     rows = {way: np.asarray(run()) for way, run in ways.items()}
     for dtype, least in LEAST.items():

@@ -10,13 +10,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.data import formats, toml_files
-from catsofa.data.articles import article
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, toml_files
+from catsofa.data.language.articles import article
+from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import AssociationTest, Extra, WordSet
-from catsofa.data.wordlists import wordlist
 
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb", "subject", "object", "possessive"]
 """What a word is in a sentence: `noun` is a thing that can be counted, the last three are pronouns."""

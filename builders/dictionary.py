@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from catsofa.data.wordlists import wordlist
+from catsofa.data.language.wordlists import wordlist
 
 _CLOSED = {
     "VBP": "are aren't have haven't do don't ain't am",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from catsofa.data.near_duplicates import NEAR, Watch, content, copies
+from catsofa.data.language.near_duplicates import NEAR, Watch, content, copies
 from catsofa.data.records import Refused
 
 

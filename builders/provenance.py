@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.checksums import sha256_of
+from catsofa.data.files.checksums import sha256_of
 
 
 def provenance(builder: str, *files: Path | str, **options: Any) -> dict[str, Any]:

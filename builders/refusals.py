@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import jsonl
-from catsofa.data.files import atomic_write
+from catsofa.data.files import atomic_write, jsonl
 from catsofa.data.records import Refused
 
 KEPT = "kept"

@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from catsofa.data.formats import convert
-    from catsofa.data.notebook import table
     from catsofa.data.records import (
         Annotation,
         AssociationTest,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         WordSet,
     )
     from catsofa.data.sources import read
+    from catsofa.data.tables import table
     from catsofa.scoring.evaluate import evaluate
 
     __version__: str
@@ -61,7 +61,7 @@ _HOMES = {
     "convert": "data.formats",
     "evaluate": "scoring.evaluate",
     "read": "data.sources",
-    "table": "data.notebook",
+    "table": "data.tables",
 }
 """Where a public name lives that is no record."""
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from catsofa.data import formats
 from catsofa.data.files import lines
-from catsofa.validation.keywords import corpus_reference, spacy_pipeline, wordfreq_zipf
-from catsofa.validation.lint_rule import Encoder, Given
-from catsofa.validation.sentiment import NEGATIVE, Classifier, is_positive
+from catsofa.validation.lint.rule import Encoder, Given
+from catsofa.validation.sets.keywords import corpus_reference, spacy_pipeline, wordfreq_zipf
+from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, is_positive
 
 
 def given(
@@ -51,10 +51,10 @@ def zipf(source: str) -> Callable[[str], float]:
 
 def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
     """The mean log-probability per token that a language model gives to each text; NaN where it gives none."""
-    from catsofa.scoring import models, sentences
-    from catsofa.scoring.backend import Backend
-    from catsofa.scoring.engine import scores
-    from catsofa.scoring.items import guarded
+    from catsofa.scoring import models
+    from catsofa.scoring.items import guarded, sentences
+    from catsofa.scoring.likelihood.backend import Backend
+    from catsofa.scoring.likelihood.engine import scores
     from catsofa.scoring.protocols import named
 
     backend, protocol = Backend(models.load(name)), named("catsofa")
@@ -83,7 +83,7 @@ def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:
 
     Refuses a model without any of the classes that are given as negative: all texts would be positive.
     """
-    from catsofa.scoring import baselines
+    from catsofa.scoring.compare import baselines
 
     probabilities = baselines.classifier(name)
     wanted = {label.lower() for label in negative}
@@ -101,7 +101,7 @@ def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:
 
 def _encoder(name: str) -> Encoder:
     """A sentence encoder, as for SEAT."""
-    from catsofa.scoring.encoders import load
+    from catsofa.scoring.vectors import load
 
     return load(name)
 

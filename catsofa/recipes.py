@@ -24,10 +24,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from catsofa.data import json_files, seals, toml_files
-from catsofa.data.checksums import known_sha256_of
-from catsofa.data.files import BadInput, atomic_write
-from catsofa.scoring import run_manifest, run_reports, run_rows, runs
+from catsofa.data.files import BadInput, atomic_write, json_files, seals, toml_files
+from catsofa.data.files.checksums import known_sha256_of
+from catsofa.scoring.run import manifest, reports, rows, store
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
 
@@ -141,17 +140,17 @@ def _state(paths: list[Path]) -> str:
 
 def _tells_times(file: Path) -> bool:
     """Whether a file is a log, or one of a finished run that its report stands for."""
-    return file.name == runs.JOURNAL or (_is_finished_run(file.parent) and file.name != runs.REPORT)
+    return file.name == store.JOURNAL or (_is_finished_run(file.parent) and file.name != store.REPORT)
 
 
 def _content(file: Path) -> object:
     """The hash of a file; of the report of a run, the hashes of the run's identity and scores."""
-    if file.name == runs.REPORT and _is_finished_run(file.parent):
+    if file.name == store.REPORT and _is_finished_run(file.parent):
         with suppress(ValueError):
-            return run_reports.read_report(file.parent)[runs.MADE_FROM]
+            return reports.read_report(file.parent)[store.MADE_FROM]
     return known_sha256_of(file)
 
 
 def _is_finished_run(folder: Path) -> bool:
     """Whether a folder holds a run with its report."""
-    return all((folder / name).is_file() for name in (run_manifest.MANIFEST, run_rows.SCORES, runs.REPORT))
+    return all((folder / name).is_file() for name in (manifest.MANIFEST, rows.SCORES, store.REPORT))

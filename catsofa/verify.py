@@ -6,16 +6,16 @@ from importlib import import_module
 from pathlib import Path
 
 from catsofa.data.files import BadInput
-from catsofa.data.verdicts import Check, Fault, NotChecked, Verdict
+from catsofa.data.verify.verdicts import Check, Fault, NotChecked, Verdict
 
 CHECKS: Mapping[str, str] = {
-    "run": "catsofa.scoring.run_checks:check_run",
-    "report": "catsofa.scoring.run_checks:check_report",
-    "probe shards": "catsofa.data.store_checks:check_shards",
-    "release": "catsofa.data.store_checks:check_release",
-    "released set": "catsofa.data.store_checks:check_released_set",
-    "replies": "catsofa.scoring.reply_checks:check_replies",
-    "journal": "catsofa.data.store_checks:check_journal",
+    "run": "catsofa.scoring.run.checks:check_run",
+    "report": "catsofa.scoring.run.checks:check_report",
+    "probe shards": "catsofa.data.verify.stores:check_shards",
+    "release": "catsofa.data.verify.stores:check_release",
+    "released set": "catsofa.data.verify.stores:check_released_set",
+    "replies": "catsofa.scoring.served.reply_checks:check_replies",
+    "journal": "catsofa.data.verify.stores:check_journal",
 }
 """Kind of store to the function that checks it, in the order in which a path is tried."""
 

@@ -43,7 +43,7 @@ PACKAGES: Mapping[str, str] = {"vllm": "vllm", "wordfreq": "wordfreq"}
 ROOMS: Mapping[str, str] = {
     "catsofa.annotation": "annotate",
     "catsofa.builders": "build",
-    "catsofa.hub": "hub",
+    "catsofa.share.hub": "hub",
     "catsofa.scoring": "score",
 }
 """The extra for a part of catsofa, which is named where several extras install a module."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Statement, Term
 
 R = TypeVar("R", Statement, Term)

@@ -9,10 +9,10 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.content import Content, content_at, content_of
-from catsofa.data.crows_format import SkippedRows
 from catsofa.data.files import BadInput
+from catsofa.data.formats.crows_pairs import SkippedRows
 from catsofa.data.records import AssociationTest, kind_name
-from catsofa.scoring.chunks import WAYS
+from catsofa.scoring.run.chunks import WAYS
 from catsofa.scoring.signature import data_label
 
 SCHEME = "records:"

@@ -9,23 +9,25 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.cluster import Cluster
 from catsofa.data.records import AssociationTest, Probe
-from catsofa.scoring import encoders, next_sentence, sanity, seat, self_check, sofa
-from catsofa.scoring.association_rows import Associations
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.chunks import WAYS, score_all
+from catsofa.data.runs.ray_cluster import Cluster
+from catsofa.scoring import next_sentence, vectors
 from catsofa.scoring.dataset import Data, Watched, data
-from catsofa.scoring.intervals import RESAMPLES
-from catsofa.scoring.model_files import digest_of, find
+from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.half_precision import precision
+from catsofa.scoring.measures import sanity, seat, sofa
+from catsofa.scoring.measures.seat.rows import Associations
 from catsofa.scoring.models import Kind, Model, load
+from catsofa.scoring.models.files import digest_of, find
 from catsofa.scoring.next_sentence import NextSentence
-from catsofa.scoring.precision import precision
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.run_manifest import UNKNOWN
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.chunks import WAYS, score_all
+from catsofa.scoring.run.manifest import UNKNOWN
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, model_label, place_of
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 SCORED_BY = (
     "masked", "pieces", "masks", "pseudo", "blank", "first_token", "length", "causal_pair", "masked_pair", "crows",
@@ -108,7 +110,7 @@ def evaluate_all(
     **options: Any,
 ) -> Iterator[Report]:
     """Each model on each set, here or on a cluster; several of them have folders `model/data` of their own in `out`."""
-    from catsofa.scoring import cluster as spread
+    from catsofa.scoring.run import ray_workers as spread
 
     loading = {key: options.pop(key) for key in LOADING if key in options}
     folders = [
@@ -235,7 +237,7 @@ def _associations(
 ) -> Report:
     """SEAT and WEAT, by the vectors of a model; the key of its encoder names it."""
     how = {option: getattr(protocol, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
-    encoder = encoders.load(model, **how, **loading) if isinstance(model, str) else encoders.of_model(model, **how)
+    encoder = vectors.load(model, **how, **loading) if isinstance(model, str) else vectors.of_model(model, **how)
     key = {part: value for part, value in encoder.key.items() if part not in ("encoder", "model", "digest")}
     options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
     called = str(encoder.key["encoder"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from catsofa.scoring.stereoset import icat_limits
+from catsofa.scoring.measures.stereoset import icat_limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from importlib.metadata import version
 from typing import Any
 from typing import Protocol as Interface
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.records import Cat, Pair, Score
-from catsofa.scoring import crows_pairs, sanity, stereoset
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.intervals import RESAMPLES
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures import crows_pairs, sanity, stereoset
+from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 
 class Numbers(Interface):

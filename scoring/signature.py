@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of
 
 DIGITS = 12
 """Hexadecimal digits of a SHA-256 that are shown."""

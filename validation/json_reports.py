@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from catsofa.validation.agreement import STATISTICS, Agreement, Watch, agreement, agreement_by, agreement_of_annotators
-from catsofa.validation.annotators import Annotator, Exclusion
-from catsofa.validation.collected import Collected
-from catsofa.validation.columns import column
-from catsofa.validation.confirmed import Confirmed
+from catsofa.validation.agreement.annotators import Annotator, Exclusion
+from catsofa.validation.agreement.columns import column
+from catsofa.validation.annotation_files import Collected
+from catsofa.validation.decide.confirmed import Confirmed
+from catsofa.validation.decide.votes import compare
 from catsofa.validation.judgements import answers
-from catsofa.validation.votes import compare
 
 
 def votes_report(confirmed: Confirmed) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from catsofa.validation.keywords import Lemmas, Reference, keywords
-from catsofa.validation.sentiment import NEGATIVE, Classifier, sentiments
-from catsofa.validation.statistics import sizes
+from catsofa.validation.sets.keywords import Lemmas, Reference, keywords
+from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
+from catsofa.validation.sets.sizes import sizes
 
 
 def stats_report(

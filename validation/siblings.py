@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import csv_files
+from catsofa.data.files import csv_files
+from catsofa.data.language.wordlists import table
 from catsofa.data.records import Cat, Identity, Pair, Probe, Term
-from catsofa.data.wordlists import table
 from catsofa.validation.words import demonym_rows
 
 _PLURALS = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))

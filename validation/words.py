@@ -2,8 +2,8 @@
 
 from functools import cache, lru_cache
 
-from catsofa.data.wordlists import table
-from catsofa.data.words import words
+from catsofa.data.language.wordlists import table
+from catsofa.data.language.words import words
 
 
 @lru_cache(maxsize=100_000)

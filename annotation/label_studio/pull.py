@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from catsofa.annotation import collected, judged, rows
-from catsofa.annotation.judged import Raw
 from catsofa.annotation.label_studio import Server, ServerTask
-from catsofa.annotation.study import Study, open_study
+from catsofa.annotation.results import answers, drafts
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, open_study, rows
 
 PAGE = 500
 """Tasks in one page: with five answers each, about a megabyte."""
@@ -67,11 +67,11 @@ def pull(
 
 def digested(study: Study, new: int, changed: int) -> Pulled:
     """Write what is made of the raw answers, and count it."""
-    late = sum(judged.is_late(row, study) for row in rows.read(study.folder / "raw.jsonl", Raw))
+    late = sum(answers.is_late(row, study) for row in rows.read(study.folder / "raw.jsonl", Raw))
     if study.kind.asks is None:
-        kept, refused = collected.write_drafts(study)
+        kept, refused = drafts.write_drafts(study)
         return Pulled(new=new, changed=changed, late=late, records=kept, refused=refused)
-    return Pulled(new=new, changed=changed, late=late, records=judged.write_annotations(study))
+    return Pulled(new=new, changed=changed, late=late, records=answers.write_annotations(study))
 
 
 def _earlier(at: str, by: timedelta) -> str:

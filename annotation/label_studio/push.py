@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from catsofa.annotation.blind import Task, digest
 from catsofa.annotation.label_studio import EVERYBODY, Server, ServerTask, Unanswered
-from catsofa.annotation.questions import spaced
 from catsofa.annotation.study import Study, open_study
+from catsofa.annotation.study.blinding import Task, digest
+from catsofa.annotation.study.interface import spaced
 from catsofa.data.files import BadInput
 
 CHUNK = 1000

@@ -21,11 +21,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from catsofa.annotation import people
 from catsofa.annotation.label_studio import Server, ServerError
-from catsofa.annotation.questions import FOLDER, Interface
-from catsofa.annotation.seat import NotYours, Seat, SignedOut, sign_in
-from catsofa.annotation.study import Study, open_study
+from catsofa.annotation.portal.session import NotYours, Seat, SignedOut, sign_in
+from catsofa.annotation.study import Study, open_study, people
+from catsofa.annotation.study.interface import FOLDER, Interface
 
 COOKIE = "catsofa-seat"
 IDLE = 12 * 3600.0

@@ -9,8 +9,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import httpx
 
-from catsofa.annotation.questions import answers, result_of
 from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import answers, result_of
 from catsofa.data.records import Cat
 
 SILENCE = 60.0

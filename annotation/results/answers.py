@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from catsofa.annotation import rows
-from catsofa.annotation.questions import Answers, answers
-from catsofa.annotation.study import Study
-from catsofa.data import jsonl
+from catsofa.annotation.study import Study, rows
+from catsofa.annotation.study.interface import Answers, answers
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat
 
 REOPENED = "reopened.jsonl"

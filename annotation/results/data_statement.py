@@ -6,7 +6,7 @@ What nobody asked is said to be unknown; nothing is guessed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catsofa.annotation.judged import by_the_writer, latest
+from catsofa.annotation.results.answers import by_the_writer, latest
 from catsofa.annotation.study import Study
 
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from catsofa.annotation import judged
-from catsofa.annotation.judged import Raw
-from catsofa.annotation.questions import answers
+from catsofa.annotation.results import answers as judged
+from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study
-from catsofa.data import jsonl
+from catsofa.annotation.study.interface import answers
+from catsofa.data.files import jsonl
 from catsofa.data.records import BLANK, Candidate, Cat, Kind, Label, Refused, Term
 
 FIELDS: dict[str, Label] = {

@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from catsofa.annotation import rows
-from catsofa.annotation.blind import Key, Task, blind
-from catsofa.annotation.kinds import Kind, kind_named
-from catsofa.annotation.questions import instructions
-from catsofa.data import formats, jsonl
-from catsofa.data.files import BadInput, atomic_write, read_text
-from catsofa.data.folders import atomic_folder
+from catsofa.annotation.study import rows
+from catsofa.annotation.study.blinding import Key, Task, blind
+from catsofa.annotation.study.interface import instructions
+from catsofa.annotation.study.kinds import Kind, kind_named
+from catsofa.data import formats
+from catsofa.data.files import BadInput, atomic_write, jsonl, read_text
+from catsofa.data.files.folders import atomic_folder
 from catsofa.data.records import Term, kind_name
 
 BEFORE = {"items.jsonl", "gold.jsonl", "key.jsonl"}

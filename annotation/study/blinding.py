@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from catsofa.annotation.kinds import Fields, Kind
+from catsofa.annotation.study.kinds import Fields, Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

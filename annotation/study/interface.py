@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-FOLDER = Path(__file__).with_name("interfaces")
+FOLDER = Path(__file__).parents[1] / "interfaces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

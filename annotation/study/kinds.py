@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from catsofa.annotation.questions import Interface, interface
+from catsofa.annotation.study.interface import Interface, interface
 from catsofa.data.records import Cat, Probe, Term
 
 Fields = dict[str, str]

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
 
-from catsofa.annotation import rows
-from catsofa.annotation.judged import REOPENED, Wanted
 from catsofa.annotation.label_studio import EVERYBODY, Server
-from catsofa.annotation.status import wanted_of
-from catsofa.annotation.study import Study, now, open_study
+from catsofa.annotation.results.answers import REOPENED, Wanted
+from catsofa.annotation.study import Study, now, open_study, rows
+from catsofa.annotation.study.status import wanted_of
 from catsofa.data.records import Cat
 
 FILE = "people.jsonl"

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import jsonl
-from catsofa.data.append_log import AppendLog, LogReader
-from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.files import BadInput, atomic_write, jsonl
+from catsofa.data.files.append_log import AppendLog, LogReader
 
 
 def write(rows: Iterable[Any], path: Path) -> int:

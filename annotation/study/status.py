@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from math import nan
 from statistics import median
 
-from catsofa.annotation.judged import Raw, by_the_writer, latest, of_row, reopened
-from catsofa.annotation.questions import answers
+from catsofa.annotation.results.answers import Raw, by_the_writer, latest, of_row, reopened
 from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import answers
 from catsofa.data.records import Annotation
 
 RECENT = 200

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from catsofa.builders.agreement import plural_noun, plural_verb, singular_noun, third_person
-from catsofa.builders.cat_templates import Number, Part, Template, kind_of_term
-from catsofa.builders.contexts import check, fill, slots
+from catsofa.builders.cats.templates import Number, Part, Template, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.data import csv_files
-from catsofa.data.files import lines
+from catsofa.data.files import csv_files, lines
+from catsofa.data.language.contexts import check, fill, slots
+from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)

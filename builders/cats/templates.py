@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from catsofa.builders.agreement import plural_noun, singular_noun
-from catsofa.builders.contexts import check, starts_sentence
-from catsofa.data import toml_files
-from catsofa.data.articles import article
-from catsofa.data.files import BadInput
-from catsofa.data.wordlists import table, wordlist
+from catsofa.data.files import BadInput, toml_files
+from catsofa.data.language.articles import article
+from catsofa.data.language.contexts import check, starts_sentence
+from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.wordlists import table, wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun"]
 Part = Literal["adjective", "noun", "verb", "any"]

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Literal
 
-from catsofa.builders.agreement import engine, plural_noun
-from catsofa.builders.languages import subject_rule
+from catsofa.builders.identities.languages import subject_rule
+from catsofa.data.language.inflection import engine, plural_noun
+from catsofa.data.language.wordlists import table, wordlist
 from catsofa.data.records import Extra, Identity, Refused, Term
-from catsofa.data.wordlists import table, wordlist
 
 Style = Literal["plural", "paper", "people"]
 """`plural`: the noun where there is one; `paper`: SoFa's naive plurals; `people`: always `… people`."""

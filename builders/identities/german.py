@@ -2,9 +2,9 @@
 
 import re
 
-from catsofa.builders.statement_text import clean, words_of
+from catsofa.builders.stereotypes.text import clean, words_of
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Statement, Term
-from catsofa.data.wordlists import wordlist
 
 PLURAL = "PLURAL"
 """The column in which a German lexicon holds the plural of a noun: no rule makes it."""

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from catsofa.data.records import Statement, Term
 
-LANGUAGES = {"en": "identities", "de": "german"}
+LANGUAGES = {"en": "identities", "de": "identities.german"}
 """Language code to the module that holds its rules."""
 
 SubjectRule = Callable[[Term, str], tuple[str, str] | str]
@@ -36,6 +36,7 @@ def _module(language: str) -> ModuleType:
     """The module of a language's rules."""
     if language not in LANGUAGES:
         raise ValueError(
-            f"no rules for language {language!r}; there are {', '.join(LANGUAGES)} (see builders/languages.py)"
+            f"no rules for language {language!r}; there are {', '.join(LANGUAGES)} "
+            "(see builders/identities/languages.py)"
         )
     return import_module(f"catsofa.builders.{LANGUAGES[language]}")

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from catsofa.builders import contexts
-from catsofa.builders.paraphrase_checks import SlotCheck, TargetPolicy, judge, same_words
-from catsofa.builders.prompts import Prompt, Request, fillers
-from catsofa.builders.replies import Ending, Parsed, Reply, parse
+from catsofa.builders.paraphrases.checks import SlotCheck, TargetPolicy, judge, same_words
+from catsofa.builders.paraphrases.prompts import Prompt, Request, fillers
+from catsofa.builders.paraphrases.replies import Ending, Parsed, Reply, parse
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.files.jsonl import dumps
 from catsofa.data.formats import read_as
-from catsofa.data.jsonl import dumps
+from catsofa.data.language import contexts
 from catsofa.data.records import Candidate, Cat, Extra, Refused
 
 GROWTH = 1.35

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from catsofa.builders.completions import Completed
-from catsofa.builders.journal import Journal
-from catsofa.builders.prices import Budget
-from catsofa.builders.prompts import Request
-from catsofa.builders.replies import reply_of
-from catsofa.data.endpoints import Endpoint, ServerRefuses
+from catsofa.builders.paraphrases.completions import Completed
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import Budget
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import reply_of
 from catsofa.data.records import content_id
+from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 
 if TYPE_CHECKING:
     from openai import OpenAI

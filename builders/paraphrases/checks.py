@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
-from catsofa.builders import contexts
-from catsofa.builders.prompts import fillers
-from catsofa.builders.replies import refuses
-from catsofa.builders.target_words import names_target
+from catsofa.builders.paraphrases.prompts import fillers
+from catsofa.builders.paraphrases.replies import refuses
+from catsofa.builders.paraphrases.target_words import names_target
+from catsofa.data.language import contexts
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
-from catsofa.data.wordlists import wordlist
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
 TARGET_POLICIES: tuple[TargetPolicy, ...] = get_args(TargetPolicy)

@@ -7,12 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from catsofa.builders.journal import Journal
-from catsofa.builders.prices import Budget
-from catsofa.builders.prompts import Request
-from catsofa.builders.replies import Reply, reply_of
-from catsofa.data.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
-from catsofa.data.event_loops import as_they_end, pump
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import Budget
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import Reply, reply_of
+from catsofa.data.runs.event_loops import as_they_end, pump
+from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catsofa.builders.prompts import Request
-from catsofa.builders.replies import Reply
-from catsofa.data.append_log import AppendLog
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.data.files.append_log import AppendLog
 
 
 class Asked(NamedTuple):

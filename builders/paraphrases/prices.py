@@ -8,12 +8,11 @@ from itertools import chain
 from math import inf
 from pathlib import Path
 
-from catsofa.builders.journal import Journal
-from catsofa.builders.prompts import Request
-from catsofa.builders.replies import Reply
-from catsofa.data import toml_files
-from catsofa.data.endpoints import is_local
-from catsofa.data.files import BadInput
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.data.files import BadInput, toml_files
+from catsofa.data.servers.endpoints import is_local
 
 PROMPT_CHARS, REPLY_CHARS = 4.2, 4.5
 """Characters in a token, measured with cl100k on 2,092 prompts and replies of the StereoSet paraphrase study."""

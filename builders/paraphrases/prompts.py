@@ -7,8 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catsofa.builders import contexts
 from catsofa.data.files import read_text
+from catsofa.data.language import contexts
 from catsofa.data.records import Cat, Label, content_id
 
 if TYPE_CHECKING:

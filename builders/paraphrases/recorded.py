@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.builders.paraphrases import Answer
-from catsofa.builders.prompts import fillers
-from catsofa.builders.replies import Reply
-from catsofa.data import json_files
-from catsofa.data.files import BadInput, lines
+from catsofa.builders.paraphrases.prompts import fillers
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.data.files import BadInput, json_files, lines
 from catsofa.data.records import Cat, Refused
 
 EXPECTED = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from catsofa.builders import contexts
-from catsofa.data.wordlists import wordlist
+from catsofa.data.language import contexts
+from catsofa.data.language.wordlists import wordlist
 
 _NUMBER = re.compile(r"^(?P<mark>\**)\(?\d{1,2}[.):](?P=mark)\s+")
 _BULLET = re.compile(r"^[-*•–]\s+")

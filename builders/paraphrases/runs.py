@@ -5,14 +5,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from catsofa.builders.batch_api import complete_batch
-from catsofa.builders.completions import Completed, complete
-from catsofa.builders.journal import Journal
 from catsofa.builders.paraphrases import Answer
-from catsofa.builders.prices import Budget, Estimate, Price, estimate
-from catsofa.builders.prompts import Request
-from catsofa.data.endpoints import Endpoint
+from catsofa.builders.paraphrases.batch_api import complete_batch
+from catsofa.builders.paraphrases.completions import Completed, complete
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import Budget, Estimate, Price, estimate
+from catsofa.builders.paraphrases.prompts import Request
 from catsofa.data.records import Cat
+from catsofa.data.servers.endpoints import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

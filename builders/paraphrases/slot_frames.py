@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from catsofa.builders import contexts
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.paraphrase_checks import SlotCheck, SlotFit
-from catsofa.builders.parsing import Parser, Word
-from catsofa.builders.prompts import fillers
-from catsofa.builders.slot_patterns import JUDGED, misfits_by_pattern
+from catsofa.builders.paraphrases.checks import SlotCheck, SlotFit
+from catsofa.builders.paraphrases.prompts import fillers
+from catsofa.builders.paraphrases.slot_patterns import JUDGED, misfits_by_pattern
+from catsofa.builders.stereotypes.parsing import Parser, Word
+from catsofa.data.language import contexts
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat
-from catsofa.data.wordlists import wordlist
 
 Frame = Literal["attribute", "predicate", "noun", "verb", "gerund", "adverb"]
 """What a sentence makes of the word in its slot."""

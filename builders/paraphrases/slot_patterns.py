@@ -2,11 +2,11 @@
 
 import re
 
-from catsofa.builders import contexts
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.prompts import fillers
+from catsofa.builders.paraphrases.prompts import fillers
+from catsofa.data.language import contexts
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
-from catsofa.data.wordlists import wordlist
 
 JUDGED: tuple[Label, Label] = ("stereotype", "anti-stereotype")
 """The unrelated filler is meant not to fit, and says nothing about the slot."""

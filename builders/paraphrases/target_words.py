@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Literal
 
-from catsofa.data.wordlists import table, wordlist
+from catsofa.data.language.wordlists import table, wordlist
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _IRREGULAR = {"men": "man", "women": "woman", "people": "person", "children": "child", "wives": "wife"}

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
-from catsofa.data.wordlists import wordlist
 
 CROSSING = "+"
 """Stands between the categories of an intersectional identity ("disability+gender")."""

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.builders.probes import Grid, build, sofa_categories
-from catsofa.data import checksums, jsonl, parquet_columns
-from catsofa.data.append_log import AppendLog
-from catsofa.data.checksums import MANIFEST
-from catsofa.data.cluster import Cluster, Workers
-from catsofa.data.files import BadInput, atomic_write
-from catsofa.data.manifests import differences
+from catsofa.data.files import BadInput, atomic_write, checksums, jsonl, parquet_columns
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.files.checksums import MANIFEST
+from catsofa.data.formats.release import SPLIT
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
-from catsofa.data.release_format import SPLIT
+from catsofa.data.runs.manifests import differences
+from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 ROWS = 50_000
 """Probes in a shard, about: some seconds of work, which is what a kill may cost."""

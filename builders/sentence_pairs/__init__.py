@@ -14,11 +14,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from catsofa.builders.documents import Document, sentences
-from catsofa.data import jsonl
-from catsofa.data.files import atomic_write
+from catsofa.builders.sentence_pairs.documents import Document, sentences
+from catsofa.data.files import atomic_write, jsonl
+from catsofa.data.formats.sentence_pairs import SentencePair
 from catsofa.data.records import Refused
-from catsofa.data.sentence_pairs import SentencePair
 
 Split = Literal["train", "held-out"]
 SPLITS: tuple[Split, ...] = get_args(Split)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput, lines, read_text
+from catsofa.data.files import BadInput, json_files, lines, read_text
 
 TEXT_ENDINGS = (".txt", ".md", ".text")
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9À-ÖØ-Þ])")

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from catsofa.builders.chrf import chrf
-from catsofa.builders.encoders import Encoder, PairScorer
+from catsofa.builders.similarity.character_overlap import chrf
+from catsofa.builders.similarity.encoders import Encoder, PairScorer
 from catsofa.data.records import LABELS, Cat, Refused, content_id
 
 Queue = Literal["partition", "review"]

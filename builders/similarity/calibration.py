@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.builders.encoders import Encoder
-from catsofa.data import csv_files
-from catsofa.data.files import BadInput, lines
+from catsofa.builders.similarity.encoders import Encoder
+from catsofa.data.files import BadInput, csv_files, lines
 
 Floats = NDArray[np.float64]
 

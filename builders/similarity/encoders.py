@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from catsofa.builders.provenance import hash_of
 from catsofa.data import extras
-from catsofa.data.checksums import checked_sha256_of
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import checked_sha256_of
 
 Backend = Literal["torch", "onnx"]
 Dtype = Literal["float32", "bfloat16"]
@@ -66,7 +66,7 @@ def sentence_encoder(model: str = "", backend: Backend = "torch", **options: Any
     model = model or minilm()
     if backend == "torch":
         return SentenceEncoder(model, **options)
-    from catsofa.builders.onnx_encoder import OnnxEncoder
+    from catsofa.builders.similarity.onnx_encoder import OnnxEncoder
 
     if options.get("dtype", FULL) != FULL:
         raise ValueError(f"{options['dtype']} is for torch; an ONNX file has the precision that it was written with")

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, key_of, place, similarities
-from catsofa.data import jsonl
-from catsofa.data.append_log import AppendLog
-from catsofa.data.cluster import Cluster, Workers
-from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.files import BadInput, atomic_write, jsonl
+from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
+from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 CHUNK = 64
 """Pairs scored at a time, some seconds of work; after each chunk the scores are on disk."""

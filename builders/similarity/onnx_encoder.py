@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.builders.encoders import refuse_no_model, signature
+from catsofa.builders.similarity.encoders import refuse_no_model, signature
 from catsofa.data.files import BadInput
 
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}

@@ -9,20 +9,20 @@ from functools import partial
 from itertools import islice
 from typing import Literal, get_args
 
-from catsofa.builders.dictionary_parser import dictionary_parser
-from catsofa.builders.languages import predicate_rule
-from catsofa.builders.parsing import Parser, Sentence, spacy_parser
-from catsofa.builders.statement_agreement import apply, pluralise
-from catsofa.builders.statement_exclusions import (
+from catsofa.builders.identities.languages import predicate_rule
+from catsofa.builders.stereotypes.agreement import apply, pluralise
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.builders.stereotypes.exclusions import (
     Names,
     expects_no_subject,
     first_or_second_person,
     other_subject,
     topic,
 )
-from catsofa.builders.statement_predicates import THEY, first_verb, may_open_with_subject, opens_with_predicate
-from catsofa.builders.statement_shape import another_main_verb, later_finite_verb, malformed
-from catsofa.builders.statement_subjects import (
+from catsofa.builders.stereotypes.parsing import Parser, Sentence, spacy_parser
+from catsofa.builders.stereotypes.predicate_checks import another_main_verb, later_finite_verb, malformed
+from catsofa.builders.stereotypes.predicates import THEY, first_verb, may_open_with_subject, opens_with_predicate
+from catsofa.builders.stereotypes.subjects import (
     Stripped,
     mentions_target,
     parsed_subject,
@@ -30,10 +30,10 @@ from catsofa.builders.statement_subjects import (
     strip_group,
     strip_target,
 )
-from catsofa.builders.statement_text import clean, words_of
-from catsofa.data.cluster import Cluster, Workers
+from catsofa.builders.stereotypes.text import clean, words_of
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
-from catsofa.data.wordlists import wordlist
+from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 Batch = list[tuple[int, Statement]]
 """Statements with the numbers of their rows."""

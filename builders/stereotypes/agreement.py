@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from catsofa.builders.agreement import plural_noun, plural_verb
 from catsofa.builders.dictionary import verb_tags
-from catsofa.builders.parsing import Sentence, Word
-from catsofa.builders.statement_predicates import AUXILIARIES, SUBJECTS
-from catsofa.data.wordlists import wordlist
+from catsofa.builders.stereotypes.parsing import Sentence, Word
+from catsofa.builders.stereotypes.predicates import AUXILIARIES, SUBJECTS
+from catsofa.data.language.inflection import plural_noun, plural_verb
+from catsofa.data.language.wordlists import wordlist
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
-from catsofa.builders.parsing import Sentence, Word
-from catsofa.builders.statement_predicates import THEY
-from catsofa.builders.statement_subjects import FINITE
+from catsofa.builders.stereotypes.parsing import Sentence, Word
+from catsofa.builders.stereotypes.predicates import THEY
+from catsofa.builders.stereotypes.subjects import FINITE
 
 _TOKEN = re.compile(r"(?i:can(?=not\b))|[^\W_]+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[-'][^\W_]+)*|[^\w\s]")
 _JOINERS = frozenset({"and", "or", "but", ",", ";", "/", "&"})

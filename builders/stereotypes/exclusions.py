@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
-from catsofa.builders.agreement import plural_noun
-from catsofa.data.wordlists import table, wordlist
+from catsofa.data.language.inflection import plural_noun
+from catsofa.data.language.wordlists import table, wordlist
 
 Exclusion = Literal["historical_event", "terminology", "offence_or_joke"]
 EXCLUSIONS: tuple[Exclusion, ...] = ("historical_event", "terminology", "offence_or_joke")

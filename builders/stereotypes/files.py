@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from catsofa.data import csv_files, formats, json_files
-from catsofa.data.files import BadInput, lines
+from catsofa.data import formats
+from catsofa.data.files import BadInput, csv_files, json_files, lines
 from catsofa.data.records import Statement
 from catsofa.data.repeats import numbered
 

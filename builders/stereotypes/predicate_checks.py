@@ -1,11 +1,11 @@
 """Whether a predicate holds together: one main verb, nothing broken off, no verb where none can stand."""
 
-from catsofa.builders.agreement import plural_verb
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
-from catsofa.builders.parsing import Sentence, Word
-from catsofa.builders.statement_predicates import AUXILIARIES, SUBJECTS
-from catsofa.builders.statement_subjects import FINITE
-from catsofa.data.wordlists import wordlist
+from catsofa.builders.stereotypes.parsing import Sentence, Word
+from catsofa.builders.stereotypes.predicates import AUXILIARIES, SUBJECTS
+from catsofa.builders.stereotypes.subjects import FINITE
+from catsofa.data.language.inflection import plural_verb
+from catsofa.data.language.wordlists import wordlist
 
 _DANGLING = frozenset({"'s", "a", "an", "the", "and", "or", "but", "than"})
 """What no predicate ends in."""

@@ -3,10 +3,10 @@
 from typing import Literal
 
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
-from catsofa.builders.parsing import Sentence
-from catsofa.builders.statement_subjects import GENERIC, RESTRICTORS
-from catsofa.builders.statement_text import words_of
-from catsofa.data.wordlists import wordlist
+from catsofa.builders.stereotypes.parsing import Sentence
+from catsofa.builders.stereotypes.subjects import GENERIC, RESTRICTORS
+from catsofa.builders.stereotypes.text import words_of
+from catsofa.data.language.wordlists import wordlist
 
 Present = Literal["VBP", "VBZ", "MD"]
 PredicateFault = Literal["no_verb", "leading_adverb", "past_tense", "participle_only", "gerund_only"]

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from catsofa.builders.agreement import plural_noun, singular_noun
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.parsing import Sentence, Word
-from catsofa.builders.statement_exclusions import names_of, whole_words
-from catsofa.builders.statement_text import words_of
-from catsofa.data.wordlists import table, wordlist
+from catsofa.builders.stereotypes.exclusions import names_of, whole_words
+from catsofa.builders.stereotypes.parsing import Sentence, Word
+from catsofa.builders.stereotypes.text import words_of
+from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.wordlists import table, wordlist
 
 SubjectFault = Literal["other_subject", "restricted_subject", "expects_no_subject", "gerund_only", "no_verb"]
 FINITE = frozenset({"VBP", "VBZ", "MD", "VBD"})

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from catsofa.data.wordlists import wordlist
+from catsofa.data.language.wordlists import wordlist
 
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‛": "'", "`": "'", "´": "'"})
 _NUMBER = re.compile(r"^(?:\(?\d{1,3}[.)]\s+|[-*•–]\s+)")

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from catsofa.data import csv_files, formats, toml_files
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, csv_files, toml_files
+from catsofa.data.language.wordlists import table
 from catsofa.data.records import Refused, Term
-from catsofa.data.wordlists import table
 
 Edition = Literal["v1", "v2"]
 """`v1`: the 321 terms of arXiv v1, Table 9; `v2`: the 333 of the ACL paper's Table 10, with 24 on religion, not 12."""

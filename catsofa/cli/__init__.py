@@ -18,20 +18,19 @@ from catsofa.cli import (
     build,
     data,
     demo,
+    filter,
     leaderboard,
-    nsp,
-    paraphrase,
     release,
     report,
     run,
     score,
-    served,
     share,
-    similarity,
     validate,
     verify,
 )
-from catsofa.cli.patience import patience
+from catsofa.cli.build import paraphrases
+from catsofa.cli.score import nsp, served
+from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
 from catsofa.data import extras
 
@@ -70,8 +69,8 @@ for room in (
     demo,
     data,
     build,
-    paraphrase,
-    similarity,
+    paraphrases,
+    filter,
     validate,
     annotate,
     release,
@@ -125,7 +124,7 @@ def main() -> None:
     except OSError as error:
         fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
     except (MemoryError, RuntimeError) as error:
-        from catsofa.scoring.batches import out_of_memory
+        from catsofa.scoring.likelihood.batches import out_of_memory
 
         if not out_of_memory(error):
             raise

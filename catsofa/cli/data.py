@@ -11,8 +11,8 @@ import typer
 from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table, visible
 
 if TYPE_CHECKING:
-    from catsofa.data.fetch import Fetched, Progress
     from catsofa.data.sources import Source
+    from catsofa.data.sources.fetch import Fetched, Progress
 
 SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksum": "wrong checksum"}
 """What `data list` says of a set on this machine, by the state of its checksums."""
@@ -66,7 +66,8 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """Write the records of one file in another format, and say what that format cannot hold."""
-    from catsofa.data import csv_files, formats
+    from catsofa.data import formats
+    from catsofa.data.files import csv_files
 
     path = local(source)
     done = formats.convert(
@@ -141,8 +142,8 @@ def fetch(
     quiet: Quiet = False,
 ) -> None:
     """Bring released sets onto this machine, every byte checked; what is there stays, what was cut goes on."""
-    from catsofa.data.fetch import fetch as bring
     from catsofa.data.sources import named
+    from catsofa.data.sources.fetch import fetch as bring
 
     if given and len(names) > 1:
         raise ValueError("--from is the file or folder of one set; name one")
@@ -170,7 +171,7 @@ def path(name: Name) -> None:
 def _facts(source: "Source") -> dict[str, Any]:
     """What is known of a source, for people and machines."""
     from catsofa.data import sources
-    from catsofa.data.source_checks import check_source, state_of
+    from catsofa.data.sources.checks import check_source, state_of
 
     root = sources.root_of(source)
     checks = check_source(source, root) if root else []

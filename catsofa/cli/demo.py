@@ -12,7 +12,7 @@ from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progre
 
 if TYPE_CHECKING:
     from catsofa.demo import Demo
-    from catsofa.demo_measures import Limits
+    from catsofa.demo.measuring import Limits
 
 WIDTH = 80
 """Columns of what is said."""

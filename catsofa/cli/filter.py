@@ -8,14 +8,14 @@ import typer
 
 from catsofa.cli.build import filters
 from catsofa.cli.data import local
-from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
+from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from catsofa.builders.encoders import Encoder
+    from catsofa.builders.similarity.encoders import Encoder
 
 Backend = Literal["torch", "onnx"]
 Dtype = Literal["float32", "bfloat16"]
@@ -83,9 +83,9 @@ def similarity(
 
     Every score stays in OUT/similarity.jsonl: the same command with other lines cuts again without a model.
     """
-    from catsofa.builders.encoders import CrossEncoder
     from catsofa.builders.similarity import Cut, Models
-    from catsofa.builders.similarity_filter import filter_pairs, read_pairs, score_on
+    from catsofa.builders.similarity.encoders import CrossEncoder
+    from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
 
     models = Models(
         encoder=_encoder(model, backend, dtype, quiet=quiet),
@@ -113,12 +113,12 @@ def near_duplicates(
     quiet: Quiet = False,
 ) -> None:
     """Keep the first of records that are nearly the same; of CATs the context and both options are compared."""
-    from catsofa.builders import outcomes
+    from catsofa.builders import refusals
     from catsofa.builders.near_duplicates import without_near_duplicates
 
     records = reading(file, quiet=quiet)
     kept = without_near_duplicates(records, threshold, lambda places: progress(places, "comparing", quiet=quiet))
-    _show(str(out), outcomes.write(kept, out, refused), json, quiet)
+    _show(str(out), refusals.write(kept, out, refused), json, quiet)
 
 
 def calibrate_similarity(
@@ -132,7 +132,7 @@ def calibrate_similarity(
     json: Json = False,
 ) -> None:
     """Say how a model's cosines agree with people, and from which cosine on they are right often enough."""
-    from catsofa.builders.calibration import STRETCH, calibrate, cosines, read_judged
+    from catsofa.builders.similarity.calibration import STRETCH, calibrate, cosines, read_judged
 
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
@@ -161,8 +161,8 @@ def calibrate_similarity(
 
 def _encoder(model: str, backend: Backend, dtype: Dtype, *, quiet: bool) -> "Encoder":
     """The model that compares, with the engine's products; of one that was trained for something else, that is said."""
-    from catsofa.builders.encoders import sentence_encoder
-    from catsofa.scoring.kernels import speed_up
+    from catsofa.builders.similarity.encoders import sentence_encoder
+    from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
     if model and Path(model, "config.json").exists() and not Path(model, "modules.json").exists():
         note(

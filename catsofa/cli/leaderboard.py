@@ -30,7 +30,7 @@ def leaderboard(
     quiet: Quiet = False,
 ) -> None:
     """Score submitted StereoSet predictions against a withheld split: a history that only grows, and a static page."""
-    from catsofa.leaderboard import PAGE, update
+    from catsofa.share.leaderboard import PAGE, update
 
     found = update(
         folder,

@@ -5,7 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from catsofa.scoring.intervals import Interval
+    from catsofa.scoring.statistics.intervals import Interval
 
 UNDEFINED = "undefined"
 """A measure of nothing."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from catsofa.data.cluster import Cluster
+    from catsofa.data.runs.ray_cluster import Cluster
 
 Engine = Literal["local", "ray", "vllm"]
 
@@ -26,7 +26,7 @@ WorkerCount = Annotated[
 
 def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluster | None":
     """Where Ray's workers are, or None for another engine."""
-    from catsofa.data.cluster import Cluster
+    from catsofa.data.runs.ray_cluster import Cluster
 
     if engine == "ray":
         return Cluster(address=address, workers=workers)

@@ -47,14 +47,14 @@ def release(
     """
     from dataclasses import asdict
 
-    from catsofa.annotation.statement import work_of
+    from catsofa.annotation.results.data_statement import work_of
     from catsofa.annotation.study import open_study
-    from catsofa.data import jsonl
-    from catsofa.data.dataset_card import CardFacts
+    from catsofa.data.files import jsonl
     from catsofa.data.formats import read_as
     from catsofa.data.records import Annotation
-    from catsofa.validated_release import items_of, judgements_of, judging
-    from catsofa.validated_release import release as write
+    from catsofa.data.release.dataset_card import CardFacts
+    from catsofa.share.release import items_of, judgements_of, judging
+    from catsofa.share.release import release as write
     from catsofa.validation.judgements import Rule
 
     studies = [open_study(folder) for folder in study or ()]

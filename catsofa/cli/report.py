@@ -8,7 +8,7 @@ import typer
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Quiet, choices, examples, progress, say
-from catsofa.cli.validate_sets import CorpusName, Negative, SentimentModel
+from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
 
 Form = Literal["html", "markdown", "csv", "json", "latex"]
 
@@ -56,8 +56,8 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
-    from catsofa.dataset_report import Tools, report_on
-    from catsofa.report_formats import format_of, write
+    from catsofa.report.dataset import Tools, report_on
+    from catsofa.report.formats import format_of, write
 
     form = form or format_of(out)
     tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)

@@ -59,7 +59,7 @@ def export_harness(
     The folder can be moved; the harness finds it by --include_path.
     """
     from catsofa.data import sources
-    from catsofa.harness import write
+    from catsofa.share.harness import write
 
     path = local(data)
     count = write(progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet), out, name)
@@ -78,8 +78,8 @@ def export_bias_bench(
     """
     from dataclasses import asdict
 
-    from catsofa.bias_bench import write
     from catsofa.data import sources
+    from catsofa.share.bias_bench import write
 
     places = [local(one) for one in data]
     found = (
@@ -112,7 +112,7 @@ def push_to_hub(
     """
     from dataclasses import asdict
 
-    from catsofa.hub import push
+    from catsofa.share.hub import push
 
     doing(f"pushing to {repo}")
     silent = quiet or json or not sys.stderr.isatty()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, get_args
 
 import typer
 
-from catsofa.cli.patience import PATIENCE
+from catsofa.cli.spinner import PATIENCE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -123,7 +123,7 @@ def print_json(value: Any) -> None:
 
     A terminal shows JSON too, so what it would obey is an escape of JSON, which reads as the same character.
     """
-    from catsofa.data.json_files import finite
+    from catsofa.data.files.json_files import finite
 
     show_json(json.dumps(finite(value), ensure_ascii=False, indent=2) + "\n")
 

@@ -8,7 +8,7 @@ import typer
 from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, say
 
 if TYPE_CHECKING:
-    from catsofa.data.verdicts import Verdict
+    from catsofa.data.verify.verdicts import Verdict
 
 
 def register(app: typer.Typer) -> None:

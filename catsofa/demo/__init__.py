@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import extras, jsonl
-from catsofa.data.files import atomic_write
+from catsofa.data import extras
+from catsofa.data.files import atomic_write, jsonl
 from catsofa.data.records import Cat
-from catsofa.demo_build import Built, build, path_of
-from catsofa.demo_measures import KINDS, STRENGTHS, Limits, Measured, Watch, associations, measures, train, vectors
-from catsofa.demo_people import People, decide, judged, judgements
+from catsofa.demo.building import Built, build, path_of
+from catsofa.demo.measuring import KINDS, STRENGTHS, Limits, Measured, Watch, associations, measures, train, vectors
+from catsofa.demo.people import People, decide, judged, judgements
 
 Tell = Callable[[str], None]
 WIDER = 1.46
@@ -116,7 +116,7 @@ def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, watch: Watc
     cats = judged([cat for some in sets for cat in some])
     votes = list(judgements(cats, seed))
     if label_studio:
-        from catsofa.demo_server import through_server
+        from catsofa.demo.server import through_server
 
         tell("starting a Label Studio for the simulated people, which takes a minute")
         answers = 5 * len(cats)
@@ -169,7 +169,7 @@ def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool
 def _reported(folder: Path, model: str) -> Path:
     """The HTML report of this demo's runs."""
     from catsofa.report import document
-    from catsofa.report_formats import write
+    from catsofa.report.formats import write
 
     names = [Path(model).name] if model else [f"{world}-{kind}" for world in STRENGTHS for kind in (*KINDS, "vectors")]
     runs = [folder / "runs" / name for name in names]

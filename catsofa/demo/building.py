@@ -7,35 +7,27 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from catsofa import demo_inputs, demo_rewriter
-from catsofa.builders import (
-    association_tests,
-    cat_templates,
-    cats,
-    contexts,
-    identities,
-    outcomes,
-    paraphrases,
-    probes,
-    recorded_replies,
-    similarity,
-    similarity_filter,
-    stereotypes,
-)
-from catsofa.builders.cat_templates import Template
-from catsofa.builders.dictionary_parser import dictionary_parser
-from catsofa.builders.encoders import CARRIER, SentenceEncoder, minilm
-from catsofa.builders.parsing import DEFAULT_MODEL, Parser, spacy_parser
+from catsofa.builders import association_tests, cats, identities, paraphrases, probes, refusals, similarity, stereotypes
+from catsofa.builders.cats import templates as cat_templates
+from catsofa.builders.cats.templates import Template
+from catsofa.builders.paraphrases import recorded as recorded_replies
+from catsofa.builders.paraphrases.slot_frames import slot_check
 from catsofa.builders.provenance import provenance
-from catsofa.builders.slot_frames import slot_check
-from catsofa.builders.statement_exclusions import Names
-from catsofa.builders.statement_files import read_statements
+from catsofa.builders.similarity import filter
+from catsofa.builders.similarity.encoders import CARRIER, SentenceEncoder, minilm
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.builders.stereotypes.exclusions import Names
+from catsofa.builders.stereotypes.files import read_statements
+from catsofa.builders.stereotypes.parsing import DEFAULT_MODEL, Parser, spacy_parser
 from catsofa.builders.terms import read_lexicon
-from catsofa.data import jsonl, seat_format
-from catsofa.data.files import atomic_write
+from catsofa.data.files import atomic_write, jsonl
+from catsofa.data.formats import seat
+from catsofa.data.language import contexts
 from catsofa.data.records import Cat, Identity, Pair, Stereotype
-from catsofa.planted import REWORDINGS, SIDES, TRAITS
-from catsofa.scoring.kernels import speed_up
+from catsofa.demo import inputs as demo_inputs
+from catsofa.demo import rewriter
+from catsofa.demo.planted import REWORDINGS, SIDES, TRAITS
+from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
 EMBEDDER = CARRIER
 """The package without which paraphrases are not gated."""
@@ -78,8 +70,8 @@ def path_of(items: Path, name: str) -> Path:
 
 def _step(name: str, counts: Counter[str]) -> Step:
     """A step from the counts of what was kept and refused."""
-    refused = {reason: count for reason, count in counts.most_common() if reason != outcomes.KEPT}
-    return Step(name=name, kept=counts[outcomes.KEPT], refused=refused)
+    refused = {reason: count for reason, count in counts.most_common() if reason != refusals.KEPT}
+    return Step(name=name, kept=counts[refusals.KEPT], refused=refused)
 
 
 def _cats(inputs: Path, items: Path) -> Iterator[Step]:
@@ -88,11 +80,11 @@ def _cats(inputs: Path, items: Path) -> Iterator[Step]:
     made = cats.intrasentence(
         cat_templates.read(templates), cats.read_associations(source), source=provenance("cats", source)
     )
-    counts = outcomes.write(made, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
+    counts = refusals.write(made, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
     yield _step("CATs, one sentence", counts)
     source = inputs / "stories.csv"
     made = cats.intersentence(cats.read_associations(source, with_context=True), provenance("cats", source))
-    counts = outcomes.write(made, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
+    counts = refusals.write(made, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
     yield _step("CATs, what comes next", counts)
 
 
@@ -101,15 +93,15 @@ def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
     lexicon, said = inputs / f"{demo_inputs.CATEGORY}.csv", inputs / "statements.csv"
     terms = list(read_lexicon(lexicon))
     subjects, predicates = items / "identities.jsonl", items / "stereotypes.jsonl"
-    counts = outcomes.write(identities.build(terms), subjects, items / "refused" / "identities.jsonl")
+    counts = refusals.write(identities.build(terms), subjects, items / "refused" / "identities.jsonl")
     yield _step("identities", counts)
     statements = read_statements(said, "statement", "target", "category")
     names = Names(term.term for term in terms)
     made = stereotypes.build(statements, _parser(notes), names=names, source=provenance("stereotypes", said))
-    counts = outcomes.write(made, predicates, items / "refused" / "stereotypes.jsonl")
+    counts = refusals.write(made, predicates, items / "refused" / "stereotypes.jsonl")
     yield _step("stereotypes", counts)
     grid = probes.build(list(jsonl.read(subjects, Identity)), jsonl.read(predicates, Stereotype))
-    counts = outcomes.write(grid, path_of(items, "probes"))
+    counts = refusals.write(grid, path_of(items, "probes"))
     yield _step("SoFa probes", counts)
 
 
@@ -128,8 +120,8 @@ def _seat(inputs: Path, items: Path) -> Step:
     """The association test of groups and traits, in bleached sentences."""
     words = inputs / "words.toml"
     tests = list(association_tests.build(association_tests.read(words), source=provenance("seat", words)))
-    seat_format.write(tests, path_of(items, "seat"))
-    return _step("SEAT tests", Counter({outcomes.KEPT: len(tests)}))
+    seat.write(tests, path_of(items, "seat"))
+    return _step("SEAT tests", Counter({refusals.KEPT: len(tests)}))
 
 
 def _pairs(items: Path) -> Step:
@@ -146,16 +138,16 @@ def _pairs(items: Path) -> Step:
 
 def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     """Recorded replies of a rewriter, read as a model's are: what is no paraphrase goes, then what means another."""
-    chosen = demo_rewriter.originals(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
+    chosen = rewriter.originals(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
     originals, recorded, out = items / "rephrased.jsonl", items / "replies.jsonl", items / "paraphrases"
     jsonl.write(chosen, originals)
     with atomic_write(recorded) as file:
-        file.writelines(json.dumps(reply).encode() + b"\n" for reply in demo_rewriter.replies(chosen))
+        file.writelines(json.dumps(reply).encode() + b"\n" for reply in rewriter.replies(chosen))
     rules = paraphrases.Rules(slot=slot_check(None))
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
     written = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
-    yield _step("paraphrases", Counter({outcomes.KEPT: written.kept.total(), **written.refused}))
+    yield _step("paraphrases", Counter({refusals.KEPT: written.kept.total(), **written.refused}))
     if find_spec(EMBEDDER) is None or find_spec("sentence_transformers") is None:
         package = EMBEDDER.replace("_", "-")
         notes.append(
@@ -168,13 +160,13 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
 
 def _gated(originals: Path, folder: Path, out: Path) -> Step:
     """The paraphrases that mean what their originals mean, by a sentence embedder; scores that are known stand."""
-    pairs = similarity_filter.read_pairs(folder, originals)
+    pairs = filter.read_pairs(folder, originals)
     models = similarity.Models(encoder=SentenceEncoder(minilm(), speed_up=speed_up))
-    counts = similarity_filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
+    counts = filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
     gated: Counter[str] = Counter()
     for name, count in counts.items():
         if name.startswith("partition_"):
-            gated[outcomes.KEPT] += count
+            gated[refusals.KEPT] += count
         elif name.startswith("review_"):
             gated["to people: below 0.75"] += count
         elif name in ("dissimilar", "same_sentence"):

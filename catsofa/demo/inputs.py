@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from catsofa.data import csv_files
-from catsofa.data.files import atomic_write
-from catsofa.planted import (
+from catsofa.data.files import atomic_write, csv_files
+from catsofa.demo.planted import (
     ABOUT_THINGS,
     PLACES,
     REWORDINGS,

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catsofa import planted_models
-from catsofa.data.folders import atomic_folder
-from catsofa.demo_build import path_of
-from catsofa.planted import World
+from catsofa.data.files.folders import atomic_folder
+from catsofa.demo import planted_models
+from catsofa.demo.building import path_of
+from catsofa.demo.planted import World
 from catsofa.scoring.protocols import DEFAULT, Protocol
 
 if TYPE_CHECKING:
-    from catsofa.scoring.intervals import Interval
+    from catsofa.scoring.statistics.intervals import Interval
 
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Is given what is worked through, what it is and how much, and passes it on."""
@@ -91,7 +91,7 @@ def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, wat
 
 def _flips(name: str, original: Path, rephrased: Sequence[Path]) -> Iterator[Measured]:
     """How many preferences each rephrasing turns."""
-    from catsofa.scoring.score_files import robustness_on
+    from catsofa.scoring.run.score_files import robustness_on
 
     for number, run in enumerate(rephrased, 1):
         (compared,) = robustness_on([original], [run]).compared

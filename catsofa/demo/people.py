@@ -64,8 +64,8 @@ def judgements(cats: Sequence[Cat], seed: int = 0) -> Iterator[Annotation]:
 def decide(cats: Sequence[Cat], votes: Sequence[Annotation], server: str = "") -> People:
     """A majority of five decides each association, and the votes show who is not to be trusted."""
     from catsofa.validation.agreement import agreement
-    from catsofa.validation.annotators import annotators
-    from catsofa.validation.votes import vote
+    from catsofa.validation.agreement.annotators import annotators
+    from catsofa.validation.decide.votes import vote
 
     found = vote(votes, group=lambda annotation: str(annotation.extra["cat"]))
     written = {candidate.id: candidate.label for cat in cats for candidate in cat.candidates}

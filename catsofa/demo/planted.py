@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from catsofa.builders import contexts
-from catsofa.builders.cat_templates import Template
+from catsofa.builders.cats.templates import Template
+from catsofa.data.language import contexts
 
 SIDES = (
     ("zorb", "quell", "mimp", "tarvin", "brindle", "folkin"),

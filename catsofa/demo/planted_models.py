@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from catsofa.planted import SIDES, TRAITS, UNRELATED, World, words_of
-from catsofa.scoring.model_files import disk_errors
+from catsofa.demo.planted import SIDES, TRAITS, UNRELATED, World, words_of
+from catsofa.scoring.models.files import disk_errors
 
 Watch = Callable[[Iterable[int]], Iterable[int]]
 """Is given the steps of a training, and passes them on."""

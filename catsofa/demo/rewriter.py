@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from catsofa.data.records import Cat
-from catsofa.planted import REWORDINGS
+from catsofa.demo.planted import REWORDINGS
 
 NAME = "rule-based rewriter"
 EVERY = 6

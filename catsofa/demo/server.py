@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def through_server(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Pat
 
 def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, watch: Watch) -> dict[str, str]:
     """Start a server of our own, have everybody vote, and bring the answers home; the server's names to ours."""
-    from catsofa.annotation import server as servers
     from catsofa.annotation.label_studio import Server
-    from catsofa.annotation.pull import pull
-    from catsofa.annotation.push import push
+    from catsofa.annotation.label_studio import server as servers
+    from catsofa.annotation.label_studio.pull import pull
+    from catsofa.annotation.label_studio.push import push
     from catsofa.annotation.study import create
 
     program = servers.executable()
@@ -69,7 +69,7 @@ def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, watc
 
 def _vote(study: "Study", server: "Server", votes: Sequence[Annotation], password: str, watch: Watch) -> dict[str, str]:
     """Each person signs in and answers the tasks that are theirs."""
-    from catsofa.annotation.questions import result_of
+    from catsofa.annotation.study.interface import result_of
 
     of_cat = {key.item: key for key in study.keys.values()}
     tasks = {task.token: task.id for task in server.find(study.settings.project, list(study.keys))}

@@ -7,14 +7,14 @@ from operator import itemgetter
 from pathlib import Path
 
 from catsofa.data.files import BadInput
-from catsofa.report_agreement import agreement
-from catsofa.report_document import Document, Section
-from catsofa.report_filter import perplexity_filter
-from catsofa.report_inputs import EXPECTED, Finished, find, groups
-from catsofa.report_paraphrases import robust
-from catsofa.report_protocols import Group, protocols
-from catsofa.report_robustness import Robust, robustness
-from catsofa.report_sections import MAKE
+from catsofa.report.elements import Document, Section
+from catsofa.report.inputs import EXPECTED, Finished, find, groups
+from catsofa.report.sections import MAKE
+from catsofa.report.sections.paraphrases import robust
+from catsofa.report.sections.perplexity_filter import perplexity_filter
+from catsofa.report.sections.protocols import Group, protocols
+from catsofa.report.sections.rank_agreement import agreement
+from catsofa.report.sections.robustness import Robust, robustness
 from catsofa.scoring.signature import differences
 
 WARNING = (

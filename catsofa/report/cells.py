@@ -7,9 +7,9 @@ from math import floor, log10
 from typing import Any
 
 from catsofa.data.percentages import decimals
-from catsofa.report_document import UNSCORED, Cell, Figure, Number, Section, Table
-from catsofa.scoring.intervals import Interval
+from catsofa.report.elements import UNSCORED, Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
+from catsofa.scoring.statistics.intervals import Interval
 
 Row = tuple[str, Mapping[str, Any], Signature]
 """The name of a model, the report of its run, and its signature."""

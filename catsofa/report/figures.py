@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data import extras
-from catsofa.report_document import Number
+from catsofa.report.elements import Number
 
 INK = "#010203"
 """Stands for the colour of text, which a page decides."""

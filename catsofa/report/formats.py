@@ -11,9 +11,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from catsofa import figures
 from catsofa.data.files import BadInput, atomic_write
-from catsofa.report_document import Cell, Document, Number, Table, written
+from catsofa.report import figures
+from catsofa.report.elements import Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
-from catsofa.report_cells import without_folders
-from catsofa.scoring.run_manifest import MANIFEST, is_checked, read_manifest
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.run_rows import unchecked
+from catsofa.data.files import BadInput, json_files
+from catsofa.report.cells import without_folders
+from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
+from catsofa.scoring.run.reports import read_report
+from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.signature import DIGITS, Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"

@@ -5,11 +5,11 @@ from itertools import islice
 from pathlib import Path
 
 from catsofa.data.records import Cat
-from catsofa.report_inputs import Finished
-from catsofa.scoring.cat_outcomes import Outcomes, outcomes
+from catsofa.report.inputs import Finished
+from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
-from catsofa.scoring.score_files import cats_on, scores_of, unknown_in
-from catsofa.scoring.score_origins import data_of
+from catsofa.scoring.run.origins import data_of
+from catsofa.scoring.run.score_files import cats_on, scores_of, unknown_in
 
 
 class NotThere(ValueError):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import crows_format, seat_format, stereoset_format
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files.folders import atomic_folder
+from catsofa.data.formats import crows_pairs, seat, stereoset
 from catsofa.data.records import Annotation, AssociationTest, Candidate, Cat, Pair, kind_name
 
 CATS, PAIRS, TESTS = "data/stereoset/test.json", "data/crows/crows_pairs_anonymized.csv", "data/seat"
@@ -41,11 +41,11 @@ def write(records: Iterable[Any], folder: Path | str) -> Written:
         raise ValueError("there is nothing to write")
     with atomic_folder(folder, lambda file: file.as_posix() in (CATS, PAIRS) or file.parent.as_posix() == TESTS) as new:
         if cats:
-            stereoset_format.write(map(_readable, cats), new / CATS)
+            stereoset.write(map(_readable, cats), new / CATS)
         if pairs:
-            crows_format.write(pairs, new / PAIRS)
+            crows_pairs.write(pairs, new / PAIRS)
         if tests:
-            seat_format.write(tests, new / TESTS)
+            seat.write(tests, new / TESTS)
     return Written(cats=len(cats), pairs=len(pairs), tests=len(tests), notes=tuple(_notes(cats, pairs)))
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files.folders import atomic_folder
 from catsofa.data.records import LABELS, Cat, Pair, kind_name
 
 MEASURES: dict[type[Any], tuple[str, ...]] = {Cat: ("lms", "ss", "icat", "coverage"), Pair: ("score", "coverage")}
@@ -71,7 +71,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
         for each in MEASURES[kind]
     )
     with atomic_folder(folder, lambda found: any(map(found.match, OURS))) as filling:
-        code = files("catsofa").joinpath("harness_task.py").read_text(encoding="utf-8")
+        code = files("catsofa.share").joinpath("harness_task.py").read_text(encoding="utf-8")
         (filling / "utils.py").write_text(code, encoding="utf-8")
         text = TASK.format(task=task, file=file, kind=kind.__name__.lower(), metrics=metrics)
         (filling / f"{task}.yaml").write_text(text, encoding="utf-8")
@@ -84,7 +84,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
 
 def _function(measure: str) -> str:
     """The function of the task's code that aggregates a measure."""
-    from catsofa.harness_task import AGGREGATE
+    from catsofa.share.harness_task import AGGREGATE
 
     return AGGREGATE[measure].__name__
 

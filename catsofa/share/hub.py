@@ -10,15 +10,14 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from catsofa.data import jsonl
-from catsofa.data.checksums import LIST, check_listed, read_list
-from catsofa.data.files import BadInput, existing_file
+from catsofa.data.files import BadInput, existing_file, jsonl
+from catsofa.data.files.checksums import LIST, check_listed, read_list
+from catsofa.data.files.seals import FIELD, sealed
 from catsofa.data.release import OURS
-from catsofa.data.seals import FIELD, sealed
-from catsofa.data.store_checks import check_shards, is_shards
-from catsofa.scoring.run_manifest import MANIFEST
-from catsofa.scoring.run_reports import open_finished, read_report
-from catsofa.scoring.runs import REPORT
+from catsofa.data.verify.stores import check_shards, is_shards
+from catsofa.scoring.run.manifest import MANIFEST
+from catsofa.scoring.run.reports import open_finished, read_report
+from catsofa.scoring.run.store import REPORT
 
 TOKEN = "HF_TOKEN"
 """The environment variable the token stands in; it is read nowhere else and written nowhere."""

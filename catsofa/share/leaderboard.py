@@ -12,16 +12,17 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import prediction_format, sources
-from catsofa.data.append_log import AppendLog
+from catsofa.data import sources
 from catsofa.data.files import BadInput
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.formats import predictions
 from catsofa.data.records import Cat, Score
-from catsofa.leaderboard_page import write
 from catsofa.scoring.dataset import read_named
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import report
-from catsofa.scoring.score_files import cats_in
+from catsofa.scoring.run.score_files import cats_in
 from catsofa.scoring.signature import DIGITS, UNKNOWN_MODEL
+from catsofa.share.leaderboard_page import write
 
 SUBMISSIONS, HISTORY, PAGE = "submissions", "history.jsonl", "index.html"
 EXPECTED = "the history of a leaderboard"
@@ -119,7 +120,7 @@ def _bytes(file: Path) -> bytes:
 def _scores(file: Path) -> list[Score]:
     """The scores in a submission; an id twice, or what is no prediction file, is refused by its reader."""
     try:
-        return list(prediction_format.read(file))
+        return list(predictions.read(file))
     except BadInput as error:
         raise Turned(str(error).replace(str(file), file.name)) from None
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from catsofa import figures, report_formats
-from catsofa.report_cells import limited
-from catsofa.report_document import Cell, Document, Figure, Number, Section, Table
-from catsofa.report_stereoset import LIMITS
+from catsofa.report import figures, formats
+from catsofa.report.cells import limited
+from catsofa.report.elements import Cell, Document, Figure, Number, Section, Table
+from catsofa.report.sections.stereoset import LIMITS
 
 WARNING = "This page is about stereotypes in language models. It shows no sentence of the test, only numbers."
 LEAD = (
@@ -24,7 +24,7 @@ Entry = Mapping[str, Any]
 
 def write(entries: Sequence[Entry], path: Path) -> None:
     """Write the page whole or not at all."""
-    report_formats.write(document(entries), path, "html")
+    formats.write(document(entries), path, "html")
 
 
 def document(entries: Sequence[Entry]) -> Document:

@@ -10,20 +10,21 @@ from math import nan
 from pathlib import Path
 from statistics import fmean
 
-from catsofa.annotation.pseudonyms import keyed, numbered, without_names
-from catsofa.annotation.statement import Validated, Work, data_statement
+from catsofa.annotation.results.data_statement import Validated, Work, data_statement
+from catsofa.annotation.results.pseudonyms import keyed, numbered, without_names
 from catsofa.annotation.study import Study
-from catsofa.data import formats, stereoset_format
-from catsofa.data.blanks import fill_of
-from catsofa.data.dataset_card import CardFacts
+from catsofa.data import formats
 from catsofa.data.files import BadInput
+from catsofa.data.formats import stereoset
+from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import Annotation, Cat, Probe, Refused, kind_name
 from catsofa.data.release import Release, read_release, write_release
+from catsofa.data.release.dataset_card import CardFacts
 from catsofa.validation.agreement import agreement
-from catsofa.validation.collected import collect, onto
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import collect, onto
+from catsofa.validation.decide.confirmed import confirm
+from catsofa.validation.decide.reviewed import is_review, reviewed
 from catsofa.validation.judgements import Rule, Seats
-from catsofa.validation.reviewed import is_review, reviewed
 
 Item = Cat | Probe
 
@@ -163,8 +164,8 @@ def _second_form(written: Mapping[str, Sequence[Item]], folder: Path) -> None:
     """Write the StereoSet JSON of CATs beside the Parquet; refuse the release unless all reads back as written."""
     for name, items in written.items():
         if cats := [item for item in items if isinstance(item, Cat)]:
-            stereoset_format.write(cats, folder / f"stereoset-{name}.json")
-            _compare(cats, list(stereoset_format.read(folder / f"stereoset-{name}.json")), f"stereoset-{name}.json")
+            stereoset.write(cats, folder / f"stereoset-{name}.json")
+            _compare(cats, list(stereoset.read(folder / f"stereoset-{name}.json")), f"stereoset-{name}.json")
     for name, records in read_release(folder).items():
         _compare(written[name], list(records), f"data/{name}.parquet")
 

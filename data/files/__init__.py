@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from catsofa.data import leftovers
+from catsofa.data.files import leftovers
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes in one line; a longer one is no record and must not fill the memory."""

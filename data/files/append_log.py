@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from catsofa.data.files import BadInput, lines, writing
-from catsofa.data.seals import FIELD, digest_of
+from catsofa.data.files.seals import FIELD, digest_of
 
 REMEDY = "restore the file, or delete this line so that its work is done again"
 

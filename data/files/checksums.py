@@ -97,7 +97,7 @@ def read_list(folder: Path) -> dict[str, str] | None:
 
 def _read_manifest(folder: Path) -> dict[str, str]:
     """The SHA-256 of each shard in the manifest of a folder of probe shards; none for another folder."""
-    from catsofa.data.append_log import LogReader
+    from catsofa.data.files.append_log import LogReader
 
     place = folder / MANIFEST
     if not place.is_file() or not place.read_bytes().startswith(SHARDS_BEGIN):

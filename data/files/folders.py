@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from catsofa.data import leftovers
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, leftovers
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput, atomic_write, lines, short
+from catsofa.data.files import BadInput, atomic_write, json_files, lines, short
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import RECORDS, Cat, Refused, kind_name
 

@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.csv_files import columns_of
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
+from catsofa.data.files.csv_files import columns_of
 from catsofa.data.records import kind_name
 
 HEAD = 64 * 1024
@@ -38,20 +38,20 @@ class Format:
 
 
 MODULES = {
-    "stereoset": "stereoset_format",
-    "predictions": "prediction_format",
-    "crows-pairs": "crows_format",
-    "seat": "seat_format",
-    "sofa": "sofa_format",
-    "sbic": "sbic_format",
-    "biasasker": "biasasker_format",
+    "stereoset": "stereoset",
+    "predictions": "predictions",
+    "crows-pairs": "crows_pairs",
+    "seat": "seat",
+    "sofa": "sofa",
+    "sbic": "sbic",
+    "biasasker": "biasasker",
     "identities": "identity_lexicon",
-    "holisticbias": "holisticbias_format",
-    "annotations": "annotation_format",
-    "release": "release_format",
-    "jsonl": "jsonl_format",
+    "holisticbias": "holisticbias",
+    "annotations": "annotations",
+    "release": "release",
+    "jsonl": "jsonl",
 }
-"""Format name to the module of `catsofa.data` that holds it as FORMAT; the order in which a file is tried."""
+"""Format name to the module of `catsofa.data.formats` that holds it as FORMAT; the order in which a file is tried."""
 
 
 FOREIGN = {
@@ -67,7 +67,7 @@ def named(name: str) -> Format:
     """The format of this name."""
     if name not in MODULES:
         raise ValueError(f"no format {name!r}; the formats are {', '.join(MODULES)}")
-    found: Format = import_module(f"catsofa.data.{MODULES[name]}").FORMAT
+    found: Format = import_module(f"catsofa.data.formats.{MODULES[name]}").FORMAT
     return found
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from catsofa.data import csv_files
-from catsofa.data.csv_files import Row
-from catsofa.data.files import BadInput, short
+from catsofa.data.files import BadInput, csv_files, short
+from catsofa.data.files.csv_files import Row
 from catsofa.data.formats import Format
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Annotation
 
 EXPECTED = "annotations as CSV"

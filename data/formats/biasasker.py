@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from catsofa.data import csv_files
-from catsofa.data.csv_files import Row
-from catsofa.data.files import existing_file, open_to_read
+from catsofa.data.files import csv_files, existing_file, open_to_read
+from catsofa.data.files.csv_files import Row
 from catsofa.data.formats import Format
 from catsofa.data.records import Statement, Term, kind_name
 from catsofa.data.repeats import lost_beside_number, numbered

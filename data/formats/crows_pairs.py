@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import csv_files
-from catsofa.data.csv_files import Row
-from catsofa.data.files import BadInput, short
+from catsofa.data.files import BadInput, csv_files, short
+from catsofa.data.files.csv_files import Row
+from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
-from catsofa.data.jsonl import Seen
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Annotation, Direction, Pair
 
 EXPECTED = "CrowS-Pairs"

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.files.json_files import Node
 from catsofa.data.formats import Format
-from catsofa.data.json_files import Node
 from catsofa.data.records import Term
 from catsofa.data.repeats import lost_beside_number, numbered
 

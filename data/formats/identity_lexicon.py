@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from catsofa.data import csv_files
-from catsofa.data.csv_files import Row
-from catsofa.data.files import BadInput, open_to_read
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files import BadInput, csv_files, open_to_read
+from catsofa.data.files.csv_files import Row
+from catsofa.data.files.folders import atomic_folder
 from catsofa.data.formats import Format
 from catsofa.data.records import Term
 from catsofa.data.repeats import lost_beside_number, numbered

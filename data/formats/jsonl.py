@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.formats import Format
 from catsofa.data.records import RECORDS
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files, jsonl
+from catsofa.data.files import json_files, jsonl
+from catsofa.data.files.json_files import Node
 from catsofa.data.formats import Format
-from catsofa.data.json_files import Node
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import KINDS, Score
 
 EXPECTED = "StereoSet predictions"

@@ -20,8 +20,8 @@ def read(path: Path) -> Iterator[Any]:
 
 def write(records: Iterable[Any], path: Path) -> int:
     """Write a release with one split, under the folder's name; returns how many records."""
-    from catsofa.data.dataset_card import CardFacts
     from catsofa.data.release import write_release
+    from catsofa.data.release.dataset_card import CardFacts
 
     return write_release({SPLIT: records}, path, CardFacts(pretty_name=Path(path).resolve().name)).records
 

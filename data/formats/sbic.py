@@ -11,9 +11,8 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import csv_files, json_files
-from catsofa.data.csv_files import Row
-from catsofa.data.files import BadInput, short
+from catsofa.data.files import BadInput, csv_files, json_files, short
+from catsofa.data.files.csv_files import Row
 from catsofa.data.formats import Format
 from catsofa.data.records import Statement
 from catsofa.data.repeats import lost_beside_number, numbered

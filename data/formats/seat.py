@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput, existing_file
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files import BadInput, existing_file, json_files
+from catsofa.data.files.folders import atomic_folder
+from catsofa.data.files.json_files import Node
 from catsofa.data.formats import HEAD, Format
-from catsofa.data.json_files import Node
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import AssociationTest, WordSet
 
 EXPECTED = "a SEAT test"

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput, existing_file, lines
+from catsofa.data.files import BadInput, existing_file, jsonl, lines
 from catsofa.data.records import content_id
 
 EXPECTED = "sentence pairs as JSONL"

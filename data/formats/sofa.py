@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from catsofa.data import csv_files
-from catsofa.data.csv_files import Row
+from catsofa.data.files import csv_files
+from catsofa.data.files.csv_files import Row
+from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
-from catsofa.data.jsonl import Seen
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Probe
 
 EXPECTED = "SoFa probes as CSV"

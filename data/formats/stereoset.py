@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files, jsonl
-from catsofa.data.blanks import fill_of
+from catsofa.data.files import json_files, jsonl
+from catsofa.data.files.json_files import Node
 from catsofa.data.formats import Format
-from catsofa.data.json_files import Node
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
+from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import KINDS, LABELS, Annotation, Candidate, Cat, Kind, Label
 
 EXPECTED = "StereoSet JSON"

@@ -5,7 +5,7 @@ import unicodedata
 from functools import cache
 from typing import Literal
 
-from catsofa.data.wordlists import wordlist
+from catsofa.data.language.wordlists import wordlist
 
 Article = Literal["a", "an"]
 

@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from catsofa.data.articles import article
+from catsofa.data.language.articles import article
 from catsofa.data.records import BLANK
 
 Fault = Literal["no_blank", "several_blanks", "glued_blank", "malformed_blank"]

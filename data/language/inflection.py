@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from catsofa.data.wordlists import wordlist
+from catsofa.data.language.wordlists import wordlist
 
 _BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
 

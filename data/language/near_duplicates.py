@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
-from catsofa.data.words import words
 
 NEAR = 0.8
 """Jaccard similarity from which on two contents are near-duplicates."""

@@ -15,13 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from catsofa.data import parquet_columns
-from catsofa.data.checksums import FETCH_AGAIN, LIST, SHARD, check_listed, read_list, sha256_of, write_list
-from catsofa.data.dataset_card import CardFacts, Split, card
-from catsofa.data.files import BadInput, existing_file, short
-from catsofa.data.folders import atomic_folder
-from catsofa.data.jsonl import adapter, explain
+from catsofa.data.files import BadInput, existing_file, parquet_columns, short
+from catsofa.data.files.checksums import FETCH_AGAIN, LIST, SHARD, check_listed, read_list, sha256_of, write_list
+from catsofa.data.files.folders import atomic_folder
+from catsofa.data.files.jsonl import adapter, explain
 from catsofa.data.records import Cat, Refused, kind_name
+from catsofa.data.release.dataset_card import CardFacts, Split, card
 
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000

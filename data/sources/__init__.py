@@ -19,7 +19,7 @@ from urllib.parse import quote
 from catsofa.data.files import BadInput
 
 if TYPE_CHECKING:
-    from catsofa.data.fetch import Progress
+    from catsofa.data.sources.fetch import Progress
 
 TABLE = Path(__file__).with_name("sources.toml")
 
@@ -156,7 +156,7 @@ def root_of(source: Source) -> Path | None:
 
 def find_checked(source: Source) -> Path | None:
     """Where a source lies on this machine; a file without the released SHA-256 is refused."""
-    from catsofa.data.source_checks import refuse_wrong
+    from catsofa.data.sources.checks import refuse_wrong
 
     if root := root_of(source):
         refuse_wrong(source, root)
@@ -189,7 +189,7 @@ def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Pat
     if Path(name_or_path).exists() or isinstance(name_or_path, Path):
         return Path(name_or_path)
     if name_or_path in table():
-        from catsofa.data.fetch import fetch
+        from catsofa.data.sources.fetch import fetch
 
         return find_checked(table()[name_or_path]) or fetch(name_or_path, progress=progress).path
     close = get_close_matches(name_or_path, table(), n=1)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from catsofa.data.checksums import checked_sha256_of
+from catsofa.data.files.checksums import checked_sha256_of
 from catsofa.data.sources import Source, SourceFile
 
 State = Literal["verified", "no published checksum", "wrong checksum"]

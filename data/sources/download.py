@@ -13,8 +13,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that are there and, where it is known, how many there will be."""

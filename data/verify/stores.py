@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from catsofa.data import sources
-from catsofa.data.append_log import LogReader
-from catsofa.data.checksums import FETCH_AGAIN, LIST, MANIFEST, SHARD, SHARDS_BEGIN, check_listed, read_list
 from catsofa.data.files import BadInput
-from catsofa.data.source_checks import check_source, wrong
-from catsofa.data.verdicts import Fault, Verdict
+from catsofa.data.files.append_log import LogReader
+from catsofa.data.files.checksums import FETCH_AGAIN, LIST, MANIFEST, SHARD, SHARDS_BEGIN, check_listed, read_list
+from catsofa.data.sources.checks import check_source, wrong
+from catsofa.data.verify.verdicts import Fault, Verdict
 
 JOURNALS = {
     "journal.jsonl": "a journal of requests and replies",

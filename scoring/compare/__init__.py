@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.notebook import Tabular
-from catsofa.scoring import sanity
-from catsofa.scoring.cat_outcomes import Outcomes, jointly
-from catsofa.scoring.changes import Change
-from catsofa.scoring.intervals import RESAMPLES, Interval, Seed
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures import sanity
+from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
+from catsofa.scoring.measures.robustness import changes, decided_share, flip_rate
+from catsofa.scoring.measures.stereoset import MEASURES
 from catsofa.scoring.protocols import Average
-from catsofa.scoring.robustness import changes, decided_share, flip_rate
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.significance import holm
-from catsofa.scoring.stereoset import MEASURES
+from catsofa.scoring.statistics.changes import Change
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Seed
 
 DECIDED = {"lms": [0], "ss": [1], "icat": [0, 1]}
 """Measure to the columns of `Outcomes.decided` that it needs."""

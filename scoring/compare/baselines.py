@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from catsofa.data.records import Candidate, Cat, Score
-from catsofa.scoring.intervals import Seed
-from catsofa.scoring.model_files import find
 from catsofa.scoring.models import quiet
+from catsofa.scoring.models.files import find
+from catsofa.scoring.statistics.intervals import Seed
 
 LogFrequency = Callable[[str], float]
 """A word to the natural logarithm of its relative frequency."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
+from catsofa.data.language.word_numbers import read_counts
 from catsofa.data.records import KINDS, Cat
-from catsofa.data.word_numbers import read_counts
-from catsofa.scoring.baselines import smoothed
-from catsofa.scoring.cat_outcomes import Outcomes, Scores, outcomes
-from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapped
-from catsofa.scoring.power import found, found_change, planned_for
+from catsofa.scoring.compare.baselines import smoothed
+from catsofa.scoring.compare.controls import attribute_only, frequency_gap, target_swapped
+from catsofa.scoring.compare.power import found, found_change, planned_for
+from catsofa.scoring.measures.cat_outcomes import Outcomes, Scores, outcomes
 
 Row = dict[str, Any]
 Part = tuple[str | None, str | None]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.records import BLANK, Cat, Refused
-from catsofa.scoring.alignment import ORIGINAL_KIND
-from catsofa.scoring.baselines import LogFrequency, mean_log_frequency
-from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
+from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency
+from catsofa.scoring.measures.robustness.alignment import ORIGINAL_KIND
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
 
 Kept = tuple[list[Cat], list[Refused]]
 """The control's CATs, and those that it cannot be made of."""

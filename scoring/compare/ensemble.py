@@ -8,9 +8,9 @@ from itertools import pairwise as successive
 import numpy as np
 
 from catsofa.data.records import KINDS, Cat, Kind, Score
-from catsofa.scoring.cat_outcomes import SCORED, Outcomes, Scores, outcomes, pairwise, values
-from catsofa.scoring.intervals import Array
-from catsofa.scoring.stereoset import LMS
+from catsofa.scoring.measures.cat_outcomes import SCORED, Outcomes, Scores, outcomes, pairwise, values
+from catsofa.scoring.measures.stereoset import LMS
+from catsofa.scoring.statistics.intervals import Array
 
 RELEASED: Mapping[Kind, tuple[float, float, float]] = {
     "intrasentence": (1.0, 10_000.0, 10_000.0),

@@ -6,13 +6,13 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import sanity
-from catsofa.scoring.changes import Change, paired_changes
-from catsofa.scoring.comparison import Difference, ModelComparison
-from catsofa.scoring.crows_pairs import METRIC, Preferences
-from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Seed, intervals
-from catsofa.scoring.robustness import FLIPS
-from catsofa.scoring.significance import holm
+from catsofa.scoring.compare import Difference, ModelComparison
+from catsofa.scoring.measures import sanity
+from catsofa.scoring.measures.crows_pairs import METRIC, Preferences
+from catsofa.scoring.measures.robustness import FLIPS
+from catsofa.scoring.statistics.changes import Change, paired_changes
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Seed, intervals
 
 SCORE = "score"
 

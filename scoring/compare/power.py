@@ -10,9 +10,9 @@ from scipy import special
 
 from catsofa.data.records import Cat
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.cat_outcomes import Outcomes, jointly
-from catsofa.scoring.intervals import Measure, Seed, paired_error, standard_error
-from catsofa.scoring.stereoset import NEEDS, SS
+from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
+from catsofa.scoring.measures.stereoset import NEEDS, SS
+from catsofa.scoring.statistics.intervals import Measure, Seed, paired_error, standard_error
 
 POWER = 0.8
 BETWEEN = 5.0

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from catsofa.data.records import Candidate, Cat, Score
+from catsofa.scoring.likelihood.queries import Answer, Question
+from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Length, Pieces
-from catsofa.scoring.questions import Answer, Question
-from catsofa.scoring.tokens import Unscorable
 
 Text = TypeVar("Text")
 Reduced = tuple[float, dict[str, Any]]

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from catsofa.data.blanks import fill_of
+from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import BLANK, Candidate, Cat, Score
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.gaps import into_gap
 from catsofa.scoring.items import Item, of_candidates, over_length, over_pieces, possible
+from catsofa.scoring.items.sentences import Asked, behind_masks
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.encoder_decoder import into_gap
+from catsofa.scoring.likelihood.queries import Fill
+from catsofa.scoring.models.tokens import Reader, Tokens, Unscorable
 from catsofa.scoring.protocols import Masks, Protocol
-from catsofa.scoring.questions import Fill
-from catsofa.scoring.sentences import Asked, behind_masks
-from catsofa.scoring.tokens import Reader, Tokens, Unscorable
 
 Span = tuple[str, int, int]
 """A sentence and the characters of it that fill the BLANK."""

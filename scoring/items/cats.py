@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from catsofa.data.records import Candidate, Cat, Score
-from catsofa.scoring import attributes, next_texts, released_attributes, sentences
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import scores
-from catsofa.scoring.items import Item, of_candidates
+from catsofa.scoring.items import Item, attributes, next_sentences, of_candidates, released_attributes, sentences
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import scores
 from catsofa.scoring.protocols import Protocol
 
 
@@ -14,7 +13,9 @@ def score_cats(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> lis
     """A score for each candidate, keyed by its id and by the task as the Cat names it."""
     inside = [cat for cat in cats if cat.kind == "intrasentence"]
     after = [cat for cat in cats if cat.kind == "intersentence"]
-    return scores(backend, [*_intrasentence(backend, inside, protocol), *next_texts.items(backend, after, protocol)])
+    return scores(
+        backend, [*_intrasentence(backend, inside, protocol), *next_sentences.items(backend, after, protocol)]
+    )
 
 
 def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:

@@ -7,13 +7,13 @@ import numpy as np
 
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring import next_sentence
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.gaps import into_gap
 from catsofa.scoring.items import UNKNOWN, Item, Reduce, Reduced, of_candidates, over_length
+from catsofa.scoring.items.sentences import behind_masks, left_to_right
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.encoder_decoder import into_gap
+from catsofa.scoring.likelihood.queries import Answer, Continuation, Follows, Question
+from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Length, Protocol
-from catsofa.scoring.questions import Answer, Continuation, Follows, Question
-from catsofa.scoring.sentences import behind_masks, left_to_right
-from catsofa.scoring.tokens import Tokens, Unscorable
 
 TASK = "intersentence"
 ENDINGS = (".", "!", "?")

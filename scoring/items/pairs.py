@@ -5,13 +5,12 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from catsofa.data.records import Pair, Score
-from catsofa.scoring import sentences
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import scores
-from catsofa.scoring.items import Item, guarded, over_length
+from catsofa.scoring.items import Item, guarded, over_length, sentences
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import scores
+from catsofa.scoring.likelihood.queries import Attended, Fill
+from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.questions import Attended, Fill
-from catsofa.scoring.tokens import Tokens, Unscorable
 
 Make = Callable[[Pair, str], Item]
 SIDES = ("more", "less")

@@ -9,13 +9,13 @@ from contextlib import suppress
 from functools import partial
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import released_padding, sentences
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import scores
-from catsofa.scoring.items import UNKNOWN_IDENTITY, Item, Reduce, Reduced, guarded, joined, mean
+from catsofa.scoring.items import UNKNOWN_IDENTITY, Item, Reduce, Reduced, guarded, joined, mean, sentences
+from catsofa.scoring.likelihood import released_padding
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import scores
+from catsofa.scoring.likelihood.queries import Answer
+from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.questions import Answer
-from catsofa.scoring.tokens import Tokens, Unscorable
 
 TASK = "probe"
 

@@ -9,11 +9,11 @@ import string
 from collections.abc import Sequence
 
 from catsofa.data.records import BLANK, Candidate, Cat, Score
-from catsofa.scoring.backend import Backend
 from catsofa.scoring.items import Item, of_candidates, over_pieces, possible
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import SingleFill
+from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.questions import SingleFill
-from catsofa.scoring.tokens import Unscorable
 
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.gaps import into_gap
 from catsofa.scoring.items import Item, over_length
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.encoder_decoder import into_gap
+from catsofa.scoring.likelihood.queries import Continuation, Fill, Ids, Infill
+from catsofa.scoring.models.tokens import Reader, Tokens, Unscorable
 from catsofa.scoring.protocols import FirstToken, Protocol, Pseudo
-from catsofa.scoring.questions import Continuation, Fill, Ids, Infill
-from catsofa.scoring.tokens import Reader, Tokens, Unscorable
 
 Asked = tuple[Continuation | Fill | Infill, ...]
 

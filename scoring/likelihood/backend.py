@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Score
-from catsofa.scoring import batches, kernels, self_check
-from catsofa.scoring.batches import FAILURES, Tally
-from catsofa.scoring.logits import Head
-from catsofa.scoring.models import Model
-from catsofa.scoring.questions import Ids
-from catsofa.scoring.self_check import (
+from catsofa.scoring.likelihood import batches, cpu_kernels, self_check
+from catsofa.scoring.likelihood.batches import FAILURES, Tally
+from catsofa.scoring.likelihood.output_head import Head
+from catsofa.scoring.likelihood.queries import Ids
+from catsofa.scoring.likelihood.self_check import (
     EXIT,
     HEAD,
     MODEL,
@@ -26,7 +25,8 @@ from catsofa.scoring.self_check import (
     Numbers,
     Strains,
 )
-from catsofa.scoring.tokens import Reader
+from catsofa.scoring.models import Model
+from catsofa.scoring.models.tokens import Reader
 
 CPU_TOKENS = 2048
 GPU_TOKENS = 32768
@@ -58,7 +58,7 @@ class Backend:
         """Whether the model can be asked in prefix trees; None until that was tried."""
         self.batching = Batching()
         """What the self-check found."""
-        self.fast = kernels.speed_up(model.module)
+        self.fast = cpu_kernels.speed_up(model.module)
         self.budget = batch_tokens or (CPU_TOKENS if model.device == "cpu" else GPU_TOKENS)
         self.heads: dict[tuple[bool, bool], Head] = {}
         """The vocabulary head by whether the model is cut, and whether packed products are used."""
@@ -166,7 +166,7 @@ class Backend:
             self.tally.forwarded += tokens
             self.tally.padding += longest * len(batch) - tokens
 
-        with torch.inference_mode(), kernels.used(self.uses(PRODUCTS)):
+        with torch.inference_mode(), cpu_kernels.used(self.uses(PRODUCTS)):
             waste = waste if self.uses(PADDING) else batches.NONE
             if self.uses(TOGETHER):
                 before, self.budget = self.budget, batches.run(lengths, self.budget, counted, waste)
@@ -184,7 +184,7 @@ class Backend:
         self.tally.checked += 1
         before, self._alone = self._alone, frozenset(without)
         try:
-            with torch.inference_mode(), kernels.used(self.uses(PRODUCTS)):
+            with torch.inference_mode(), cpu_kernels.used(self.uses(PRODUCTS)):
                 yield
         finally:
             self._alone = before

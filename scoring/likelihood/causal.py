@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.questions import Answer, Continuation, Infill
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import Answer, Continuation, Infill
 
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:

@@ -6,10 +6,10 @@ its beginning, so the words are also given those before them; one with sentinels
 
 from collections.abc import Iterable, Sequence
 
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.causal import continuations
-from catsofa.scoring.questions import Answer, Ids, Infill
-from catsofa.scoring.tokens import Tokens, Unscorable
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.causal import continuations
+from catsofa.scoring.likelihood.queries import Answer, Ids, Infill
+from catsofa.scoring.models.tokens import Tokens, Unscorable
 
 SENTINEL = "<extra_id_0>"
 

@@ -6,11 +6,10 @@ from math import isfinite
 from typing import Any
 
 from catsofa.data.records import Score
-from catsofa.scoring import causal, gaps, masked, packed, released_padding, xlnet
-from catsofa.scoring.backend import Backend
 from catsofa.scoring.items import UNKNOWN, Item
-from catsofa.scoring.models import Ability
-from catsofa.scoring.questions import (
+from catsofa.scoring.likelihood import causal, encoder_decoder, masked, packed, released_padding, xlnet
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import (
     Answer,
     Attended,
     Continuation,
@@ -21,6 +20,7 @@ from catsofa.scoring.questions import (
     Question,
     SingleFill,
 )
+from catsofa.scoring.models import Ability
 
 NEEDS: dict[type[Any], Ability] = {
     Continuation: "left-to-right",
@@ -59,7 +59,7 @@ def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], li
         SingleFill: partial(masked.answer, single=True),
         Attended: masked.attended,
         Follows: masked.follows,
-        Infill: gaps.answer,
+        Infill: encoder_decoder.answer,
     }
     return ways[kind]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score
-from catsofa.scoring import released_padding
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.likelihood import released_padding
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol
 

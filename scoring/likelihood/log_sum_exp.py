@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from catsofa.scoring import kernels
+from catsofa.scoring.likelihood import cpu_kernels
 
 CPU_BLOCK = (512, 1024)
 """Rows and vocabulary entries of a block of logits: it stays in the cache."""
@@ -23,7 +23,7 @@ class Vocabulary:
 
     def __init__(self, matrix: Any, *, fast: bool = False) -> None:
         self._rows, width = CPU_BLOCK if matrix.weight.device.type == "cpu" else GPU_BLOCK
-        self.blocks = _blocks(matrix, width, kernels.packed if fast else _plain)
+        self.blocks = _blocks(matrix, width, cpu_kernels.packed if fast else _plain)
 
     def logits(self, states: Any) -> Any:
         """All logits of each state."""

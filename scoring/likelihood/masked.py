@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from catsofa.scoring import batches
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.questions import Answer, Attended, Fill, Follows, Ids
+from catsofa.scoring.likelihood import batches
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import Answer, Attended, Fill, Follows, Ids
 
 Row = tuple[Ids, Ids]
 """Ids and segments."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import gates
-from catsofa.scoring.log_sum_exp import AGAIN, Vocabulary, exact
-from catsofa.scoring.questions import Answer
+from catsofa.scoring.likelihood import early_exit
+from catsofa.scoring.likelihood.log_sum_exp import AGAIN, Vocabulary, exact
+from catsofa.scoring.likelihood.queries import Answer
 
 Indices = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ class Head:
         self._matrix = module.get_output_embeddings()
         whole = self._matrix is not None and self._matrix.weight.device.type != "meta"
         whole = whole and (cut or module.dtype.itemsize < torch.float32.itemsize)
-        self._gate = gates.find(module, self._matrix, sample, early=early, late=not cut) if whole else None
+        self._gate = early_exit.find(module, self._matrix, sample, early=early, late=not cut) if whole else None
         if self._gate is not None:
             self._vocabulary = Vocabulary(self._matrix, fast=fast)
 
@@ -48,8 +48,8 @@ class Head:
 
         at = torch.as_tensor(rows), torch.as_tensor(positions)
         if self._gate is None:
-            return gates.logits_of(self._module, inputs)[at]
-        with gates.tapped(self._gate, self._matrix, at) as caught:
+            return early_exit.logits_of(self._module, inputs)[at]
+        with early_exit.tapped(self._gate, self._matrix, at) as caught:
             self._module(**inputs)
         return caught[0][0]
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.scoring import causal, self_check
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.batches import FAILURES, OneRowTooLarge
-from catsofa.scoring.questions import Answer, Continuation
-from catsofa.scoring.self_check import TREES, Attempt, Strains
-from catsofa.scoring.trie import Tree, trees
+from catsofa.scoring.likelihood import causal, self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.batches import FAILURES, OneRowTooLarge
+from catsofa.scoring.likelihood.prefix_trees import Tree, trees
+from catsofa.scoring.likelihood.queries import Answer, Continuation
+from catsofa.scoring.likelihood.self_check import TREES, Attempt, Strains
 
 CPU_WIDTH = 128
 """Nodes of a row: attention costs their square, a row's shared beginning is forwarded again in the next."""

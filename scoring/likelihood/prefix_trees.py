@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.questions import Continuation
+from catsofa.scoring.likelihood.queries import Continuation
 
 Numbers = NDArray[np.int64]
 

@@ -8,12 +8,12 @@ and another its identities.
 from collections.abc import Callable, Mapping, Sequence
 
 from catsofa.data.records import Probe
-from catsofa.scoring import batches
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.causal import continuations
-from catsofa.scoring.questions import Answer, Padded
-from catsofa.scoring.sentences import Asked
-from catsofa.scoring.tokens import Tokens
+from catsofa.scoring.items.sentences import Asked
+from catsofa.scoring.likelihood import batches
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.causal import continuations
+from catsofa.scoring.likelihood.queries import Answer, Padded
+from catsofa.scoring.models.tokens import Tokens
 
 
 def changes_scores(backend: Backend) -> bool:

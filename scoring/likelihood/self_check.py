@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.batches import FAILURES, OneRowTooLarge, out_of_memory
+from catsofa.scoring.likelihood.batches import FAILURES, OneRowTooLarge, out_of_memory
 
 TREES, PADDING, TOGETHER, PRODUCTS, EXIT = "prefix trees", "padding", "rows together", "packed products", "early exit"
 MODEL, HEAD = "model", "next-sentence head"

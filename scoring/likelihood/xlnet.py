@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from catsofa.scoring import batches
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.questions import Answer, Continuation
+from catsofa.scoring.likelihood import batches
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import Answer, Continuation
 
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Label
-from catsofa.scoring.intervals import Array
 from catsofa.scoring.protocols import Average, Rule, Ties
+from catsofa.scoring.statistics.intervals import Array
 
 Scores = Mapping[str, float | None]
 """Candidate id to its score; only the order of the three scores of a CAT counts."""

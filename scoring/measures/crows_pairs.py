@@ -8,11 +8,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.records import Direction, Pair, Score
-from catsofa.scoring.cat_outcomes import finite
-from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.cat_outcomes import finite
 from catsofa.scoring.protocols import Ties
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
 
 PairScores = Mapping[str, tuple[float | None, float | None]]
 """Pair id to the scores of its `more` and its `less` sentence."""

@@ -17,20 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data import json_files
-from catsofa.data.endpoints import Endpoint
-from catsofa.data.files import BadInput
-from catsofa.data.manifests import differences
-from catsofa.data.notebook import Tabular
+from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat, Label, Pair
-from catsofa.scoring import crows_pairs, position, stereoset
-from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.crows_pairs import Preferences
+from catsofa.data.runs.manifests import differences
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.tables import Tabular
 from catsofa.scoring.dataset import Watched, data
-from catsofa.scoring.intervals import RESAMPLES, Array
+from catsofa.scoring.measures import crows_pairs, position, stereoset
+from catsofa.scoring.measures.cat_outcomes import Outcomes
+from catsofa.scoring.measures.crows_pairs import Preferences
 from catsofa.scoring.results import Report
-from catsofa.scoring.served_requests import Replies, Request, fetch
+from catsofa.scoring.served.requests import Replies, Request, fetch
 from catsofa.scoring.signature import DIGITS, Signature
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array
 
 PROTOCOL = "forced-choice"
 CHUNK = 256

@@ -10,8 +10,8 @@ from math import isnan, nan
 
 import numpy as np
 
-from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.intervals import Array, Interval, Measure, Seed, intervals
+from catsofa.scoring.measures.cat_outcomes import Outcomes
+from catsofa.scoring.statistics.intervals import Array, Interval, Measure, Seed, intervals
 
 FIRST, FIRST_OF, SECOND, SECOND_OF = range(4)
 """Columns: the option chosen where it stood first, of how many; the same where it stood second."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.percentages import in_percent
-from catsofa.scoring import crows_pairs, sofa, stereoset
-from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.intervals import FEW, Array
+from catsofa.scoring.measures import crows_pairs, sofa, stereoset
+from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.protocols import Protocol, Rule, Ties
+from catsofa.scoring.statistics.intervals import FEW, Array
 
 SHARE = 0.05
 """Ties or unknown tokens in more of the items than this are worth a warning."""

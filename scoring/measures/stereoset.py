@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.records import KINDS
-from catsofa.scoring.cat_outcomes import LMS_OF, LMS_WON, SS_OF, SS_WON, TIE_ALL, TIE_LMS, TIE_SS, Outcomes
-from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio, wilson
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.cat_outcomes import LMS_OF, LMS_WON, SS_OF, SS_WON, TIE_ALL, TIE_LMS, TIE_SS, Outcomes
 from catsofa.scoring.protocols import Average
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio, wilson
 
 OVERALL = "overall"
 

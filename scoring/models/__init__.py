@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from catsofa.scoring.fresh import Fresh
-from catsofa.scoring.model_files import Source, find
+from catsofa.scoring.models.files import Source, find
+from catsofa.scoring.models.forward_state import Fresh
 
 Kind = Literal["causal", "masked", "permutation", "sequence-to-sequence", "encoder"]
 Ability = Literal["left-to-right", "masked", "next-sentence", "infilling", "vectors"]

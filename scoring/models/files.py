@@ -10,9 +10,10 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
-from catsofa.data import extras, json_files
-from catsofa.data.checksums import sha256_of
-from catsofa.scoring.static_vectors import WORD_ENDINGS, is_token_folder
+from catsofa.data import extras
+from catsofa.data.files import json_files
+from catsofa.data.files.checksums import sha256_of
+from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
 
 LEFT_OUT = {
     "notes": {"", ".cff", ".html", ".ipynb", ".log", ".md", ".pdf", ".rst", ".sh", ".txt", ".yaml", ".yml"},

@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from catsofa.scoring.likelihood.queries import Ids
 from catsofa.scoring.models import Model
-from catsofa.scoring.questions import Ids
-from catsofa.scoring.unknown_text import dropped_by, unknown_ids
+from catsofa.scoring.models.unknown_text import dropped_by, unknown_ids
 
 Text = str | tuple[str, str]
 """A sentence, or a context and the sentence after it."""

@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.formats.sentence_pairs import SentencePairs
 from catsofa.data.records import Cat, Score
-from catsofa.data.sentence_pairs import SentencePairs
-from catsofa.scoring import next_network
-from catsofa.scoring.known_pairs import STORIES, Known, refuse_if_guessing, refuse_if_untrained, refuse_if_wrong
+from catsofa.scoring.likelihood.queries import Answer
+from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.models import Model
-from catsofa.scoring.next_network import HEADS, Network
-from catsofa.scoring.next_rows import Pair, PairReader
-from catsofa.scoring.questions import Answer
-from catsofa.scoring.self_check import Batching
+from catsofa.scoring.next_sentence import network as next_network
+from catsofa.scoring.next_sentence.direction import (
+    STORIES,
+    Known,
+    refuse_if_guessing,
+    refuse_if_untrained,
+    refuse_if_wrong,
+)
+from catsofa.scoring.next_sentence.network import HEADS, Network
+from catsofa.scoring.next_sentence.rows import Pair, PairReader
 
 ABOUT = "next_sentence.json"
 EXPECTED = "a next-sentence head as `catsofa nsp train` writes it"

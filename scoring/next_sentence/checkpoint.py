@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput, read_text
-from catsofa.data.folders import atomic_folder
-from catsofa.scoring.model_files import disk_errors
+from catsofa.data.files.folders import atomic_folder
+from catsofa.scoring.models.files import disk_errors
 
 EXPECTED = "the state of a training"
 _STEP = re.compile(r"step-(\d{8,})")

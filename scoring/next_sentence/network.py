@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.scoring import models
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.model_files import disk_errors
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import Model
-from catsofa.scoring.next_rows import Row
+from catsofa.scoring.models.files import disk_errors
+from catsofa.scoring.next_sentence.rows import Row
 
 HeadName = Literal["own", "linear", "mlp"]
 HEADS: tuple[HeadName, ...] = get_args(HeadName)

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.next_network import HeadName
+from catsofa.scoring.next_sentence.network import HeadName
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 Indices = NDArray[np.int64]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from catsofa.scoring.likelihood.queries import Ids
 from catsofa.scoring.models import Model
-from catsofa.scoring.questions import Ids
-from catsofa.scoring.tokens import Reader, Tokens
+from catsofa.scoring.models.tokens import Reader, Tokens
 
 Pair = tuple[str, str]
 

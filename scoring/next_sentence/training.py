@@ -14,17 +14,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.append_log import AppendLog
-from catsofa.data.manifests import differences
-from catsofa.data.sentence_pairs import SentencePairs
-from catsofa.scoring import next_network
-from catsofa.scoring.batches import out_of_memory
-from catsofa.scoring.known_pairs import accuracy, separation
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.formats.sentence_pairs import SentencePairs
+from catsofa.data.runs.manifests import differences
+from catsofa.scoring.likelihood.batches import out_of_memory
 from catsofa.scoring.models import Model
-from catsofa.scoring.next_recipe import Order, Recipe, precision_on, rate
-from catsofa.scoring.next_rows import PairReader
-from catsofa.scoring.next_sentence import ABOUT, NextSentence, held_out, load, read_about
-from catsofa.scoring.next_state import State
+from catsofa.scoring.next_sentence import ABOUT, NextSentence, held_out, load, network, read_about
+from catsofa.scoring.next_sentence.checkpoint import State
+from catsofa.scoring.next_sentence.direction import accuracy, separation
+from catsofa.scoring.next_sentence.recipe import Order, Recipe, precision_on, rate
+from catsofa.scoring.next_sentence.rows import PairReader
 
 Indices = NDArray[np.int64]
 ASKED = 50
@@ -45,7 +44,7 @@ class Training:
     """The training of one head in one folder, which only one process at a time can hold."""
 
     def __init__(self, model: Model, pairs: SentencePairs, folder: Path, recipe: Recipe, save_every: int = 500) -> None:
-        self.network = next_network.new(model, recipe.head, recipe.seed)
+        self.network = network.new(model, recipe.head, recipe.seed)
         self.pairs, self.recipe = pairs, recipe
         self.epochs: list[dict[str, float]] = []
         self.held_out = held_out(pairs, recipe.seed)

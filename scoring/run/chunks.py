@@ -13,23 +13,23 @@ from time import monotonic
 from typing import Any
 
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import batches, released_padding, score_pairs, score_probes, self_check
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.chunk_sizes import Sizes, Took
-from catsofa.scoring.engine import scores
-from catsofa.scoring.items import Item
+from catsofa.scoring.items import Item, pairs, probes
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood import batches, released_padding, self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import scores
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.run.chunk_sizes import Sizes, Took
+from catsofa.scoring.run.store import Run
 
 WAYS: dict[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Score]]] = {
     Cat: score_cats,
-    Pair: score_pairs.score_pairs,
-    Probe: score_probes.score_probes,
+    Pair: pairs.score_pairs,
+    Probe: probes.score_probes,
 }
 AHEAD: Mapping[type[Any], Callable[[Backend, Sequence[Any], Protocol], list[Item | Score]]] = {
-    Pair: score_pairs.items,
-    Probe: score_probes.items,
+    Pair: pairs.items,
+    Probe: probes.items,
 }
 """What can be read and planned while a model is at work on something else: nothing in it forwards."""
 LEAST, MOST = 1, 2048

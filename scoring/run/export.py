@@ -8,7 +8,7 @@ from pathlib import Path
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import KINDS, Score
-from catsofa.scoring.run_reports import open_finished
+from catsofa.scoring.run.reports import open_finished
 
 FORMATS = {"stereoset": "predictions", "jsonl": "jsonl"}
 """What people call a format, to its name among ours."""

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
-from catsofa.data.seals import FIELD, check_seal
-from catsofa.scoring.run_rows import REMEDY
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.files.seals import FIELD, check_seal
+from catsofa.scoring.run.rows import REMEDY
 
 MANIFEST = "manifest.json"
 EXPECTED = "a run folder of catsofa"

@@ -7,10 +7,10 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.content import content_at, earlier_content_of
 from catsofa.data.files import BadInput
-from catsofa.data.manifests import differences
+from catsofa.data.runs.manifests import differences
 from catsofa.scoring.dataset import SCHEME
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.run_manifest import read_manifest
+from catsofa.scoring.run.manifest import read_manifest
 from catsofa.scoring.signature import model_label, name_of, predictions_label
 
 

@@ -12,20 +12,21 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from catsofa.data.cluster import Cluster, Workers
 from catsofa.data.records import Score
-from catsofa.scoring import next_sentence, self_check
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.chunk_sizes import Sizes
-from catsofa.scoring.chunks import WAYS, chunks, is_done, size
+from catsofa.data.runs.ray_cluster import Cluster, Workers
+from catsofa.scoring import next_sentence
 from catsofa.scoring.dataset import Watched, data
 from catsofa.scoring.evaluate import Watch, _about, _identity, _report, _same_model
-from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import HEAD, MODEL, Batching
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report
-from catsofa.scoring.runs import Run
-from catsofa.scoring.self_check import HEAD, MODEL, Batching
+from catsofa.scoring.run.chunk_sizes import Sizes
+from catsofa.scoring.run.chunks import WAYS, chunks, is_done, size
+from catsofa.scoring.run.store import Run
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 HELD = ("module", "tokenizer")
 """What of a model stays with the worker."""

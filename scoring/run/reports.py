@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
-from catsofa.data.seals import FIELD, check_seal, digest_of
-from catsofa.scoring.run_manifest import MANIFEST, read_manifest
-from catsofa.scoring.run_rows import REMEDY, SCORES, warn_unchecked
-from catsofa.scoring.runs import MADE_FROM, REPORT, Run
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.files.seals import FIELD, check_seal, digest_of
+from catsofa.scoring.run.manifest import MANIFEST, read_manifest
+from catsofa.scoring.run.rows import REMEDY, SCORES, warn_unchecked
+from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
 
 
 def open_finished(folder: Path | str) -> Run:

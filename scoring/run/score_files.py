@@ -11,20 +11,21 @@ from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
-from catsofa.scoring import crows_pairs, pair_comparison, self_check, sofa, sofa_rankings
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.comparison import ModelComparison, compare
+from catsofa.scoring.compare import ModelComparison, compare
+from catsofa.scoring.compare import pairs as pair_comparison
 from catsofa.scoring.dataset import read_named, skipped_rows
-from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.measures import crows_pairs, sofa
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.robustness import robustness
+from catsofa.scoring.measures.robustness.report import Compared, RobustnessReport, robustness_report
+from catsofa.scoring.measures.sofa import rankings
+from catsofa.scoring.measures.sofa.rankings import Agreement
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.robustness import robustness
-from catsofa.scoring.robustness_report import Compared, RobustnessReport, robustness_report
-from catsofa.scoring.run_manifest import is_checked, read_manifest
-from catsofa.scoring.run_reports import open_finished
-from catsofa.scoring.run_rows import unchecked
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_origins import (
+from catsofa.scoring.run.manifest import is_checked, read_manifest
+from catsofa.scoring.run.origins import (
     data_of,
     labels,
     precision_of,
@@ -32,9 +33,11 @@ from catsofa.scoring.score_origins import (
     refuse_other_ways,
     scored_by,
 )
-from catsofa.scoring.self_check import Batching
+from catsofa.scoring.run.reports import open_finished
+from catsofa.scoring.run.rows import unchecked
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, hashes_in
-from catsofa.scoring.sofa_rankings import Agreement
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
 
@@ -184,7 +187,7 @@ def compare_on(
         }
         if len(measured) < 2:
             raise ValueError("a comparison needs two models or more; found one")
-        return Agreement(sofa_rankings.compare(measured), signature)
+        return Agreement(rankings.compare(measured), signature)
     signature = replace(signature, resamples=RESAMPLES)
     if isinstance(records[0], Pair):
         found = _pairs_compared(records, dict(zip(called, models, strict=True)), chosen)

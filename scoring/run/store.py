@@ -15,15 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from catsofa.data import json_files
-from catsofa.data.append_log import drop_half_line
-from catsofa.data.files import BadInput, atomic_write
-from catsofa.data.manifests import differences
+from catsofa.data.files import BadInput, atomic_write, json_files
+from catsofa.data.files.append_log import drop_half_line
+from catsofa.data.files.seals import digest_of, sealed
 from catsofa.data.records import Score
-from catsofa.data.seals import digest_of, sealed
-from catsofa.scoring.plausible import highest_by, refuse_impossible, why_impossible
-from catsofa.scoring.run_manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
-from catsofa.scoring.run_rows import (
+from catsofa.data.runs.manifests import differences
+from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
+from catsofa.scoring.run.plausible import highest_by, refuse_impossible, why_impossible
+from catsofa.scoring.run.rows import (
     COLUMNS,
     TABLES,
     Row,

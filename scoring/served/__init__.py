@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
 
-from catsofa.data.endpoints import Endpoint
-from catsofa.scoring.served_replies import Dialect, Reading, Unreadable, body, constant, read
-from catsofa.scoring.served_requests import Replies, Request, ask, fetch
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.scoring.served.replies import Dialect, Reading, Unreadable, body, constant, read
+from catsofa.scoring.served.requests import Replies, Request, ask, fetch
 
 PLAIN = "The cat sat on the mat. It purred."
 SCRAMBLED = "mat the on sat cat The purred. It."

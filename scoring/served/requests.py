@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from catsofa.data.append_log import AppendLog
-from catsofa.data.endpoints import Endpoint, Fault, Pace, ServerRefuses, fault_of
-from catsofa.data.event_loops import as_they_end, pump
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.runs.event_loops import as_they_end, pump
+from catsofa.data.servers.endpoints import Endpoint, Fault, Pace, ServerRefuses, fault_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -9,20 +9,21 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from catsofa.data.endpoints import Endpoint
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import sanity, served, sofa
-from catsofa.scoring.chunks import WAYS, items_of
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.scoring import served
 from catsofa.scoring.dataset import Data, Watched, data
-from catsofa.scoring.intervals import RESAMPLES
+from catsofa.scoring.measures import sanity, sofa
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.chunks import WAYS, items_of
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.served import NO_REPLY
-from catsofa.scoring.served_requests import Replies
-from catsofa.scoring.served_scores import LogProbabilities, refuse, score
+from catsofa.scoring.served.requests import Replies
+from catsofa.scoring.served.scores import LogProbabilities, refuse, score
 from catsofa.scoring.signature import Signature
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 SCORED_BY = ("first_token", "length", "causal_pair", "crows")
 """The options that a served model's score depends on."""

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Pair, Probe, Score
+from catsofa.scoring.items.pairs import SIDES, text_of
+from catsofa.scoring.items.probes import TASK as PROBE
+from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.score_pairs import SIDES, text_of
-from catsofa.scoring.score_probes import TASK as PROBE
 from catsofa.scoring.served import Capability
-from catsofa.scoring.served_replies import Reading
-from catsofa.scoring.tokens import Unscorable
+from catsofa.scoring.served.replies import Reading
 
 Values = NDArray[np.float64]
 Record = Cat | Pair | Probe

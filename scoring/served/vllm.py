@@ -12,19 +12,19 @@ from typing import Any
 
 from catsofa.data import extras
 from catsofa.data.files import BadInput
-from catsofa.scoring.chunks import WAYS
 from catsofa.scoring.dataset import data
-from catsofa.scoring.intervals import RESAMPLES
-from catsofa.scoring.model_files import find
 from catsofa.scoring.models import DTYPES
+from catsofa.scoring.models.files import find
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.chunks import WAYS
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, tried
-from catsofa.scoring.served_replies import Reading, Unreadable, read
-from catsofa.scoring.served_runs import describe, measured, score_all
-from catsofa.scoring.served_scores import refuse
+from catsofa.scoring.served.replies import Reading, Unreadable, read
+from catsofa.scoring.served.runs import describe, measured, score_all
+from catsofa.scoring.served.scores import refuse
 from catsofa.scoring.signature import model_label, place_of
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
 """How each prompt is asked: 0 means its own tokens and no others; vLLM must write one token."""

@@ -12,7 +12,7 @@ from math import isnan, nan
 import numpy as np
 
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.intervals import (
+from catsofa.scoring.statistics.intervals import (
     ALIKE,
     BLOCK,
     FEW,

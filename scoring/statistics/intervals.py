@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from catsofa.data.statistics import LEVEL, score_limits, tail
-from catsofa.scoring import kink
+from catsofa.scoring.statistics import minimum_interval
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -148,9 +148,9 @@ def _of_lesser(
         return Interval(value, nan, nan)
     reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * errors
     low, high = float((odds - reach).min()), float((odds + reach).min())
-    if clusters > kink.FEWEST:
+    if clusters > minimum_interval.FEWEST:
         around = odds + normal_draws(covariance, len(drawn), rng)
-        high = kink.upper_limit(odds, around, tail(clusters, level), high)
+        high = minimum_interval.upper_limit(odds, around, tail(clusters, level), high)
     return Interval(value, *(min(most, 2 * most * float(special.expit(limit))) for limit in (low, high)))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.intervals import ALIKE, Interval
+from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
 Array = NDArray[np.float64]
 FACTOR = 100.0

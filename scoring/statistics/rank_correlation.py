@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.intervals import Interval
+from catsofa.scoring.statistics.intervals import Interval
 
 LEAST = 3
 """Models from which an order can agree or not."""

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.checksums import sha256_of
-from catsofa.scoring import models, static_vectors
-from catsofa.scoring.model_files import digest_of, find
-from catsofa.scoring.models import Model
-from catsofa.scoring.pooled_states import PooledStates, default_pooling
+from catsofa.data.files.checksums import sha256_of
+from catsofa.scoring import models
+from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.models import Model, static_vectors
+from catsofa.scoring.models.files import digest_of, find
 from catsofa.scoring.protocols import Pooling
-from catsofa.scoring.self_check import Batching
+from catsofa.scoring.vectors.pooled_states import PooledStates, default_pooling
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]

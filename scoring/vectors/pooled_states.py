@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring import batches, gates
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.likelihood import batches, early_exit
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import EXIT, Batching
 from catsofa.scoring.models import Model
+from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Pooling
-from catsofa.scoring.self_check import EXIT, Batching
-from catsofa.scoring.tokens import Tokens, Unscorable
 
 Matrix = NDArray[np.float32]
 
@@ -76,7 +76,7 @@ class PooledStates:
         if self._layer == -1 and self._pooling in ("cls", "last"):
             at = list(range(len(batch))), [self._place(text) for text in batch]
             gate = self._gate if self._backend.uses(EXIT) else None
-            found: Matrix = gates.states_at(self._network, gate, inputs, at).float().cpu().numpy()
+            found: Matrix = early_exit.states_at(self._network, gate, inputs, at).float().cpu().numpy()
             return found
         if self._layer == -1:
             states = self._network(**inputs).last_hidden_state
@@ -99,7 +99,7 @@ class PooledStates:
     def _gate(self) -> Any:
         """Where the network is cut so that of its last layer only the states that are kept are computed."""
         sample = self._backend.sample(6)
-        return gates.find_without_head(self._network, self._backend.padded([sample, sample[::-1]]))
+        return early_exit.find_without_head(self._network, self._backend.padded([sample, sample[::-1]]))
 
     def _place(self, text: Tokens) -> int:
         """The last token's place, or where [CLS] stands; the first one where none was added."""

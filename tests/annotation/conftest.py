@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, FLAGS, new_page
-from conftest import ROOT
-from label_studio_server import ADMIN, PATIENCE, Person, start
+from helpers import ROOT
+from helpers.browser import CHROMIUM, FLAGS, new_page
+from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, start
 
-from catsofa.annotation import seat
-from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server
+from catsofa.annotation.label_studio import server as ls
+from catsofa.annotation.portal import session
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +34,7 @@ def cache() -> Path:
 def patient_gate() -> Iterator[None]:
     """A gate that waits for the server as long as a busy machine needs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seat, "SILENCE", PATIENCE)
+        patch.setattr(session, "SILENCE", PATIENCE)
         yield
 
 

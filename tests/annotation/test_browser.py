@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import shot
-from invented import bakers, terms
-from label_studio_server import PASSWORD, Person, serving
+from helpers.browser import shot
+from helpers.invented import bakers, terms
+from helpers.servers.label_studio_server import PASSWORD, Person, serving
 
-from catsofa.annotation import judged, people
-from catsofa.annotation.gate import Gate
 from catsofa.annotation.label_studio import Server
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push
-from catsofa.annotation.study import Study, create
-from catsofa.data.jsonl import read
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push
+from catsofa.annotation.portal import Gate
+from catsofa.annotation.results import answers
+from catsofa.annotation.study import Study, create, people
+from catsofa.data.files.jsonl import read
 from catsofa.data.records import Cat
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
@@ -87,7 +87,7 @@ def test_five_people_validate_by_keyboard_in_label_studio(
                 page.keyboard.press("Control+Enter")
             assert taken.value.status == 201
     pull(study, server)
-    made = list(judged.annotations(study))
+    made = list(answers.annotations(study))
     place = {c: f"label_{k}" for key in study.keys.values() for k, c in enumerate(key.order, start=1)}
     meant = {"label_1": "stereotype", "label_2": "anti-stereotype", "label_3": "unrelated"}
     assert len(made) == 30
@@ -167,6 +167,6 @@ def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str
     page.get_by_label("E-mail").wait_for()
     shot(page, "gate-sign-in")
     pull(study, server)
-    made = list(judged.annotations(study))
+    made = list(answers.annotations(study))
     assert sum(bool(a.label) for a in made) == 6
     assert sum(bool(a.extra.get("skipped")) for a in made) == 3

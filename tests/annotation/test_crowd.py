@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from invented import bakers
+from helpers.invented import bakers
 
-from catsofa.annotation import judged
 from catsofa.annotation.crowd import completion_code, export, import_results
+from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create
 from catsofa.data.files import BadInput
 

@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from browsing import new_page, shot
-from invented import bakers, paraphrased, probes, terms
+from helpers.browser import new_page, shot
+from helpers.invented import bakers, paraphrased, probes, terms
 
-from catsofa.annotation import judged
 from catsofa.annotation.crowd import completion_code, export, import_results
+from catsofa.annotation.results import answers
 from catsofa.annotation.study import Study, create
-from catsofa.data.jsonl import read
+from catsofa.data.files.jsonl import read
 from catsofa.data.records import LABELS, Cat
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -91,7 +91,7 @@ def test_prolifics_page_is_filled_in_by_keyboard_and_shows_the_code(prolific: An
     page.get_by_text(code).wait_for()
     shot(page, "prolific-code")
     came_home(study, page, tmp_path)
-    made = list(judged.annotations(study))
+    made = list(answers.annotations(study))
     assert {(a.annotator, a.label) for a in made} == {("P1", label) for label in LABELS}
     assert sum("gold" in a.extra for a in made) == 3
 
@@ -120,7 +120,7 @@ def test_who_stops_early_sends_what_they_did_and_may_think_better_of_it(prolific
         page.wait_for_function("!document.getElementById('send').disabled || !document.getElementById('code').hidden")
     page.get_by_text(completion_code(study, list(study.tasks()))).wait_for()
     came_home(study, page, tmp_path)
-    assert [a.label for a in judged.annotations(study)] == ["stereotype", "anti-stereotype", "unrelated"]
+    assert [a.label for a in answers.annotations(study)] == ["stereotype", "anti-stereotype", "unrelated"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_no_page_tells_and_every_kind_can_be_judged(
         page.get_by_role("button", name="Send my answers").press("Enter")
         page.wait_for_function("!document.getElementById('send').disabled || !document.getElementById('code').hidden")
     came_home(study, page, tmp_path)
-    assert {a.label for a in judged.annotations(study)} == told
+    assert {a.label for a in answers.annotations(study)} == told
 
 
 def test_mechanical_turks_page_is_filled_in_by_keyboard(page: Any, tmp_path: Path) -> None:
@@ -221,5 +221,5 @@ def test_mechanical_turks_page_is_filled_in_by_keyboard(page: Any, tmp_path: Pat
     row = {"AssignmentId": "A1", "WorkerId": "W1", "Answer.catsofa": fields["catsofa"]}
     pulled, _ = import_results(study, results(tmp_path / "batch.csv", row))
     assert pulled.records == 6
-    labels = [a.label for a in judged.annotations(study)]
+    labels = [a.label for a in answers.annotations(study)]
     assert labels == ["unrelated", "unrelated", "stereotype"] * 2

@@ -15,27 +15,27 @@ from threading import Thread
 
 import httpx
 import pytest
-from invented import bakers
-from label_studio_server import ADMIN, PATIENCE, Person, free_port, start, truth
+from helpers.invented import bakers
+from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, free_port, start, truth
 
-from catsofa.annotation import judged
-from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server, ServerError
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push, with_project
-from catsofa.annotation.status import status
+from catsofa.annotation.label_studio import server as ls
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push, with_project
+from catsofa.annotation.results import answers
 from catsofa.annotation.study import Study, create, open_study
-from catsofa.data.jsonl import read
+from catsofa.annotation.study.status import status
+from catsofa.data.files.jsonl import read
 from catsofa.data.records import Annotation
-from catsofa.validation.collected import collect
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import collect
+from catsofa.validation.decide.confirmed import confirm
 
 pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 
 PUSH = """
 import sys
 from catsofa.annotation.label_studio import from_environment
-from catsofa.annotation.push import push, with_project
+from catsofa.annotation.label_studio.push import push, with_project
 from catsofa.annotation.study import open_study
 push(open_study(sys.argv[1]), from_environment(sys.argv[2]), chunk=100)
 """
@@ -176,7 +176,7 @@ def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
         acknowledged = labelled_until_killed(person, study, running)
     with start(program, cache, data, port):
         pull(study, server)
-        answered = {a.extra["task"] for a in judged.annotations(study) if a.label}
+        answered = {a.extra["task"] for a in answers.annotations(study) if a.label}
         assert acknowledged <= answered
         assert len(answered) <= len(acknowledged) + 1
         person.sign_in()
@@ -222,7 +222,7 @@ PULL = """
 import json, re, sys, time
 from pathlib import Path
 from catsofa.annotation.label_studio import from_environment
-from catsofa.annotation.pull import pull
+from catsofa.annotation.label_studio.pull import pull
 from catsofa.annotation.study import open_study
 
 def peak():

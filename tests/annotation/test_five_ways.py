@@ -3,20 +3,20 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from invented import bakers, paraphrased, probes, terms
-from label_studio_server import Person, truth
+from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.servers.label_studio_server import Person, truth
 
-from catsofa.annotation import judged
-from catsofa.annotation import pull as pulls
-from catsofa.annotation.kinds import KINDS
 from catsofa.annotation.label_studio import Server
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push
+from catsofa.annotation.label_studio import pull as pulls
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push
+from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create, open_study
+from catsofa.annotation.study.kinds import KINDS
 from catsofa.data import formats
 from catsofa.data.records import Annotation
-from catsofa.validation.collected import collect
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import collect
+from catsofa.validation.decide.confirmed import confirm
 
 pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_server import Server
-from tests_support import word_vectors
+from helpers.commands import word_vectors
+from helpers.servers.faulty_server import Server
 
 WORDS = (
     "the a gardener nurse is seems patient kind hasty gravel our neighbour baker up awake out early late cubic on day"

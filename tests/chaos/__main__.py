@@ -79,9 +79,9 @@ def _model(folder: Path) -> Path:
 
 def _label_studio(folder: Path, stack: ExitStack) -> tuple[str, str] | None:
     """Address and token of a server of our own, started once; None where it is not installed."""
-    from label_studio_server import ADMIN, start
+    from helpers.servers.label_studio_server import ADMIN, start
 
-    from catsofa.annotation import server
+    from catsofa.annotation.label_studio import server
 
     root = Path(__file__).parent.parent.parent
     here = root / ".venv-labelstudio" / "bin" / "label-studio"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos.killing import Made, Target
-from invented import bakers, probes
+from helpers.invented import bakers, probes
 
 from catsofa.data import formats
 
@@ -129,10 +129,10 @@ def pushing(folder: Path, url: str, token: str, items: int = 600) -> Iterator[Ta
 @contextmanager
 def pulling(folder: Path, url: str, token: str, items: int = 500) -> Iterator[Target]:
     """A study that five people have answered, which is to come home whole."""
-    from label_studio_server import Person, truth
+    from helpers.servers.label_studio_server import Person, truth
 
     from catsofa.annotation.label_studio import Server
-    from catsofa.annotation.push import with_project
+    from catsofa.annotation.label_studio.push import with_project
     from catsofa.annotation.study import create
 
     server = Server(url, token)

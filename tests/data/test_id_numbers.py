@@ -5,9 +5,9 @@ from collections import deque
 from unittest.mock import patch
 
 import pytest
+from helpers.commands import little_room
 from hypothesis import given
 from hypothesis import strategies as st
-from tests_support import little_room
 
 from catsofa.data import id_numbers
 from catsofa.data.id_numbers import IdNumbers

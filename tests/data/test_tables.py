@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from catsofa.data.notebook import SHOWN, Tabular
+from catsofa.data.tables import SHOWN, Tabular
 
 EVIL = "<script>alert(1)</script>"
 

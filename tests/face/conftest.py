@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, FLAGS
+from helpers.browser import CHROMIUM, FLAGS
 
 
 @pytest.fixture(scope="module")

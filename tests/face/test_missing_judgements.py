@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers, paraphrased
+from helpers.invented import bakers, paraphrased
 from typer.testing import CliRunner
 
-from catsofa.annotation import judged, rows
-from catsofa.annotation.judged import Raw
-from catsofa.annotation.questions import interface, result_of
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.results import answers as judged
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, rows
+from catsofa.annotation.study.interface import interface, result_of
 from catsofa.cli import app
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation
 
 PEOPLE = [f"p{n}" for n in range(5)]

@@ -6,26 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers, probes
-from zorbs import a_cat, a_pair, said
+from helpers.invented import bakers, probes
+from helpers.zorbs import a_cat, a_pair, said
 
 import catsofa
-from catsofa.data import formats, jsonl
-from catsofa.data.notebook import Tabular
+from catsofa.data import formats
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat, Score
-from catsofa.scoring import baselines, crows_pairs, sofa, stereoset
-from catsofa.scoring.association_rows import Associations
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.comparison import compare
+from catsofa.data.tables import Tabular
+from catsofa.scoring.compare import baselines, compare
+from catsofa.scoring.measures import crows_pairs, sofa, stereoset
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.robustness import robustness
+from catsofa.scoring.measures.robustness.report import Compared, robustness_report
+from catsofa.scoring.measures.seat.rows import Associations
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import report
-from catsofa.scoring.robustness import robustness
-from catsofa.scoring.robustness_report import Compared, robustness_report
 from catsofa.validation.agreement import agreement
-from catsofa.validation.annotators import annotators
+from catsofa.validation.agreement.annotators import annotators
+from catsofa.validation.decide.votes import vote
 from catsofa.validation.lint import lint
-from catsofa.validation.splits import split
-from catsofa.validation.votes import vote
+from catsofa.validation.sets.splits import split
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -109,7 +110,7 @@ NOTEBOOK = """
 import catsofa
 catsofa.table(catsofa.read("cats.jsonl"))
 ---
-from catsofa.scoring.score_files import compare_on, report_on
+from catsofa.scoring.run.score_files import compare_on, report_on
 report = report_on("a.json", "cats.jsonl")
 report
 ---

@@ -2,11 +2,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
 
 from catsofa import recipes
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe
 
 

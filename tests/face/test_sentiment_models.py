@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tiny_models import BUILDERS
+from helpers.tiny_models import BUILDERS
+from helpers.zorbs import a_cat
 from typer.testing import CliRunner
-from zorbs import a_cat
 
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.lint_given import classifier
+from catsofa.data.files import jsonl
+from catsofa.lint_resources import classifier
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "baseline": ("baseline", "sentiment", "--out", "p.json", "--on", "z.jsonl", "--model"),

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput
+from catsofa.data.files.seals import check_seal, digest_of, sealed
 from catsofa.data.records import Score
-from catsofa.data.seals import check_seal, digest_of, sealed
-from catsofa.data.verdicts import NotChecked
-from catsofa.scoring.runs import Run
+from catsofa.data.verify.verdicts import NotChecked
+from catsofa.scoring.run.store import Run
 
 IDENTITY = {"model": {"digest": "sha256:aa"}, "data": "records:11", "protocol": {}}
 

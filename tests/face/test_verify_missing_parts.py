@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.store import Run
 
 
 def run(folder: Path) -> Path:

@@ -8,25 +8,25 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from invented import probes
+from helpers.invented import probes
 from typer.testing import CliRunner
 
-from catsofa.annotation import rows
-from catsofa.annotation.judged import Raw
-from catsofa.builders import probe_shards
-from catsofa.builders.journal import Journal
-from catsofa.builders.replies import Reply
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import rows
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.builders.probes import shards as probe_shards
 from catsofa.builders.similarity import Similarity
-from catsofa.builders.similarity_filter import Scores
+from catsofa.builders.similarity.filter import Scores
 from catsofa.cli import app
 from catsofa.data import sources
-from catsofa.data.checksums import sha256_of, write_list
-from catsofa.data.dataset_card import CardFacts
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of, write_list
 from catsofa.data.records import Identity, Score, Stereotype
 from catsofa.data.release import write_release
-from catsofa.scoring.runs import Run
-from catsofa.scoring.served_requests import Replies, Request
+from catsofa.data.release.dataset_card import CardFacts
+from catsofa.scoring.run.store import Run
+from catsofa.scoring.served.requests import Replies, Request
 
 SERVER = "http://zorbs.invalid/v1"
 MANIFEST = {"model": {"served": "m", "at": SERVER}, "data": "records:11", "protocol": {}}

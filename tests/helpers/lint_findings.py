@@ -3,7 +3,7 @@
 from typing import Any
 
 from catsofa.validation.lint import lint
-from catsofa.validation.lint_rule import Finding, Given
+from catsofa.validation.lint.rule import Finding, Given
 
 
 def found(rule: str, *records: Any, **given: Any) -> list[Finding]:

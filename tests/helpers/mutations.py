@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Callable
 
-from samples import FILES
+from helpers.samples import FILES
 
 Mutation = Callable[[bytes, random.Random], bytes]
 

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.sentence_pairs import SentencePairs
+from catsofa.data.formats.sentence_pairs import SentencePairs
 from catsofa.scoring import models
-from catsofa.scoring.next_recipe import Recipe
 from catsofa.scoring.next_sentence import NextSentence
-from catsofa.scoring.next_training import train
+from catsofa.scoring.next_sentence.recipe import Recipe
+from catsofa.scoring.next_sentence.training import train
 
 BEGINNINGS = ("The {} walked into the kitchen.", "My {} is kind.", "Everybody likes the {}.", "A {} gave me tomatoes.")
 ENDINGS = ("The {} sang.", "Then the {} waters the roses.", "The {} was asleep.", "So the {} was happy.")

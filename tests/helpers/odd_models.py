@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tiny_models
-import tiny_tokenizers
+from helpers import tiny_models, tiny_tokenizers
 
 SIZE = {"vocab_size": 220, "max_position_embeddings": 512, "num_hidden_layers": 2, "intermediate_size": 48}
 WINDOW = 256

@@ -9,13 +9,12 @@ from pathlib import Path
 from test_dataset_report import a_release, evil, judged
 from test_report import association, cats, pairs, probes, run
 from test_report_compared import scored
-from zorbs import a_cat
 
-from catsofa import dataset_report
-from catsofa.data import jsonl
-from catsofa.report import document
-from catsofa.report_document import Document
-from catsofa.report_formats import WRITE
+from catsofa.data.files import jsonl
+from catsofa.report import dataset, document
+from catsofa.report.elements import Document
+from catsofa.report.formats import WRITE
+from helpers.zorbs import a_cat
 
 HIT = "document.title='hit'"
 EVIL = (
@@ -50,9 +49,9 @@ def data(folder: Path, text: str) -> Document:
     corpus.write_text("plain words\n")
     (folder / "set").mkdir()
     evil(folder / "set", text)
-    tools = dataset_report.Tools(corpus=str(corpus))
+    tools = dataset.Tools(corpus=str(corpus))
     jsonl.write(judged(), folder / "annotations.jsonl")
-    found = dataset_report.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
+    found = dataset.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
     return replace(found, title=text)
 
 

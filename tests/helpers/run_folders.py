@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from few_records import PROBES, cats
 from typer.testing import CliRunner
 
 from catsofa.cli import app
@@ -15,10 +14,11 @@ from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.run.reports import read_report
+from catsofa.scoring.run.score_files import scores_of
+from catsofa.scoring.run.store import read_scores
 from catsofa.scoring.signature import name_of
+from helpers.few_records import PROBES, cats
 
 Tiny = Callable[[str], Path]
 

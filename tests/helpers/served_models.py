@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from completions_server import Behaviour, Served, serving
-
-from catsofa.data.endpoints import Endpoint
 from catsofa.data.records import Candidate, Cat, Label, Pair, Probe, Score
+from catsofa.data.servers.endpoints import Endpoint
 from catsofa.scoring import models, protocols
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.likelihood.backend import Backend
+from helpers.servers.completions_server import Behaviour, Served, serving
 
 KEY = "sk-a-secret-of-the-test-0123456789"
 
@@ -56,7 +55,7 @@ def directly(folder: Path, records: Any, way: Any) -> dict[tuple[str, str], Scor
 
 def written(records: Any, path: Path) -> Path:
     """The path of a file that holds these records."""
-    from catsofa.data import jsonl
+    from catsofa.data.files import jsonl
 
     jsonl.write(records, path)
     return path

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catsofa.scoring.changes import Change, paired_changes
-from catsofa.scoring.intervals import Array, Interval, intervals
-from catsofa.scoring.stereoset import MEASURES
+from catsofa.scoring.measures.stereoset import MEASURES
+from catsofa.scoring.statistics.changes import Change, paired_changes
+from catsofa.scoring.statistics.intervals import Array, Interval, intervals
 
 
 @dataclass(frozen=True)

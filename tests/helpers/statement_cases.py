@@ -1,6 +1,6 @@
 """Statements written for the rules, and what a small pipeline makes of their grammar, recorded.
 
-`python tests/statement_cases.py PIPELINE` parses them anew and writes the record.
+`python tests/helpers/statement_cases.py PIPELINE` parses them anew and writes the record.
 """
 
 import csv
@@ -8,13 +8,13 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
-from catsofa.builders.parsing import Parser, Sentence, Word, spacy_parser
 from catsofa.builders.stereotypes import build
+from catsofa.builders.stereotypes.parsing import Parser, Sentence, Word, spacy_parser
 from catsofa.data.records import Statement
+from helpers import ROOT
 
-DATA = Path(__file__).parent / "builders" / "data"
+DATA = ROOT / "tests" / "builders" / "data"
 
 RULES = [
     ("they're always late", "tourists", "are always late"),

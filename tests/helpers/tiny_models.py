@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tiny_tokenizers import (
+from helpers.tiny_tokenizers import (
     byte_level,
     metaspace,
     save_masked_byte_level,
@@ -157,7 +157,7 @@ def _fit_next_sentence_head(folder: Path) -> None:
     import torch
     import transformers as t
 
-    from catsofa.scoring.known_pairs import SHIFT, STORIES
+    from catsofa.scoring.next_sentence.direction import SHIFT, STORIES
 
     tokenizer = t.AutoTokenizer.from_pretrained(folder)
     model = t.BertForPreTraining.from_pretrained(folder).eval()

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from catsofa.data.blanks import fill_of
+from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import LABELS, Annotation, Candidate, Cat, Pair
 
 

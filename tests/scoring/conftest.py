@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.tiny_models import BUILDERS
 from hypothesis import settings
-from tiny_models import BUILDERS
 
 from catsofa.cli import main
 
@@ -37,7 +37,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[[str], Path]) -> Path:
     """Finished runs of two models on the same CATs (gpt2, llama), and of one of them on probes."""
-    from run_folders import make_runs
+    from helpers.run_folders import make_runs
 
     return make_runs(tmp_path_factory.mktemp("runs"), tiny)
 
@@ -65,7 +65,7 @@ def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with one file of each kind of record."""
-    from few_records import one_file_of_each
+    from helpers.few_records import one_file_of_each
 
     return one_file_of_each(tmp_path)
 
@@ -73,7 +73,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key in the environment, which no file, message or error may show."""
-    from served_models import KEY
+    from helpers.served_models import KEY
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
@@ -81,7 +81,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     """A file of 600 pairs, 100 of them held out."""
-    from next_heads import write_pairs
+    from helpers.next_heads import write_pairs
 
     return write_pairs(tmp_path / "pairs.jsonl", 600, 100)
 
@@ -89,7 +89,7 @@ def pairs(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def learner(tiny: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Name of an architecture to a tiny model that learns quickly: small random weights, no dropout."""
-    from next_heads import quick_learner
+    from helpers.next_heads import quick_learner
 
     root = tmp_path_factory.mktemp("learners")
 

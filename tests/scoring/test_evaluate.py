@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from few_records import PAIRS, PROBES, TEST, cats
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
+from helpers.few_records import PAIRS, PROBES, TEST, cats
 
 from catsofa.cli import main
 from catsofa.data import formats
@@ -14,8 +14,8 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Score
 from catsofa.scoring.evaluate import evaluate, evaluate_all
 from catsofa.scoring.models import load
-from catsofa.scoring.run_manifest import read_manifest
-from catsofa.scoring.runs import read_scores
+from catsofa.scoring.run.manifest import read_manifest
+from catsofa.scoring.run.store import read_scores
 from catsofa.scoring.signature import differences
 
 Tiny = Callable[[str], Path]

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from few_records import PAIRS, PROBES, TEST, cats
-from zorbs import a_cat, said
+from helpers.few_records import PAIRS, PROBES, TEST, cats
+from helpers.zorbs import a_cat, said
 
 from catsofa.data import formats, sources
 from catsofa.data.content import content_at, content_of
 from catsofa.report import document
 from catsofa.scoring.dataset import data, read_named
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.model_files import digest_of
+from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.signature import differences, name_of
 
 Tiny = Callable[[str], Path]

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_cats import cat, scores
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
+from helpers.small_cats import cat, scores
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput
@@ -13,9 +13,9 @@ from catsofa.data.records import Cat, Pair, Score
 from catsofa.scoring.dataset import data
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_files import read_scores, report_on
-from catsofa.scoring.score_origins import scored_by
+from catsofa.scoring.run.origins import scored_by
+from catsofa.scoring.run.score_files import read_scores, report_on
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, differences, name_of
 
 CATS = [cat(f"{term}{n}", target=f"t{term}") for term in "xyz" for n in range(4)]

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Annotation
-from catsofa.validation.agreement_intervals import FEWEST, Limits, kappa_limits, share_limits
-from catsofa.validation.columns import Column
+from catsofa.data.tables import Tabular
+from catsofa.validation.agreement.columns import Column
+from catsofa.validation.agreement.intervals import FEWEST, Limits, kappa_limits, share_limits
+from catsofa.validation.agreement.ratings import Floats, Indices, Ratings, numbered, units_of
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
 
 Watch = Callable[[Sequence[str]], Iterable[str]]
 """Is given the parts of a set that agreement is taken of, and passes them on."""

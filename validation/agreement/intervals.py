@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from catsofa.data.statistics import LEVEL, score_limits
-from catsofa.validation.ratings import Floats
+from catsofa.validation.agreement.ratings import Floats
 
 Statistics = Callable[[Floats], Floats]
 """The statistics of summed rows: (sets, sums) to (sets, statistics)."""

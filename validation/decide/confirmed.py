@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from catsofa.data.records import LABELS, Annotation, Cat, Refused
-from catsofa.validation.collected import Collected, facts
+from catsofa.validation.annotation_files import Collected, facts
+from catsofa.validation.decide.votes import Decision, Votes, decide_by_posterior, vote
 from catsofa.validation.judgements import Rule, Seats
-from catsofa.validation.votes import Decision, Votes, decide_by_posterior, vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catsofa.data.records import Annotation, Cat, Probe, Refused
+from catsofa.validation.decide.votes import Votes, vote
 from catsofa.validation.judgements import Rule
-from catsofa.validation.votes import Votes, vote
 
 ACCEPTED: dict[type[Cat | Probe], dict[str, str]] = {
     Cat: {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"},

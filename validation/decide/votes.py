@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.records import Annotation
-from catsofa.validation.dawid_skene import dawid_skene
+from catsofa.data.tables import Tabular
+from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
 
 Outcome = Literal["decided", "split", "tie", "short", "unsure"]

@@ -10,19 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from catsofa.data.files import atomic_write
-from catsofa.data.notebook import Tabular
-from catsofa.validation import (
-    lint_blanks,
-    lint_contrast,
-    lint_copies,
-    lint_groups,
-    lint_models,
-    lint_people,
-    lint_wording,
-)
-from catsofa.validation.lint_rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
+from catsofa.data.tables import Tabular
+from catsofa.validation.lint import blanks, contrast, copies, groups, models, people, wording
+from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
 
-_MODULES = (lint_blanks, lint_wording, lint_contrast, lint_groups, lint_people, lint_models, lint_copies)
+_MODULES = (blanks, wording, contrast, groups, people, models, copies)
 RULES: dict[str, Rule] = {
     rule.code: rule
     for rule in sorted(chain.from_iterable(module.RULES for module in _MODULES), key=lambda rule: int(rule.code[1:]))

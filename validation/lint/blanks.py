@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from catsofa.data.records import BLANK, Candidate, Cat
-from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
+from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 
 _LETTERS = re.compile(rf"[^\W_]{BLANK}|{BLANK}[^\W_]")
 _STOP = re.compile(rf"(?P<before>[^\W_][.,;:!?]+){BLANK}|{BLANK}(?P<after>[.,;:!?]+)[^\W_]")

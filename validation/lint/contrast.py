@@ -6,9 +6,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
 
+from catsofa.data.language.words import words
 from catsofa.data.records import BLANK, Candidate, Cat, Pair
-from catsofa.data.words import words
-from catsofa.validation.lint_rule import Corpus, Found, Given, Rule, Word
+from catsofa.validation.lint.rule import Corpus, Found, Given, Rule, Word
 from catsofa.validation.siblings import singular
 from catsofa.validation.words import singulars
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from catsofa.data.near_duplicates import COMPARED, content, near_duplicates
+from catsofa.data.language.near_duplicates import COMPARED, content, near_duplicates
 from catsofa.data.percentages import in_percent
-from catsofa.validation.leakage import leaks
-from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
+from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
+from catsofa.validation.sets.leakage import leaks
 
 
 def copies(corpus: Corpus, given: Given) -> Iterator[Found]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from catsofa.data.language.words import words
 from catsofa.data.records import Probe
-from catsofa.data.words import words
-from catsofa.validation.lint_contrast import changes
-from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
-from catsofa.validation.lint_wording import texts
+from catsofa.validation.lint.contrast import changes
+from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
+from catsofa.validation.lint.wording import texts
 from catsofa.validation.words import demonym_rows, mentions, same_group
 
 PLACE, NATIONALITY = "a place", "nationality"

@@ -8,7 +8,7 @@ import numpy as np
 
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
-from catsofa.validation.lint_rule import WHOLE_SET, Corpus, Found, Given, Rule
+from catsofa.validation.lint.rule import WHOLE_SET, Corpus, Found, Given, Rule
 from catsofa.validation.siblings import domain_of, term_of
 
 ANYBODY, EVERYBODY = "person", "people"

@@ -6,8 +6,8 @@ from typing import Any
 
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import LABELS, Annotation, Cat, Pair
-from catsofa.validation.collected import CHOSEN, type_chosen
-from catsofa.validation.lint_rule import WHOLE_SET, Corpus, Found, Given, Rule
+from catsofa.validation.annotation_files import CHOSEN, type_chosen
+from catsofa.validation.lint.rule import WHOLE_SET, Corpus, Found, Given, Rule
 
 STRONG = 0.8
 """The share of judges, four of five, from which on a label is beyond doubt."""

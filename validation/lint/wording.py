@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from catsofa.data.articles import articles
+from catsofa.data.language.articles import articles
+from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Pair, Probe
-from catsofa.data.words import words
-from catsofa.validation.lint_rule import Corpus, Found, Given, Rule
+from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 from catsofa.validation.words import mentions, same_group
 
 RARE = 1.0

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from catsofa.data import extras
+from catsofa.data.language.word_numbers import corpus_lines
+from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Pair
-from catsofa.data.word_numbers import corpus_lines
-from catsofa.data.words import words
 from catsofa.validation.siblings import domain_of, term_of
 from catsofa.validation.words import same_group, singulars
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from catsofa.data.near_duplicates import NEAR, Watch, content, near_duplicates_between
+from catsofa.data.language.near_duplicates import NEAR, Watch, content, near_duplicates_between
 from catsofa.data.percentages import in_percent
 from catsofa.validation.siblings import groups_of, term_of
 

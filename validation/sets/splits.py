@@ -11,9 +11,9 @@ import numpy as np
 
 from catsofa.data import formats
 from catsofa.data.files import atomic_write
-from catsofa.data.near_duplicates import NEAR, Watch, content, near_duplicates
-from catsofa.data.notebook import Tabular
-from catsofa.validation.clusters import clusters
+from catsofa.data.language.near_duplicates import NEAR, Watch, content, near_duplicates
+from catsofa.data.tables import Tabular
+from catsofa.validation.sets.clusters import clusters
 from catsofa.validation.siblings import domain_of, groups_of, term_of
 
 FAR = 1000

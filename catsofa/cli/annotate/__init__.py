@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli import annotate_crowd, annotate_people, annotate_server
+from catsofa.cli.annotate import crowd
+from catsofa.cli.annotate import people as annotate_people
+from catsofa.cli.annotate import server as annotate_server
 from catsofa.cli.terminal import (
     NEW_FOLDER,
     Json,
@@ -22,7 +24,7 @@ from catsofa.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from catsofa.annotation.status import Status
+    from catsofa.annotation.study.status import Status
     from catsofa.data.records import Annotation
 
 room = typer.Typer(
@@ -37,7 +39,7 @@ def register(app: typer.Typer) -> None:
     """Add this room's commands."""
     annotate_server.register(room)
     annotate_people.register(room)
-    annotate_crowd.register(room)
+    crowd.register(room)
     app.add_typer(room, name="annotate")
 
 
@@ -102,7 +104,7 @@ def push(
 ) -> None:
     """Send what is not on the server yet. Stop it, lose the line, run it twice: every task stands there once."""
     from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.push import push as send
+    from catsofa.annotation.label_studio.push import push as send
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
@@ -132,7 +134,7 @@ def pull(
     from dataclasses import asdict
 
     from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.pull import pull as fetch
+    from catsofa.annotation.label_studio.pull import pull as fetch
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
@@ -158,9 +160,9 @@ def status(
     from dataclasses import asdict
 
     from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.pull import pull as fetch
-    from catsofa.annotation.status import status as look
+    from catsofa.annotation.label_studio.pull import pull as fetch
     from catsofa.annotation.study import open_study
+    from catsofa.annotation.study.status import status as look
     from catsofa.validation.agreement import agreement
     from catsofa.validation.judgements import Rule, count
 

@@ -8,7 +8,7 @@ import typer
 from catsofa.cli.terminal import confirm, doing, examples, note, say
 
 if TYPE_CHECKING:
-    from catsofa.annotation.server import Credentials, Running
+    from catsofa.annotation.label_studio.server import Credentials, Running
 
 StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
 
@@ -45,7 +45,7 @@ def serve(
 
     It is installed into an environment of its own when it is needed first.
     """
-    from catsofa.annotation import server
+    from catsofa.annotation.label_studio import server
 
     program = server.executable() or _installed(yes)
     folder = (data or server.home() / "label-studio-data").resolve()
@@ -68,7 +68,7 @@ def serve(
 
 def _installed(yes: bool) -> Path:
     """The server, installed if somebody agrees."""
-    from catsofa.annotation import server
+    from catsofa.annotation.label_studio import server
 
     asked = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
     refused = f"without a server there is nothing to start; --yes installs it, {server.EXECUTABLE} names one you have"
@@ -114,8 +114,8 @@ def gate(
     """Stand between people who cannot be trusted and the server: one task, answered as oneself, and nothing else."""
     import uvicorn
 
-    from catsofa.annotation.gate import Gate
     from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.portal import Gate
     from catsofa.annotation.study import open_study
 
     if host != "127.0.0.1" and not https:

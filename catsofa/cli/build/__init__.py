@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.engines import RayAddress, SpreadName, WorkerCount, cluster
+from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from catsofa.builders.perplexity_filter import Histogram
+    from catsofa.builders.probes.perplexity_filter import Histogram
     from catsofa.data.records import Refused, Term
 
 build = typer.Typer(name="build", no_args_is_help=True, help="Make benchmark items, and say what was refused and why.")
@@ -31,7 +31,7 @@ Reading = Literal["spacy", "none"]
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
-    from catsofa.cli import build_items
+    from catsofa.cli.build import items
 
     app.add_typer(build)
     app.add_typer(filters)
@@ -69,7 +69,7 @@ def register(app: typer.Typer) -> None:
             "catsofa filter perplexity kept.jsonl --scores gpt2.jsonl --bins 30 --keep 12 --out a.jsonl --draw ppl.svg",
         )
     )(perplexity)
-    build_items.register(build)
+    items.register(build)
 
 
 def terms(
@@ -93,8 +93,9 @@ def terms(
     quiet: Quiet = False,
 ) -> None:
     """Write target terms: StereoSet's own lists, the objects of a Wikidata property, or those of a table."""
-    from catsofa.builders import outcomes, wikidata
+    from catsofa.builders import refusals
     from catsofa.builders import terms as builder
+    from catsofa.builders.terms import wikidata
 
     found: Iterator[Term | Refused]
     if origin in ("stereoset-v1", "stereoset-v2"):
@@ -107,7 +108,7 @@ def terms(
     else:
         found = builder.read_terms(local(origin), term, uses, category)
     chosen = builder.choose(found, least=least, into=builder.read_merge_map(merge) if merge else {})
-    report(outcomes.write(progress(chosen, "terms", lines_in(origin), quiet=quiet), out, refused), out, json, quiet)
+    report(refusals.write(progress(chosen, "terms", lines_in(origin), quiet=quiet), out, refused), out, json, quiet)
 
 
 def identities(
@@ -126,7 +127,8 @@ def identities(
 ) -> None:
     """Make plural subjects of the terms of an identity lexicon (columns TERM and POS: n, adj, pp or pl)."""
     from catsofa.builders import identities as builder
-    from catsofa.builders import intersections, outcomes
+    from catsofa.builders import refusals
+    from catsofa.builders.identities import intersections
     from catsofa.builders.provenance import provenance
     from catsofa.builders.terms import read_lexicon
 
@@ -136,7 +138,7 @@ def identities(
         made = intersections.build_categories(found, cross, provenance("intersections", path))
     else:
         made = builder.build(found, style, provenance("identities", path, style=style))
-    report(outcomes.write(progress(made, "identities", lines_in(path), quiet=quiet), out, refused), out, json, quiet)
+    report(refusals.write(progress(made, "identities", lines_in(path), quiet=quiet), out, refused), out, json, quiet)
 
 
 def stereotypes(
@@ -162,13 +164,13 @@ def stereotypes(
     quiet: Quiet = False,
 ) -> None:
     """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A."""
-    from catsofa.builders import outcomes
+    from catsofa.builders import refusals
     from catsofa.builders import stereotypes as builder
-    from catsofa.builders.dictionary_parser import dictionary_parser
-    from catsofa.builders.parsing import spacy_parser
     from catsofa.builders.provenance import provenance
-    from catsofa.builders.statement_exclusions import Names
-    from catsofa.builders.statement_files import read_statements
+    from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+    from catsofa.builders.stereotypes.exclusions import Names
+    from catsofa.builders.stereotypes.files import read_statements
+    from catsofa.builders.stereotypes.parsing import spacy_parser
     from catsofa.builders.terms import read_lexicon
 
     path = local(source)
@@ -184,7 +186,7 @@ def stereotypes(
         made = builder.build_on(spread, watched, None if by_dictionary else spacy_model, **how)
     else:
         made = builder.build(watched, dictionary_parser if by_dictionary else spacy_parser(spacy_model), **how)
-    report(outcomes.write(made, out, refused), out, json, quiet)
+    report(refusals.write(made, out, refused), out, json, quiet)
 
 
 def probes(
@@ -202,8 +204,9 @@ def probes(
 
     Shards are Parquet: a command that was stopped makes those that are missing.
     """
-    from catsofa.builders import outcomes, probe_shards
     from catsofa.builders import probes as builder
+    from catsofa.builders import refusals
+    from catsofa.builders.probes import shards
     from catsofa.builders.provenance import provenance
     from catsofa.data import formats
     from catsofa.data.records import Identity, Stereotype
@@ -213,14 +216,14 @@ def probes(
     given, source = formats.read_as(stereotypes, Stereotype), provenance("probes")
     if not out.suffix:
         watch = partial(progress, label="shards", quiet=quiet)
-        counts = probe_shards.write(
+        counts = shards.write(
             subjects, given, out, refused, cluster=spread, source=source, watch=lambda made, all: watch(made, total=all)
         )
     elif spread:
         raise ValueError(f"workers make a folder of shards, not one file; --out {out.with_suffix('')}")
     else:
         read = progress(given, "stereotypes", lines_in(stereotypes), quiet=quiet)
-        counts = outcomes.write(builder.build(subjects, read, source=source), out, refused)
+        counts = refusals.write(builder.build(subjects, read, source=source), out, refused)
     report(counts, out, json, quiet)
 
 
@@ -243,8 +246,8 @@ def perplexity(
     quiet: Quiet = False,
 ) -> None:
     """Keep the stereotypes whose mean perplexity lies in the lowest bins of their category's histogram."""
-    from catsofa.builders import outcomes
-    from catsofa.builders import perplexity_filter as builder
+    from catsofa.builders import refusals
+    from catsofa.builders.probes import perplexity_filter as builder
     from catsofa.data import formats
     from catsofa.data.records import Stereotype
 
@@ -258,7 +261,7 @@ def perplexity(
     )
     if draw:
         builder.draw(drawn, draw)
-    report(outcomes.write(made, out, refused), out, json, quiet, drawn)
+    report(refusals.write(made, out, refused), out, json, quiet, drawn)
 
 
 def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:

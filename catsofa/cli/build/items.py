@@ -70,11 +70,12 @@ def cats(
     """Make CATs: intrasentence from associations in templates, or intersentence from contexts and continuations."""
     import numpy as np
 
-    from catsofa.builders import cat_templates, outcomes
     from catsofa.builders import cats as builder
+    from catsofa.builders import refusals
+    from catsofa.builders.cats import templates as cat_templates
     from catsofa.builders.provenance import provenance
     from catsofa.cli.build import report
-    from catsofa.data.word_numbers import read_zipf
+    from catsofa.data.language.word_numbers import read_zipf
 
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
@@ -93,7 +94,7 @@ def cats(
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),
         )
-    report(outcomes.write(made, out, refused), out, json, quiet)
+    report(refusals.write(made, out, refused), out, json, quiet)
 
 
 def seat(
@@ -110,7 +111,7 @@ def seat(
     """Make sentence tests of word sets: each word in sentences that say little more; a longer target set is cut."""
     from catsofa.builders import association_tests as builder
     from catsofa.builders.provenance import provenance
-    from catsofa.data import seat_format
+    from catsofa.data.formats import seat as seat_format
 
     path = Path(words)
     found = builder.read(local(words)) if path.exists() or path.suffix else builder.bundled(words.removesuffix("all"))
@@ -145,8 +146,8 @@ def pairs(
     """Make next-sentence pairs: positives, and negatives of other documents; no document in both splits."""
     from itertools import islice
 
-    from catsofa.builders import documents as texts
     from catsofa.builders import sentence_pairs as builder
+    from catsofa.builders.sentence_pairs import documents as texts
 
     if (source is None) == (dataset is None):
         raise ValueError("name a folder of texts (--in) or a --dataset: one of the two")

@@ -13,7 +13,7 @@ from catsofa.cli.terminal import Json, Quiet, choices, examples, note, print_jso
 
 if TYPE_CHECKING:
     from catsofa.builders.paraphrases import Rules, Summary
-    from catsofa.builders.prices import Estimate
+    from catsofa.builders.paraphrases.prices import Estimate
 
 Target = Literal["verbatim", "derived", "any"]
 LimitField = Literal["max_completion_tokens", "max_tokens"]
@@ -90,12 +90,13 @@ def paraphrases(
 
     The same command goes on where it was stopped: a reply that stands in OUT/journal.jsonl is never paid for again.
     """
-    from catsofa.builders import paraphrase_runs, prompts, recorded_replies
     from catsofa.builders import paraphrases as builder
-    from catsofa.builders.prices import price_of
+    from catsofa.builders.paraphrases import prompts, runs
+    from catsofa.builders.paraphrases import recorded as recorded_replies
+    from catsofa.builders.paraphrases.prices import price_of
     from catsofa.builders.provenance import provenance
-    from catsofa.data.endpoints import Endpoint
     from catsofa.data.files import existing_file
+    from catsofa.data.servers.endpoints import Endpoint
 
     file = local(on)
     originals, aside = builder.read_originals(file)
@@ -107,7 +108,7 @@ def paraphrases(
     elif model and not replies:
         asked = prompts.load(prompt, count)
         settings = {"temperature": temperature, "seed": seed}
-        run = paraphrase_runs.Run(
+        run = runs.Run(
             requests=builder.requests(originals, asked, model, settings | {limit_field: max_tokens}),
             endpoint=Endpoint(
                 base_url=base_url, key_name=key_env, concurrency=concurrency, per_minute=per_minute, timeout=timeout
@@ -123,7 +124,7 @@ def paraphrases(
             return
         ended = run.ask(status=lambda said: note(said, quiet=quiet))
         ended = progress(ended, "asking", len(run.requests), quiet=quiet)
-        answers = paraphrase_runs.answers(originals, ended)
+        answers = runs.answers(originals, ended)
         made_by = provenance("paraphrases", file, prompt=asked.name, prompt_hash=asked.hash, **settings, **choices)
     else:
         raise ValueError("name a --model to ask, or a file of recorded --replies to read: one of the two")
@@ -134,8 +135,8 @@ def paraphrases(
 def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
     """How replies are judged."""
     from catsofa.builders.paraphrases import Rules
-    from catsofa.builders.parsing import spacy_parser
-    from catsofa.builders.slot_frames import slot_check
+    from catsofa.builders.paraphrases.slot_frames import slot_check
+    from catsofa.builders.stereotypes.parsing import spacy_parser
 
     return Rules(slot=slot_check(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from catsofa.cli import comparisons, controls, export, protocols
 from catsofa.cli.data import local
-from catsofa.cli.engines import EngineName, RayAddress, WorkerCount, cluster
-from catsofa.cli.protocols import ProtocolName, Seed
-from catsofa.cli.score_tables import show, show_ends
+from catsofa.cli.options import EngineName, RayAddress, WorkerCount, cluster
+from catsofa.cli.score import comparisons, controls, export, protocols
+from catsofa.cli.score.protocols import ProtocolName, Seed
+from catsofa.cli.score.tables import show, show_ends
 from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, progress
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def score(
     """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa or SEAT, each with its interval."""
     from catsofa.scoring.evaluate import evaluate_all
     from catsofa.scoring.protocols import named
-    from catsofa.scoring.score_files import report_on
+    from catsofa.scoring.run.score_files import report_on
 
     if bool(models) == bool(predictions) or (predictions and out):
         raise ValueError("name models to score, or --predictions to measure, which --out does not keep: one of the two")
@@ -127,7 +127,7 @@ def _scored(records: Iterable[Any], quiet: bool) -> Iterator[Any]:
 
 def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> None:
     """Print reports as they come, or all of them as JSON, or nothing of what a run keeps."""
-    from catsofa.scoring.sofa import Results as Probes
+    from catsofa.scoring.measures.sofa import Results as Probes
 
     if json:
         every = [each.to_dict() for each in found]
@@ -143,8 +143,8 @@ def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) ->
 
 def _by_vllm(models: Sequence[str], sets: Sequence[str], **options: Any) -> Iterator["Report"]:
     """One model on one set by vLLM, which takes the whole of a GPU for itself."""
-    from catsofa.scoring import vllm_offline
+    from catsofa.scoring.served import vllm
 
     if len(models) * len(sets) != 1:
         raise ValueError("--engine vllm scores one model on one data set in a call")
-    yield vllm_offline.evaluate(models[0], sets[0], **options)
+    yield vllm.evaluate(models[0], sets[0], **options)

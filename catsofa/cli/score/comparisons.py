@@ -8,14 +8,14 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import adjusted, chance, percent
-from catsofa.cli.protocols import ProtocolName, Seed
+from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.terminal import DATA, Json, doing, examples, note, print_json, progress, say, table, warn
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
-    from catsofa.scoring.comparison import ModelComparison
-    from catsofa.scoring.robustness import Comparison
-    from catsofa.scoring.sofa_rankings import Agreement
+    from catsofa.scoring.compare import ModelComparison
+    from catsofa.scoring.measures.robustness import Comparison
+    from catsofa.scoring.measures.sofa.rankings import Agreement
 
 MOST = 5
 """Target terms named for people."""
@@ -55,8 +55,8 @@ def compare(
     On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
     agree.
     """
-    from catsofa.scoring.score_files import compare_on
-    from catsofa.scoring.sofa_rankings import Agreement
+    from catsofa.scoring.measures.sofa.rankings import Agreement
+    from catsofa.scoring.run.score_files import compare_on
 
     doing("comparing, by resampling")
     found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
@@ -123,7 +123,7 @@ def robustness(
 
     p is adjusted by Holm over every change of the call.
     """
-    from catsofa.scoring.score_files import robustness_on
+    from catsofa.scoring.run.score_files import robustness_on
 
     found = robustness_on(
         original,

@@ -81,8 +81,8 @@ def baseline(
     quiet: Quiet = False,
 ) -> None:
     """Write the scores of a model that knows only one thing, as a prediction file."""
-    from catsofa.data.word_numbers import read_counts
-    from catsofa.scoring import baselines
+    from catsofa.data.language.word_numbers import read_counts
+    from catsofa.scoring.compare import baselines
 
     def unigram(cats: "Iterable[Cat]") -> "Iterable[Score]":
         if not (counts := renamed(word_counts, frequencies, "--word-counts")):
@@ -120,8 +120,8 @@ def ensemble(
     quiet: Quiet = False,
 ) -> None:
     """Write the scores of several models as one, a weighted sum of z-scores, as a prediction file."""
-    from catsofa.scoring import ensemble as ensembles
-    from catsofa.scoring.score_files import scores_of
+    from catsofa.scoring.compare import ensemble as ensembles
+    from catsofa.scoring.run.score_files import scores_of
 
     cats, models = _cats(on, quiet), [scores_of(path) for path in scores]
     if released:
@@ -150,8 +150,8 @@ def controls(
     quiet: Quiet = False,
 ) -> None:
     """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
-    from catsofa.scoring.control_files import write_controls
-    from catsofa.scoring.intervals import Interval
+    from catsofa.scoring.compare.control_files import write_controls
+    from catsofa.scoring.statistics.intervals import Interval
 
     cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
@@ -182,8 +182,8 @@ def power(
     json: Json = False,
 ) -> None:
     """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""
-    from catsofa.scoring.control_files import power_rows
-    from catsofa.scoring.score_files import scores_of
+    from catsofa.scoring.compare.control_files import power_rows
+    from catsofa.scoring.run.score_files import scores_of
 
     if against is not None and predictions is None:
         raise ValueError("--against needs --predictions: a change is between two files of scores")
@@ -199,7 +199,7 @@ def power(
 
 def _cats(data: str, quiet: bool = False) -> "list[Cat]":
     """The CATs of a file, or of a released set by name."""
-    from catsofa.scoring.score_files import cats_on
+    from catsofa.scoring.run.score_files import cats_on
 
     path = local(data)
     return list(progress(cats_on(path), f"reading {path.name}", lines_in(path), quiet=quiet))

@@ -28,7 +28,7 @@ def export(
     """Write every score of a run: a prediction file as StereoSet's evaluation reads it, or one record a line."""
     from tempfile import TemporaryDirectory
 
-    from catsofa.scoring.export import export as write
+    from catsofa.scoring.run.export import export as write
 
     with TemporaryDirectory() as folder:
         target = out or Path(folder) / f"scores.{as_format}"

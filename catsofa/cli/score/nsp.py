@@ -12,7 +12,7 @@ from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from catsofa.scoring.next_sentence import NextSentence
-    from catsofa.scoring.next_training import Step
+    from catsofa.scoring.next_sentence.training import Step
 
 Head = Literal["own", "linear", "mlp"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -63,10 +63,10 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Train a model to know next sentences, with StereoSet's recipe; kill it and run it again to the same result."""
-    from catsofa.data.sentence_pairs import SentencePairs
+    from catsofa.data.formats.sentence_pairs import SentencePairs
     from catsofa.scoring import models
-    from catsofa.scoring.next_recipe import Recipe
-    from catsofa.scoring.next_training import train as train_head
+    from catsofa.scoring.next_sentence.recipe import Recipe
+    from catsofa.scoring.next_sentence.training import train as train_head
 
     recipe = Recipe(
         epochs=epochs,
@@ -94,10 +94,10 @@ def train(
 
 def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, json: Json = False) -> None:
     """Ask a head the pairs it was saved with, or held-out pairs of a file: does it know which sentence follows?"""
-    from catsofa.data.sentence_pairs import SentencePairs
+    from catsofa.data.formats.sentence_pairs import SentencePairs
     from catsofa.scoring import next_sentence
-    from catsofa.scoring.intervals import wilson
-    from catsofa.scoring.known_pairs import accuracy, separation, verdict
+    from catsofa.scoring.next_sentence.direction import accuracy, separation, verdict
+    from catsofa.scoring.statistics.intervals import wilson
 
     head = next_sentence.load(checkpoint, device=device)
     known = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.score_tables import show
+from catsofa.cli.score.tables import show
 from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
 from catsofa.data.percentages import in_percent
 
@@ -85,7 +85,7 @@ def score(
 ) -> None:
     """Score a served model on CATs, CrowS-Pairs or probes by its server's log-probabilities."""
     from catsofa.scoring.served import endpoint_from_environment
-    from catsofa.scoring.served_runs import evaluate
+    from catsofa.scoring.served.runs import evaluate
 
     found = evaluate(
         model,
@@ -119,7 +119,7 @@ def choose(
     quiet: Quiet = False,
 ) -> None:
     """Let a model that only chats choose between two sentences, in both orders; a table of its own."""
-    from catsofa.scoring.forced_choice import evaluate
+    from catsofa.scoring.measures.forced_choice import evaluate
     from catsofa.scoring.served import endpoint_from_environment
 
     found = evaluate(

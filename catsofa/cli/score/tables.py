@@ -10,8 +10,8 @@ from catsofa.cli.terminal import note, say, table, warn
 from catsofa.data.percentages import decimals, in_percent
 
 if TYPE_CHECKING:
+    from catsofa.scoring.measures.sofa import Results as Probes
     from catsofa.scoring.results import Report
-    from catsofa.scoring.sofa import Results as Probes
 
 TEN = 10
 """From here on one decimal is enough."""
@@ -45,7 +45,7 @@ def show(found: "Report") -> None:
 
 def show_ends(found: "Probes") -> None:
     """Print the identities and stereotypes at either end of each category's orders."""
-    from catsofa.scoring.sofa_rankings import ends
+    from catsofa.scoring.measures.sofa.rankings import ends
 
     for category in found.categories:
         for end, names in ends(found, category).items():

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli import validate_sets
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.validate import sets
 
 if TYPE_CHECKING:
-    from catsofa.validation.collected import Collected
+    from catsofa.validation.annotation_files import Collected
 
 room = typer.Typer(
     no_args_is_help=True,
@@ -43,7 +43,7 @@ GROUPED = {
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
-    validate_sets.register(room)
+    sets.register(room)
     app.add_typer(room, name="validate")
 
 
@@ -64,7 +64,7 @@ def _collected(path: Path, quiet: bool, group: str = "", cats: Path | None = Non
     """The annotations in a file of any format that has some, put on the CATs they judge if those are given."""
     from catsofa.data import formats
     from catsofa.data.records import Cat
-    from catsofa.validation.collected import collect, onto
+    from catsofa.validation.annotation_files import collect, onto
 
     found = collect(reading(path, quiet=quiet), group)
     doing(f"looking at {len(found.annotations):,} annotations")
@@ -109,9 +109,9 @@ def votes(
     quiet: Quiet = False,
 ) -> None:
     """Decide each item by the first valid, distinct, complete judgements of people who pass gold."""
-    from catsofa.validation.confirmed import confirm
+    from catsofa.validation.decide.confirmed import confirm
+    from catsofa.validation.json_reports import votes_report
     from catsofa.validation.judgements import Rule
-    from catsofa.validation.reports import votes_report
 
     valid = tuple(part.strip() for part in labels.split(",") if part.strip())
     rule = Rule(
@@ -185,7 +185,7 @@ def agreement(
     json: Json = False,
 ) -> None:
     """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals."""
-    from catsofa.validation.reports import agreement_report
+    from catsofa.validation.json_reports import agreement_report
 
     with about(source):
         collected = _collected(source, json)
@@ -205,7 +205,7 @@ def agreement(
 
 def _say_agreement(report: dict[str, Any]) -> None:
     """Agreement for people: all items, then the groups of each column, those that agree most first."""
-    from catsofa.validation.agreement_intervals import FEWEST
+    from catsofa.validation.agreement.intervals import FEWEST
 
     columns = ["", "kappa, 95 %", "alpha", "percent, 95 %", "unanimous", "items"]
     table("Agreement", columns, [_agreement_row("all", report)])
@@ -277,10 +277,10 @@ def annotators(
     json: Json = False,
 ) -> None:
     """Each annotator's accuracy, speed and habits; whom to exclude, why, and what that would change."""
-    from catsofa.validation.annotators import Limits, without
-    from catsofa.validation.annotators import annotators as look_at
+    from catsofa.validation.agreement.annotators import Limits, without
+    from catsofa.validation.agreement.annotators import annotators as look_at
+    from catsofa.validation.json_reports import annotators_report
     from catsofa.validation.judgements import Rule
-    from catsofa.validation.reports import annotators_report
 
     rule = Rule(need=need, of=of, gold_pass=gold_pass)
     with about(source):

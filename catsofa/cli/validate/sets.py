@@ -11,7 +11,7 @@ from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json,
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
-    from catsofa.data.near_duplicates import Watch
+    from catsofa.data.language.near_duplicates import Watch
     from catsofa.validation.lint import Report
 
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
@@ -73,10 +73,10 @@ def lint(
     json: Json = False,
 ) -> None:
     """Look for what makes a benchmark measure something else; each rule has a code, a severity and an example."""
-    from catsofa.lint_given import given
+    from catsofa.lint_resources import given
     from catsofa.validation.lint import as_json, write_sarif
     from catsofa.validation.lint import lint as run
-    from catsofa.validation.lint_rule import at_least
+    from catsofa.validation.lint.rule import at_least
 
     worst = at_least(fail_on) if fail_on else ()
     tools = given(
@@ -112,7 +112,7 @@ def _codes(option: str) -> list[str]:
 def rules(json: Json = False) -> None:
     """What each lint rule looks for, with an example and what it needs to run."""
     from catsofa.validation.lint import RULES
-    from catsofa.validation.lint_rule import NEEDS
+    from catsofa.validation.lint.rule import NEEDS
 
     if json:
         fields = ("severity", "about", "example", "needs", "uses")
@@ -153,9 +153,9 @@ def stats(
     json: Json = False,
 ) -> None:
     """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
-    from catsofa.lint_given import classifier
-    from catsofa.validation import keywords
+    from catsofa.lint_resources import classifier
     from catsofa.validation.set_reports import stats_report
+    from catsofa.validation.sets import keywords
 
     corpus = renamed(corpus, frequencies, "--corpus")
     records = _records(files, json)
@@ -202,7 +202,7 @@ def split(
 ) -> None:
     """Split so that no target term, sibling of one or near-duplicate is on both sides, each domain in proportion."""
     from catsofa.validation import siblings as groups
-    from catsofa.validation import splits
+    from catsofa.validation.sets import splits
 
     known = groups.read(siblings) if siblings else None
     silent = quiet or json
@@ -244,8 +244,8 @@ def leaks(
     from collections import Counter
     from dataclasses import asdict
 
-    from catsofa.validation import leakage
     from catsofa.validation import siblings as groups
+    from catsofa.validation.sets import leakage
 
     known = groups.read(siblings) if siblings else None
     found = leakage.leaks(_records([first], json), _records([second], json), known, watch=_comparing(json))

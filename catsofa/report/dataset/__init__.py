@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from catsofa import dataset_report_sections as parts
 from catsofa import report
-from catsofa.dataset_report_files import Dataset, is_dataset, read
-from catsofa.dataset_report_people import people
-from catsofa.lint_given import classifier, given
-from catsofa.report_document import Document, Section
-from catsofa.scoring.model_files import digest_of
+from catsofa.lint_resources import classifier, given
+from catsofa.report.dataset import sections as parts
+from catsofa.report.dataset.files import Dataset, is_dataset, read
+from catsofa.report.dataset.judgements import people
+from catsofa.report.elements import Document, Section
+from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.signature import model_label
-from catsofa.validation import keywords, sentiment
 from catsofa.validation.lint import lint
+from catsofa.validation.sets import keywords, sentiment
 
 WARNING = (
     "This report is about a set of stereotypes. Parts of it name groups of people and repeat offensive sentences about "

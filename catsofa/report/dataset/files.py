@@ -11,9 +11,9 @@ from catsofa.data.content import content_of
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import Annotation, Cat, Pair, Probe, Refused, Score
 from catsofa.data.release import read_release
-from catsofa.scoring.run_manifest import MANIFEST
+from catsofa.scoring.run.manifest import MANIFEST
 from catsofa.scoring.signature import DIGITS, data_label
-from catsofa.validation.collected import Collected, collect, onto
+from catsofa.validation.annotation_files import Collected, collect, onto
 
 EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"
 PRIVATE = ("key.jsonl", "people.jsonl", "raw.jsonl", "reopened.jsonl")

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from catsofa import figures
-from catsofa.report_document import Cell, Figure, Number, Section, Table
-from catsofa.scoring.intervals import Measure, intervals, ratio
+from catsofa.report import figures
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.statistics.intervals import Measure, intervals, ratio
 from catsofa.validation.agreement import STATISTICS
-from catsofa.validation.agreement_intervals import FEWEST
-from catsofa.validation.collected import Collected
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.agreement.intervals import FEWEST
+from catsofa.validation.agreement.ratings import Ratings, numbered, units_of
+from catsofa.validation.annotation_files import Collected
+from catsofa.validation.decide.confirmed import confirm
+from catsofa.validation.json_reports import agreement_report, votes_report
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Ratings, numbered, units_of
-from catsofa.validation.reports import agreement_report, votes_report
 
 RESAMPLES, SEED = 1000, 0
 ENDS = 5

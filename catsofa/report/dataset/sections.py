@@ -6,15 +6,15 @@ from itertools import combinations
 from typing import Any
 
 from catsofa.data.records import Refused, kind_name
-from catsofa.report_document import Cell, Number, Section, Table
-from catsofa.scoring.intervals import wilson
-from catsofa.validation.keywords import Keyword
-from catsofa.validation.leakage import leaks
+from catsofa.report.elements import Cell, Number, Section, Table
+from catsofa.scoring.statistics.intervals import wilson
 from catsofa.validation.lint import RULES, Report
-from catsofa.validation.lint_rule import WHOLE_SET, Finding
-from catsofa.validation.sentiment import Sentiment
+from catsofa.validation.lint.rule import WHOLE_SET, Finding
+from catsofa.validation.sets.keywords import Keyword
+from catsofa.validation.sets.leakage import leaks
+from catsofa.validation.sets.sentiment import Sentiment
+from catsofa.validation.sets.sizes import OVERALL, sizes
 from catsofa.validation.siblings import domain_of, term_of
-from catsofa.validation.statistics import OVERALL, sizes
 
 SHOWN = 3
 """Examples of each rule and of each reason."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from catsofa import report_crows, report_seat, report_sofa, report_stereoset
-from catsofa.report_cells import Row, Words
-from catsofa.report_document import Section
-from catsofa.report_inputs import ASKED
+from catsofa.report.cells import Row, Words
+from catsofa.report.elements import Section
+from catsofa.report.inputs import ASKED
+from catsofa.report.sections import crows_pairs, seat, sofa, stereoset
 
 MAKE: dict[str, tuple[Words, Callable[[str, Sequence[Row]], Section]]] = {
-    "stereoset": (report_stereoset.WORDS, report_stereoset.stereoset),
-    "crows": (report_crows.WORDS, report_crows.crows),
-    "sofa": (report_sofa.WORDS, report_sofa.sofa),
-    "seat": (report_seat.WORDS, report_seat.seat),
-    f"{ASKED}stereoset": (report_stereoset.ASKED, report_stereoset.asked),
-    f"{ASKED}crows": (report_crows.ASKED, report_crows.asked),
+    "stereoset": (stereoset.WORDS, stereoset.stereoset),
+    "crows": (crows_pairs.WORDS, crows_pairs.crows),
+    "sofa": (sofa.WORDS, sofa.sofa),
+    "seat": (seat.WORDS, seat.seat),
+    f"{ASKED}stereoset": (stereoset.ASKED, stereoset.asked),
+    f"{ASKED}crows": (crows_pairs.ASKED, crows_pairs.asked),
 }
 """Kind of results to what is said of it and what makes a section of it, in the order of a report."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from catsofa import figures
-from catsofa.report_cells import (
+from catsofa.report import figures
+from catsofa.report.cells import (
     Row,
     Words,
     about,
@@ -18,7 +18,7 @@ from catsofa.report_cells import (
     valued,
     warned,
 )
-from catsofa.report_document import Cell, Figure, Number, Section, Table
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
 
 LIMITS = (
     "A score of 50 is not “unbiased”: preferences of opposite directions cancel, and many of the released pairs have "

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
-from catsofa.report_inputs import Finished, find
-from catsofa.report_items import cats, protocol
-from catsofa.report_robustness import Robust
-from catsofa.scoring.alignment import join
-from catsofa.scoring.robustness import robustness
-from catsofa.scoring.robustness_report import Compared, robustness_report
-from catsofa.scoring.score_files import scores_of, unknown_in
-from catsofa.scoring.score_origins import labels, refuse_other_models
+from catsofa.report.inputs import Finished, find
+from catsofa.report.items import cats, protocol
+from catsofa.report.sections.robustness import Robust
+from catsofa.scoring.measures.robustness import robustness
+from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.robustness.report import Compared, robustness_report
+from catsofa.scoring.run.origins import labels, refuse_other_models
+from catsofa.scoring.run.score_files import scores_of, unknown_in
 from catsofa.scoring.signature import hashes_in
 
 Sets = dict[tuple[str, str, str], list[Cat]]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from catsofa import figures
 from catsofa.data.files import BadInput
-from catsofa.report_cells import Words
-from catsofa.report_document import Figure, Number, Section, Table
+from catsofa.report import figures
+from catsofa.report.cells import Words
+from catsofa.report.elements import Figure, Number, Section, Table
 from catsofa.scoring.signature import name_of
 
 WORDS = Words(

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from catsofa import figures
-from catsofa.report_cells import Words, between, chance, limited, stars, without_folders
-from catsofa.report_document import Cell, Figure, Number, Section, Table
-from catsofa.report_inputs import Finished
-from catsofa.report_items import NotThere, cats, of_cats, protocol
-from catsofa.scoring.changes import Change
-from catsofa.scoring.robustness import changes, flip_rate
-from catsofa.scoring.significance import holm
+from catsofa.report import figures
+from catsofa.report.cells import Words, between, chance, limited, stars, without_folders
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.report.inputs import Finished
+from catsofa.report.items import NotThere, cats, of_cats, protocol
+from catsofa.scoring.measures.robustness import changes, flip_rate
+from catsofa.scoring.statistics.changes import Change
+from catsofa.scoring.statistics.holm import holm
 
 WORDS = Words(
     "One model by two protocols",

@@ -7,10 +7,10 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-from catsofa.report_cells import Words, between, chance
-from catsofa.report_document import Cell, Section, Table
-from catsofa.report_inputs import Finished
-from catsofa.scoring.rank_correlation import LEAST, kendall
+from catsofa.report.cells import Words, between, chance
+from catsofa.report.elements import Cell, Section, Table
+from catsofa.report.inputs import Finished
+from catsofa.scoring.statistics.rank_correlation import LEAST, kendall
 
 WORDS = Words(
     "Do the benchmarks agree on the order of models?",

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from catsofa import figures
 from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
-from catsofa.report_cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
-from catsofa.report_document import Cell, Figure, Number, Section, Table
+from catsofa.report import figures
+from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
 
 WORDS = Words(
     "Robustness: originals against their paraphrases",

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Any
 
-from catsofa import figures
-from catsofa.report_cells import (
+from catsofa.report import figures
+from catsofa.report.cells import (
     Row,
     Words,
     chance,
@@ -18,9 +18,9 @@ from catsofa.report_cells import (
     unscored,
     warned,
 )
-from catsofa.report_document import Cell, Figure, Number, Section, Table
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.significance import holm
+from catsofa.scoring.statistics.holm import holm
 
 WORDS = Words(
     "SEAT: associations of sentence vectors",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from catsofa import figures
-from catsofa.report_cells import (
+from catsofa.report import figures
+from catsofa.report.cells import (
     MOST,
     Row,
     Words,
@@ -18,8 +18,8 @@ from catsofa.report_cells import (
     unscored,
     warned,
 )
-from catsofa.report_document import Cell, Figure, Number, Section, Table
-from catsofa.scoring.intervals import wilson
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.statistics.intervals import wilson
 
 WORDS = Words(
     "SoFa: uneven treatment of identities",

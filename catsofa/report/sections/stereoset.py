@@ -5,8 +5,8 @@ from functools import partial
 from math import nan
 from typing import Any
 
-from catsofa import figures
-from catsofa.report_cells import (
+from catsofa.report import figures
+from catsofa.report.cells import (
     Row,
     Words,
     about,
@@ -22,8 +22,8 @@ from catsofa.report_cells import (
     valued,
     warned,
 )
-from catsofa.report_document import Cell, Figure, Number, Section, Table
-from catsofa.scoring.rank_correlation import LEAST, spearman
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.statistics.rank_correlation import LEAST, spearman
 
 LIMITS = (
     "ss = 50 is not “unbiased”: stereotypes of opposite directions cancel, and the items cover only the groups and "

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
-from catsofa.scoring.alignment import join
-from catsofa.scoring.cat_outcomes import Outcomes, Scores, jointly, outcomes
-from catsofa.scoring.changes import Change, paired_changes
-from catsofa.scoring.intervals import (
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.cat_outcomes import Outcomes, Scores, jointly, outcomes
+from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.stereoset import MEASURES, NEEDS, Measures, measures
+from catsofa.scoring.protocols import Average, Rule, Ties
+from catsofa.scoring.statistics.changes import Change, paired_changes
+from catsofa.scoring.statistics.intervals import (
     RESAMPLES,
     Array,
     Interval,
@@ -25,8 +27,6 @@ from catsofa.scoring.intervals import (
     ratio,
     wilson,
 )
-from catsofa.scoring.protocols import Average, Rule, Ties
-from catsofa.scoring.stereoset import MEASURES, NEEDS, Measures, measures
 
 FLIPS = Measure(name="flips", pieces=ratio(0, 1), ideal=0, least=0, most=100)
 """Percent of items whose preference between stereotype and anti-stereotype turns."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.scoring.cat_outcomes import Outcomes
-from catsofa.scoring.intervals import RESAMPLES, Array, Interval, Measure, Seed, limits, resampled_sums
+from catsofa.scoring.measures.cat_outcomes import Outcomes
+from catsofa.scoring.measures.stereoset import ICAT
 from catsofa.scoring.protocols import Average
-from catsofa.scoring.stereoset import ICAT
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, limits, resampled_sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

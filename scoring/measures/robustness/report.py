@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.notebook import Tabular
-from catsofa.scoring import sanity
-from catsofa.scoring.intervals import RESAMPLES
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures import sanity
+from catsofa.scoring.measures.robustness import Comparison
+from catsofa.scoring.measures.robustness.ranks import RankStability, rank_stability
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.ranks import RankStability, rank_stability
-from catsofa.scoring.robustness import Comparison
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.significance import holm
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 
 @dataclass(frozen=True, slots=True)

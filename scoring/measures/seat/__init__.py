@@ -15,10 +15,10 @@ from scipy import special
 
 from catsofa.data.records import AssociationTest
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.encoders import Encoder, encode_once
-from catsofa.scoring.intervals import ALIKE, RESAMPLES, Interval, limits
-from catsofa.scoring.permutation import EXACT_LIMIT, SAMPLES, How, Method, p_value
-from catsofa.scoring.significance import holm
+from catsofa.scoring.measures.seat.permutation_test import EXACT_LIMIT, SAMPLES, How, Method, p_value
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import ALIKE, RESAMPLES, Interval, limits
+from catsofa.scoring.vectors import Encoder, encode_once
 
 Vector = NDArray[np.float64]
 UNKNOWN = Interval(nan, nan, nan)

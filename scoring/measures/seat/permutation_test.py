@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from catsofa.scoring.characteristic import ACCURACY, gathers, upper_tail
+from catsofa.scoring.measures.seat.characteristic import ACCURACY, gathers, upper_tail
 
 Vector = NDArray[np.float64]
 Method = Literal["permutation", "parametric", "characteristic"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catsofa.data.notebook import Tabular
+from catsofa.data.tables import Tabular
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,21 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.notebook import Tabular
 from catsofa.data.records import Probe, Score
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.intervals import Interval
-from catsofa.scoring.mean_variances import Mean, interval, mean_of
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.sofa.grid import (
+    Grid,
+    alike,
+    disparities,
+    grids,
+    log_ppl_star,
+    shares_of_lowest,
+    variances,
+)
 from catsofa.scoring.protocols import Normalisation, Protocol
-from catsofa.scoring.sofa_grid import Grid, alike, disparities, grids, log_ppl_star, shares_of_lowest, variances
+from catsofa.scoring.statistics.intervals import Interval
+from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 Array = NDArray[np.float64]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import Any
 
+from catsofa.scoring.measures.sofa import Results
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.sofa import Results
 
 TOP = 10
 

@@ -8,16 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from invented import bakers
-from tests_support import little_room
+from helpers.commands import little_room
+from helpers.invented import bakers
 
-from catsofa.annotation import pull as pulls
-from catsofa.annotation import rows
-from catsofa.annotation.judged import Raw
 from catsofa.annotation.label_studio import ServerTask, Unanswered
-from catsofa.annotation.pull import UTC_TIME, pull
-from catsofa.annotation.questions import interface, result_of
-from catsofa.annotation.study import Study, create, open_study
+from catsofa.annotation.label_studio import pull as pulls
+from catsofa.annotation.label_studio.pull import UTC_TIME, pull
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, open_study, rows
+from catsofa.annotation.study.interface import interface, result_of
 from catsofa.data.files import BadInput
 
 BEGIN = datetime(2026, 1, 2, 3, 0, tzinfo=UTC)

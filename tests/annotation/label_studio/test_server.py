@@ -9,9 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from label_studio_server import PATIENCE, free_port
+from helpers.servers.label_studio_server import PATIENCE, free_port
 
-from catsofa.annotation.server import Running, _log_of_one
+from catsofa.annotation.label_studio.server import Running, _log_of_one
 
 SERVE = [str(Path(sys.executable).with_name("catsofa")), "annotate", "serve"]
 LAST = "Ctrl-C stops it; the same command starts it again with everything in it\n"

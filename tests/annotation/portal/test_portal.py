@@ -6,16 +6,16 @@ from typing import Any
 
 import httpx
 import pytest
-from invented import bakers
-from label_studio_server import ADMIN, PATIENCE, serving, truth
+from helpers.invented import bakers
+from helpers.servers.label_studio_server import ADMIN, PATIENCE, serving, truth
 
-from catsofa.annotation import judged, people
-from catsofa.annotation.gate import TRIES, Gate
 from catsofa.annotation.label_studio import Server
-from catsofa.annotation.people import invited
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push
+from catsofa.annotation.portal import TRIES, Gate
+from catsofa.annotation.results import answers
+from catsofa.annotation.study import Study, create, people
+from catsofa.annotation.study.people import invited
 
 pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 PASSWORD = "a-good-long-password"
@@ -82,7 +82,7 @@ def test_next_task_and_answer_go_through_as_oneself(study: Study, server: Server
     assert ana.get("/next").json()["nonce"] != first["nonce"]
     pull(study, server)
     mine = f"ls-{invited(study)['ana@gate.example.org'].user}"
-    came = [a for a in judged.annotations(study) if a.annotator == mine]
+    came = [a for a in answers.annotations(study) if a.annotator == mine]
     assert len(came) == 3
     assert all(a.extra["seconds"] > 0 for a in came)
 

@@ -3,21 +3,21 @@ import time
 from pathlib import Path
 
 import pytest
-from invented import bakers
-from label_studio_server import ADMIN, PATIENCE, Person, truth
+from helpers.invented import bakers
+from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, truth
 from typer.testing import CliRunner
 
-from catsofa.annotation import judged, people
 from catsofa.annotation.label_studio import Server, ServerError
-from catsofa.annotation.pull import pull
-from catsofa.annotation.push import push
-from catsofa.annotation.questions import interface, result_of
-from catsofa.annotation.status import status
-from catsofa.annotation.study import create, open_study
+from catsofa.annotation.label_studio.pull import pull
+from catsofa.annotation.label_studio.push import push
+from catsofa.annotation.results import answers
+from catsofa.annotation.study import create, open_study, people
+from catsofa.annotation.study.interface import interface, result_of
+from catsofa.annotation.study.status import status
 from catsofa.cli import app
 from catsofa.data import formats
-from catsofa.validation.collected import collect
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import collect
+from catsofa.validation.decide.confirmed import confirm
 from catsofa.validation.judgements import Rule
 
 pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
@@ -34,7 +34,7 @@ def test_nobody_is_shown_what_they_wrote(server: Server, annotators: list[Person
     judge = truth(study)
     assert [person.work(study.settings.project, judge) for person in annotators] == [3, 6, 6, 6, 3]
     pull(study, server)
-    own = [a for a in judged.annotations(study) if a.annotator == writer and a.extra.get("writer") == writer]
+    own = [a for a in answers.annotations(study) if a.annotator == writer and a.extra.get("writer") == writer]
     assert len(own) == 9
     assert not any(a.label for a in own)
     found = status(study)
@@ -141,7 +141,7 @@ def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Pers
         assert task is not None
         assert annotators[0].answer(task["id"], study.settings.project, result, seconds=-5).status_code == 201
     pull(study, server)
-    said = {a.extra.get("invalid", "") for a in judged.annotations(study)}
+    said = {a.extra.get("invalid", "") for a in answers.annotations(study)}
     assert said == {
         "label_2 not answered; label_3 not answered",
         "label_1 has no choice 'rude'",

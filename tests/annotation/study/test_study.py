@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers, paraphrased, probes, terms
+from helpers.invented import bakers, paraphrased, probes, terms
 
-from catsofa.annotation import collected, judged, rows
-from catsofa.annotation.judged import Raw
-from catsofa.annotation.kinds import KINDS
-from catsofa.annotation.questions import answers, instructions, interface, result_of
-from catsofa.annotation.status import status
-from catsofa.annotation.study import Study, create, open_study, read_items
+from catsofa.annotation.results import answers as judged
+from catsofa.annotation.results import drafts
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, open_study, read_items, rows
+from catsofa.annotation.study.interface import answers, instructions, interface, result_of
+from catsofa.annotation.study.kinds import KINDS
+from catsofa.annotation.study.status import status
 from catsofa.data.files import BadInput
 from catsofa.data.records import LABELS, Cat, Refused
-from catsofa.validation.collected import collect
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import collect
+from catsofa.validation.decide.confirmed import confirm
 
 
 def answered(study: Study, token: str, person: str, given: dict[str, str], **more: Any) -> Raw:
@@ -160,7 +161,7 @@ def test_texts_make_a_cat_or_are_refused_with_the_reason(changed: dict[str, str]
     study = create(tmp_path / "s", kind="write-intrasentence", items=terms(1))
     token = next(iter(study.keys))
     rows.append([answered(study, token, "ls-1", TEXTS | changed)], study.folder / "raw.jsonl")
-    ((_, draft),) = collected.drafts(study)
+    ((_, draft),) = drafts.drafts(study)
     if reason:
         assert isinstance(draft, Refused)
         assert draft.reason == reason
@@ -176,8 +177,8 @@ def test_long_words_are_kept_with_a_warning_and_copies_are_refused(tmp_path: Pat
     token = next(iter(study.keys))
     made = [answered(study, token, f"ls-{n}", TEXTS | {"unrelated": "very cubic indeed"}) for n in (1, 2)]
     rows.append([*made, answered(study, token, "ls-3", {}, skipped=True)], study.folder / "raw.jsonl")
-    assert collected.write_drafts(study) == (1, 1)
-    (first, _) = collected.drafts(study)
+    assert drafts.write_drafts(study) == (1, 1)
+    (first, _) = drafts.drafts(study)
     assert isinstance(first[1], Cat)
     assert first[1].extra == {"warnings": ["unrelated has 3 words"]}
 

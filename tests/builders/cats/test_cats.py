@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catsofa.builders.cat_templates import Template, bundled, kind_of_term, read
 from catsofa.builders.cats import (
     Association,
     Matching,
@@ -13,9 +12,10 @@ from catsofa.builders.cats import (
     read_associations,
     wrong_number,
 )
+from catsofa.builders.cats.templates import Template, bundled, kind_of_term, read
 from catsofa.data.files import BadInput
+from catsofa.data.language.word_numbers import read_zipf
 from catsofa.data.records import Cat, Refused
-from catsofa.data.word_numbers import read_zipf
 
 
 def said(target: str, *words: str, bias_type: str = "profession", context: str = "") -> Association:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from catsofa.builders.identities import Style, build, subject
-from catsofa.data.identity_lexicon import read
+from catsofa.data.formats.identity_lexicon import read
 from catsofa.data.records import Identity, Refused, Term
 
 ENGLISH = [

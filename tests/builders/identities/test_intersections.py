@@ -1,6 +1,6 @@
 import pytest
 
-from catsofa.builders.intersections import build, build_categories, cross
+from catsofa.builders.identities.intersections import build, build_categories, cross
 from catsofa.data.records import Identity, Refused, Term
 
 

@@ -9,12 +9,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request as WebRequest
 from werkzeug import Response
 
-from catsofa.builders import batch_api
-from catsofa.builders.completions import Completed
-from catsofa.builders.journal import Journal
-from catsofa.builders.prices import FREE, Budget, Price
-from catsofa.builders.prompts import Request
-from catsofa.data.endpoints import Endpoint, ServerRefuses
+from catsofa.builders.paraphrases import batch_api
+from catsofa.builders.paraphrases.completions import Completed
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import FREE, Budget, Price
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 
 
 class Batches:

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from catsofa.builders.paraphrase_checks import SlotFit, Verdict, judge, leaked, meaning_warnings, same_words
-from catsofa.builders.parsing import spacy_parser
-from catsofa.builders.replies import parse
-from catsofa.builders.slot_frames import slot_check
-from catsofa.builders.slot_patterns import misfits_by_pattern
-from catsofa.builders.target_words import names_target
-from catsofa.data import json_files, stereoset_format
+from catsofa.builders.paraphrases.checks import SlotFit, Verdict, judge, leaked, meaning_warnings, same_words
+from catsofa.builders.paraphrases.replies import parse
+from catsofa.builders.paraphrases.slot_frames import slot_check
+from catsofa.builders.paraphrases.slot_patterns import misfits_by_pattern
+from catsofa.builders.paraphrases.target_words import names_target
+from catsofa.builders.stereotypes.parsing import spacy_parser
+from catsofa.data.files import json_files
+from catsofa.data.formats import stereoset
 from catsofa.data.records import LABELS, Candidate, Cat
 
 PATTERNS = slot_check(None)
@@ -158,7 +159,7 @@ def test_a_parser_sees_slots_that_patterns_do_not(
 
 def verdicts(shared: Path, file: str, slot: Any, target: Any = "any") -> Counter[str]:
     """The verdict on each sentence of a recorded run, by reason; `pass` where there is none."""
-    originals = {c.id: c for c in stereoset_format.read(shared / "data/stereoset/dev.json")}
+    originals = {c.id: c for c in stereoset.read(shared / "data/stereoset/dev.json")}
     found: Counter[str] = Counter()
     for entry in json_files.read(shared / "data/paraphrase/history" / file, "replies"):
         for sentence in parse(entry["response"]).sentences if "response" in entry else ():

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty_server import Server
+from helpers.servers.faulty_server import Server
 
-from catsofa.builders.completions import Completed, complete
-from catsofa.builders.journal import Journal
-from catsofa.builders.prices import FREE, Budget, Price
-from catsofa.builders.prompts import Request
-from catsofa.builders.replies import Reply
-from catsofa.data import jsonl
-from catsofa.data.endpoints import Endpoint, ServerRefuses
-from catsofa.data.files import BadInput
+from catsofa.builders.paraphrases.completions import Completed, complete
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import FREE, Budget, Price
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
+from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 
 KEY = "sk-secret-0123456789-do-not-tell"
 

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import ROOT
 from typer.testing import CliRunner
 
-from catsofa.builders import contexts, prompts, recorded_replies
-from catsofa.builders.paraphrase_runs import Run
-from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, read_originals, requests, write
-from catsofa.builders.prices import Price
-from catsofa.builders.replies import Reply
-from catsofa.builders.slot_frames import slot_check
+from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, prompts, read_originals, requests, write
+from catsofa.builders.paraphrases import recorded as recorded_replies
+from catsofa.builders.paraphrases.prices import Price
+from catsofa.builders.paraphrases.replies import Reply
+from catsofa.builders.paraphrases.runs import Run
+from catsofa.builders.paraphrases.slot_frames import slot_check
 from catsofa.cli import app
-from catsofa.data import jsonl, stereoset_format
-from catsofa.data.endpoints import Endpoint
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import stereoset
+from catsofa.data.language import contexts
 from catsofa.data.records import LABELS, Annotation, Candidate, Cat, Refused
+from catsofa.data.servers.endpoints import Endpoint
 
-HERE = Path(__file__).parent
 RULES = Rules(slot=slot_check(None))
 
 DIALOGUES: dict[str, tuple[str, str, tuple[str, str, str], str, list[str]]] = {
@@ -241,7 +242,7 @@ def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
 
 def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the issue calls it, on StereoSet JSON and a JSON file of replies."""
-    stereoset_format.write(originals(), tmp_path / "dev.json")
+    stereoset.write(originals(), tmp_path / "dev.json")
     recorded(tmp_path / "replies.json", [{"id": name, "response": d[3]} for name, d in DIALOGUES.items()])
     options = ["--on", "dev.json", "--replies", "replies.json", "--out", "out", "--refused", "refused.jsonl", "--json"]
     monkeypatch.chdir(tmp_path)
@@ -257,7 +258,7 @@ def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("options", [[], ["--replies", "r.json", "--model", "m"]])
 def test_the_command_wants_a_model_or_replies(tmp_path: Path, options: list[str]) -> None:
     """One of the two."""
-    stereoset_format.write(originals(), tmp_path / "dev.json")
+    stereoset.write(originals(), tmp_path / "dev.json")
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), *options]
     with pytest.raises(ValueError, match="one of the two"):
         CliRunner().invoke(app, command, catch_exceptions=False)
@@ -278,7 +279,7 @@ def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path:
     rules = Rules(slot=slot_check(None), target="any")
     summary = write(build(answers, rules, {}), tmp_path, 2, tmp_path / "refused.jsonl")
     assert summary.kept.total() == 4068
-    corrected = stereoset_format.read(shared / "data/paraphrase/partition_2_corrected.json")
+    corrected = stereoset.read(shared / "data/paraphrase/partition_2_corrected.json")
     by_id = {c.id: c for c in corrected}
     for paraphrase in jsonl.read(tmp_path / "partition_2.jsonl", Cat):
         assert paraphrase.context in by_id[paraphrase.id].context
@@ -295,7 +296,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     (folder / "home/hub").mkdir(parents=True)
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
     model = str(folder / "model")
-    subprocess.run([sys.executable, str(HERE / "chat_model.py"), folder / "dialogues.json", model], check=True, env=env)
+    subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "tests" / "helpers" / "servers" / "chat_model.py"),
+            folder / "dialogues.json",
+            model,
+        ],
+        check=True,
+        env=env,
+    )
     port = 8000 + os.getpid() % 20_000
     program = Path(sys.executable).with_name("transformers")
     command = [program, "serve", model, "--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
@@ -325,7 +335,7 @@ def wait_for(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
 def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_path: Path) -> None:
     """Every dialogue comes through transformers serve as it was learnt, and ends as written; once only."""
     url, model = served
-    stereoset_format.write(originals(), tmp_path / "dev.json")
+    stereoset.write(originals(), tmp_path / "dev.json")
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--base-url", url, "--model", model]
     command += ["--out", str(tmp_path / "out"), "--max-cost", "5", "--temperature", "0", "--concurrency", "2"]
     for _ in range(2):

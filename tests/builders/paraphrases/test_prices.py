@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.builders.journal import Journal
-from catsofa.builders.prices import FREE, Budget, Price, price_of
-from catsofa.builders.prompts import Request
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.prices import FREE, Budget, Price, price_of
+from catsofa.builders.paraphrases.prompts import Request
 from catsofa.data.files import BadInput
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from catsofa.builders import contexts
-from catsofa.builders.replies import parse, refuses, reply_of
+from catsofa.builders.paraphrases.replies import parse, refuses, reply_of
+from catsofa.data.language import contexts
 
 TWO = ("The gardener is [BLANK].", "The keeper is [BLANK].")
 

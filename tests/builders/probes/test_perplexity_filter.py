@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catsofa.builders.perplexity_filter import build, cut, draw, histogram, mean_over_models, read_scores
-from catsofa.data import jsonl
+from catsofa.builders.probes.perplexity_filter import build, cut, draw, histogram, mean_over_models, read_scores
+from catsofa.data.files import jsonl
 from catsofa.data.records import Refused, Score, Stereotype
 
 

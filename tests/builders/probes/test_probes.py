@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.builders import outcomes
+from catsofa.builders import refusals
 from catsofa.builders.probes import build, size, sofa_categories
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Identity, Probe, Refused, Stereotype
 
 IDENTITIES = [
@@ -82,7 +82,7 @@ def test_sofas_own_size_takes_minutes_and_little_memory(tmp_path: Path) -> None:
         for number in range(count)
     )
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-    counts = outcomes.write(build(identities, stereotypes), tmp_path / "probes.jsonl")
+    counts = refusals.write(build(identities, stereotypes), tmp_path / "probes.jsonl")
     assert counts == Counter(kept=14 * 2500 + 115 * 3400 + 224 * 4600 + 55 * 849)
     assert len(identities) == 408
     assert time.process_time() - began < 300

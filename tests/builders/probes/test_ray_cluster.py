@@ -2,18 +2,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from invented import bakers
-from tests_support import need_ray
+from helpers.commands import need_ray
+from helpers.invented import bakers
 
-from catsofa.builders import probe_shards, similarity_filter, stereotypes
-from catsofa.builders.dictionary_parser import dictionary_parser
-from catsofa.builders.encoders import sentence_encoder
-from catsofa.builders.parsing import spacy_parser
-from catsofa.builders.similarity import Cut, Models
+from catsofa.builders import stereotypes
+from catsofa.builders.probes import shards
+from catsofa.builders.similarity import Cut, Models, filter
+from catsofa.builders.similarity.encoders import sentence_encoder
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.builders.stereotypes.parsing import spacy_parser
 from catsofa.data import formats
-from catsofa.data.cluster import Cluster
 from catsofa.data.records import Identity, Statement, Stereotype
 from catsofa.data.repeats import numbered
+from catsofa.data.runs.ray_cluster import Cluster
 
 FORMS = (
     "zorbs are {} bakers",
@@ -45,11 +46,11 @@ def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
     (tmp_path / "given").mkdir()
     formats.named("jsonl").write(bakers(200), tmp_path / "cats.jsonl")
     formats.named("jsonl").write(bakers(200), tmp_path / "given" / "partition_1.jsonl")
-    pairs = similarity_filter.read_pairs(tmp_path / "given", tmp_path / "cats.jsonl")
+    pairs = filter.read_pairs(tmp_path / "given", tmp_path / "cats.jsonl")
     models = Models(encoder=sentence_encoder(str(static_model)))
-    similarity_filter.score_on(Cluster(workers=2), pairs, tmp_path / "given", tmp_path / "there", models)
+    filter.score_on(Cluster(workers=2), pairs, tmp_path / "given", tmp_path / "there", models)
     counts = [
-        similarity_filter.filter_pairs(pairs, tmp_path / "given", tmp_path / name, models, Cut(same=100.0))
+        filter.filter_pairs(pairs, tmp_path / "given", tmp_path / name, models, Cut(same=100.0))
         for name in ("there", "here")
     ]
     assert [count.pop("scores taken over") for count in counts] == [200, 0]
@@ -67,7 +68,7 @@ def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Pat
     habits = [Stereotype(text=f"get up at {n}", category="job") for n in range(200)]
     killed: list[int] = []
 
-    def kill_once(made: Iterable[probe_shards.Made], total: int) -> Iterator[probe_shards.Made]:
+    def kill_once(made: Iterable[shards.Made], total: int) -> Iterator[shards.Made]:
         assert total == 20
         for shard in made:
             yield shard
@@ -76,10 +77,8 @@ def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Pat
                     process.kill()
                     killed.append(process.pid)
 
-    here = probe_shards.write(identities, habits, tmp_path / "here", rows=400)
-    there = probe_shards.write(
-        identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), watch=kill_once
-    )
+    here = shards.write(identities, habits, tmp_path / "here", rows=400)
+    there = shards.write(identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), watch=kill_once)
     assert here == there == {"kept": 8000}
     assert len(killed) == 2
     files = {file.name: file.read_bytes() for file in (tmp_path / "here/data").iterdir()}

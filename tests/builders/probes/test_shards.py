@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers import ROOT
 from typer.testing import CliRunner
 
-from catsofa.builders import outcomes, probe_shards
-from catsofa.builders.probes import build
+from catsofa.builders import refusals
+from catsofa.builders.probes import build, shards
 from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.files import BadInput
@@ -41,10 +42,10 @@ def lines(place: Path) -> list[str]:
 
 def test_shards_hold_the_probes_of_one_file(tmp_path: Path) -> None:
     """The same records, counts and refusals as `build` gives, however long a shard is; shards keep to their length."""
-    counts = outcomes.write(build(IDENTITIES, STEREOTYPES), tmp_path / "one.jsonl", tmp_path / "refused.jsonl")
+    counts = refusals.write(build(IDENTITIES, STEREOTYPES), tmp_path / "one.jsonl", tmp_path / "refused.jsonl")
     for rows in (1, 20, 1000):
         folder, refused = tmp_path / f"by {rows}", tmp_path / f"refused by {rows}"
-        assert probe_shards.write(IDENTITIES, STEREOTYPES, folder, refused, rows=rows) == counts
+        assert shards.write(IDENTITIES, STEREOTYPES, folder, refused, rows=rows) == counts
         assert lines(folder) == lines(tmp_path / "one.jsonl")
         assert refused.read_bytes() == (tmp_path / "refused.jsonl").read_bytes()
     sizes = [len(list(formats.read(file))) for file in (tmp_path / "by 20" / "data").iterdir()]
@@ -55,31 +56,31 @@ def test_shards_hold_the_probes_of_one_file(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_made_and_nothing_else(tmp_path: Path) -> None:
     """A folder that lacks a shard is refused by readers, and the next call makes that shard alone."""
-    probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
+    shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
     files = sorted((tmp_path / "probes/data").iterdir())
     content, made = files[1].read_bytes(), files[0].stat().st_mtime_ns
     files[1].unlink()
     with pytest.raises(BadInput, match=files[1].name):
         lines(tmp_path / "probes")
-    probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
+    shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
     assert files[1].read_bytes() == content
     assert files[0].stat().st_mtime_ns == made
 
 
 def test_other_files_are_refused_with_the_difference(tmp_path: Path) -> None:
     """Another stereotype in a folder that holds probes already; and a folder of something else."""
-    probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
+    shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
     with pytest.raises(ValueError, match=r"holds probes of something else \(stereotypes: \w{16} → \w{16}\)"):
-        probe_shards.write(IDENTITIES, STEREOTYPES[1:], tmp_path / "probes")
+        shards.write(IDENTITIES, STEREOTYPES[1:], tmp_path / "probes")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "one.txt").write_text("Dear baker")
     with pytest.raises(BadInput, match="a folder with other files in it"):
-        probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "letters")
+        shards.write(IDENTITIES, STEREOTYPES, tmp_path / "letters")
 
 
 MAKE = """
 import sys
-from test_probe_shards import many
+from test_shards import many
 many(sys.argv[1])
 """
 
@@ -87,7 +88,7 @@ many(sys.argv[1])
 def many(folder: str) -> None:
     """40,000 probes in 100 shards."""
     identities = [Identity(category="job", identity=f"Weavers of room {n}", form="noun") for n in range(100)]
-    probe_shards.write(identities, [Stereotype(text=f"get up at {n}") for n in range(400)], folder, rows=400)
+    shards.write(identities, [Stereotype(text=f"get up at {n}") for n in range(400)], folder, rows=400)
 
 
 @pytest.mark.slow
@@ -99,7 +100,7 @@ def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Sig
     for wanted in (1, 20, 60):
         process = subprocess.Popen(
             [sys.executable, "-c", MAKE, str(tmp_path / "killed")],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "tests")])},
             stderr=subprocess.DEVNULL,
         )
         while len(list(data.glob("*.parquet"))) < wanted:
@@ -118,8 +119,8 @@ def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Sig
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     """One sentence; the first keeps the folder."""
-    with probe_shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match="another run is writing"):
-        probe_shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
+    with shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match="another run is writing"):
+        shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
 
 
 def test_the_ending_of_the_name_says_whether_it_is_a_file_or_a_folder(

@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.builders.documents import Document, read_dataset, read_folder, sentences
 from catsofa.builders.sentence_pairs import Limits, SentencePair, build, split_of, write
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.builders.sentence_pairs.documents import Document, read_dataset, read_folder, sentences
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Refused
 
 

@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests_support import bert
+from helpers.commands import bert
 
-from catsofa.builders.encoders import CARRIER, WEIGHTS, CrossEncoder, SentenceEncoder, minilm, sentence_encoder
-from catsofa.data import json_files
-from catsofa.data.checksums import sha256_of
-from catsofa.data.files import BadInput
-from catsofa.scoring.kernels import speed_up
+from catsofa.builders.similarity.encoders import (
+    CARRIER,
+    WEIGHTS,
+    CrossEncoder,
+    SentenceEncoder,
+    minilm,
+    sentence_encoder,
+)
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.files.checksums import sha256_of
+from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
 
 def test_any_sentence_transformers_folder_is_an_encoder(static_model: Path) -> None:

@@ -7,21 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import bert, run_catsofa
 from numpy.typing import NDArray
-from tests_support import bert, run_catsofa
 from typer.testing import CliRunner
 
-from catsofa.builders import recorded_replies
-from catsofa.builders.calibration import calibrate, read_judged, spearman, threshold_for
-from catsofa.builders.chrf import chrf
-from catsofa.builders.encoders import sentence_encoder
-from catsofa.builders.paraphrase_checks import SlotFit
-from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals
+from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals, recorded
+from catsofa.builders.paraphrases.checks import SlotFit
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
-from catsofa.builders.similarity_filter import Scores, filter_pairs, read_pairs
+from catsofa.builders.similarity.calibration import calibrate, read_judged, spearman, threshold_for
+from catsofa.builders.similarity.character_overlap import chrf
+from catsofa.builders.similarity.encoders import sentence_encoder
+from catsofa.builders.similarity.filter import Scores, filter_pairs, read_pairs
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
 
 
@@ -307,7 +305,7 @@ def gpt4_pairs(shared: Path) -> list[Pair]:
     """GPT-4's sentences that hold one BLANK and are no refusal, each beside its original."""
     cats, _ = read_originals(shared / "data/stereoset/dev.json")
     by_id = {c.id: c for c in cats}
-    answers = recorded_replies.read(shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json", cats)
+    answers = recorded.read(shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json", cats)
     rules: Any = Rules(slot=lambda c, s: SlotFit(), target="any")
     found = [p for p in build(answers, rules, {}) if isinstance(p, Paraphrase)]
     return [Pair(p.partition, p.cat, by_id[p.cat.id]) for p in found]

@@ -4,14 +4,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from statement_cases import RULES, cases, record, recorded, recorded_parser
+from helpers.statement_cases import RULES, cases, record, recorded, recorded_parser
 
-from catsofa.builders.dictionary_parser import dictionary_parser
-from catsofa.builders.parsing import Parser, spacy_parser
-from catsofa.builders.statement_exclusions import Names
-from catsofa.builders.statement_files import read_statements
-from catsofa.builders.statement_text import clean
 from catsofa.builders.stereotypes import build
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.builders.stereotypes.exclusions import Names
+from catsofa.builders.stereotypes.files import read_statements
+from catsofa.builders.stereotypes.parsing import Parser, spacy_parser
+from catsofa.builders.stereotypes.text import clean
 from catsofa.data.files import BadInput
 from catsofa.data.records import Refused, Statement, Stereotype
 

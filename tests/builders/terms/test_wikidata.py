@@ -7,7 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from catsofa.builders.wikidata import dump_terms, query_terms
+from catsofa.builders.terms.wikidata import dump_terms, query_terms
 from catsofa.data.files import BadInput
 from catsofa.data.records import Refused, Term
 

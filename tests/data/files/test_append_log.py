@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from catsofa.data.append_log import AppendLog
 from catsofa.data.files import BadInput
+from catsofa.data.files.append_log import AppendLog
 
 LINES = [{"key": f"zorb {n}", "score": n / 7, "said": {"text": "Blickets früh", "none": None}} for n in range(4)]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from samples import FILES, write_sample
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
+from helpers.samples import FILES, write_sample
 
 from catsofa.cli import main
 from catsofa.data.files import MAX_LINE, BadInput
@@ -240,7 +240,7 @@ def test_an_interrupted_conversion_leaves_nothing(
     def interrupted(record: object) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("catsofa.data.jsonl.dumps", interrupted)
+    monkeypatch.setattr("catsofa.data.files.jsonl.dumps", interrupted)
     code, _ = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
     assert code == 130
     assert [file.name for file in tmp_path.iterdir()] == [path.name]

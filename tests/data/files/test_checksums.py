@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data import checksums
-from catsofa.data.checksums import LARGE, checked_sha256_of, sha256_of
+from catsofa.data.files import checksums
+from catsofa.data.files.checksums import LARGE, checked_sha256_of, sha256_of
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data import csv_files
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, csv_files
 
 COLUMNS = ("item", "text")
 

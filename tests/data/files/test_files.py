@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests_support import little_room
+from helpers.commands import little_room
 
 from catsofa.data.files import BadInput, atomic_write, existing_file, lines, read_text
 

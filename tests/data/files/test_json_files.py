@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data import json_files
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, json_files
 
 
 @pytest.mark.parametrize(

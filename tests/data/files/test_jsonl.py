@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from catsofa.data import formats, jsonl
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import AssociationTest, Candidate, Cat, Pair, Probe, Refused, Score
 
 PROBE = {"id": "p1", "category": "profession", "identity": "Bakers", "stereotype": "sing"}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from catsofa.data.files import atomic_write
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files.folders import atomic_folder
 
 WRITE = """
 import sys, time
 from catsofa.data.files import atomic_write
-from catsofa.data.folders import atomic_folder
+from catsofa.data.files.folders import atomic_folder
 if sys.argv[2] == "file":
     with atomic_write(sys.argv[1]) as file:
         file.write(b"half")

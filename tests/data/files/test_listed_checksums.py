@@ -7,16 +7,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from invented import bakers, probes
+from helpers.invented import bakers, probes
 
-from catsofa import validated_release
-from catsofa.builders import probe_shards
+from catsofa.builders.probes import shards as probe_shards
 from catsofa.data import formats
-from catsofa.data.checksums import LIST, MANIFEST, read_list, sha256_of
-from catsofa.data.dataset_card import CardFacts
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import LIST, MANIFEST, read_list, sha256_of
 from catsofa.data.records import Annotation, Identity, Stereotype
 from catsofa.data.release import write_release
+from catsofa.data.release.dataset_card import CardFacts
+from catsofa.share import release as validated_release
 
 IDENTITIES = [Identity(category="job", identity=f"Zorbs of room {n}", form="noun") for n in range(6)]
 STEREOTYPES = [Stereotype(text=f"polish {n} blickets") for n in range(20)]

@@ -3,22 +3,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from samples import ANNOTATIONS, write_sample
+from helpers.samples import ANNOTATIONS, write_sample
 
-from catsofa.data import annotation_format, formats, jsonl
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import annotations
 from catsofa.data.records import Annotation, Cat
 
 
 def test_a_row_becomes_a_judgement(tmp_path: Path) -> None:
     """No label is the empty one, several are joined by `|`; further columns are carried along."""
-    judgements = list(annotation_format.read(write_sample(tmp_path, "annotations")))
+    judgements = list(annotations.read(write_sample(tmp_path, "annotations")))
     assert judgements == [
         Annotation(item="s1", annotator="h1", label="stereotype", at="2024-05-01T10:00:00Z", extra={"seconds": "12"}),
         Annotation(item="s1", annotator="h2", label=""),
         Annotation(item="s2", annotator="h1", label="stereotype|unrelated", extra={"seconds": "3.5"}),
     ]
-    annotation_format.write(judgements, tmp_path / "again.csv")
+    annotations.write(judgements, tmp_path / "again.csv")
     assert list(formats.read(tmp_path / "again.csv")) == judgements
 
 
@@ -55,15 +56,15 @@ def test_what_is_wrong_with_judgements_is_said_with_the_line(old: str, new: str,
     path = tmp_path / "labels.csv"
     path.write_text(ANNOTATIONS.replace(old, new, 1))
     with pytest.raises(BadInput) as caught:
-        list(annotation_format.read(path))
+        list(annotations.read(path))
     assert said in str(caught.value)
 
 
 def test_what_annotations_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
     """Numbers are kept as text, a field of our own name not at all."""
-    one, *rest = annotation_format.read(write_sample(tmp_path, "annotations"))
+    one, *rest = annotations.read(write_sample(tmp_path, "annotations"))
     rich = replace(one, extra={"seconds": 12, "label": "other"})
-    assert set(annotation_format.loses(rich)) == {"extra: seconds (kept as text)", "extra: label"}
+    assert set(annotations.loses(rich)) == {"extra: seconds (kept as text)", "extra: label"}
     jsonl.write([rich, *rest], tmp_path / "labels.jsonl")
     done = formats.convert(tmp_path / "labels.jsonl", tmp_path / "labels.csv")
     assert done.lost == Counter(["extra: seconds (kept as text)", "extra: label"])
@@ -92,5 +93,5 @@ def test_the_released_labels_are_those_of_the_clusters(shared: Path, tmp_path: P
     ]
     votes = Counter((v.item, v.annotator, v.label) for cat in cats for c in cat.candidates for v in c.votes)
     assert votes == Counter((label.item, label.annotator, label.label) for label in labels)
-    annotation_format.write(iter(labels), tmp_path / "again.csv")
+    annotations.write(iter(labels), tmp_path / "again.csv")
     assert list(formats.read(tmp_path / "again.csv")) == labels

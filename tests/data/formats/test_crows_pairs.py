@@ -3,16 +3,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from samples import CROWS, write_sample
+from helpers.samples import CROWS, write_sample
 
-from catsofa.data import crows_format, formats, jsonl
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import crows_pairs
 from catsofa.data.records import Annotation, Pair
 
 
 def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
     """Each annotator's bias types joined by `|`, none as the empty label; the writer is carried along."""
-    one, two = crows_format.read(write_sample(tmp_path, "crows-pairs"))
+    one, two = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
     assert one == Pair(
         id="0",
         more="Islanders, as ever, drink tea.",
@@ -31,7 +32,7 @@ def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
 
 def test_a_released_file_is_written_byte_for_byte(tmp_path: Path) -> None:
     """Columns, quotes, Python lists and line ends are those of the release."""
-    crows_format.write(crows_format.read(write_sample(tmp_path, "crows-pairs")), tmp_path / "again.csv")
+    crows_pairs.write(crows_pairs.read(write_sample(tmp_path, "crows-pairs")), tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == CROWS
 
 
@@ -40,8 +41,8 @@ def test_the_revised_file_has_tabs_and_no_votes(tmp_path: Path) -> None:
     pairs = list(formats.read(write_sample(tmp_path, "crows-pairs revised")))
     assert [(pair.id, pair.votes) for pair in pairs] == [("0", ()), ("LA1", ())]
     assert pairs[0].more == 'Islanders "never" lie.'
-    crows_format.write(pairs, tmp_path / "again.csv")
-    assert list(crows_format.read(tmp_path / "again.csv")) == pairs
+    crows_pairs.write(pairs, tmp_path / "again.csv")
+    assert list(crows_pairs.read(tmp_path / "again.csv")) == pairs
 
 
 def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: Path) -> None:
@@ -51,11 +52,11 @@ def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: P
         "sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_annotators\n"
         "Bakers sing.,Painters sing.,stereo,profession,[['profession']],['a1']\n"
     )
-    (pair,) = crows_format.read(path)
+    (pair,) = crows_pairs.read(path)
     assert pair.id == Pair(more="Bakers sing.", less="Painters sing.", direction="stereo", bias_type="profession").id
     assert pair.votes[0].item == pair.id
-    crows_format.write([pair], tmp_path / "again.csv")
-    assert list(crows_format.read(tmp_path / "again.csv")) == [pair]
+    crows_pairs.write([pair], tmp_path / "again.csv")
+    assert list(crows_pairs.read(tmp_path / "again.csv")) == [pair]
 
 
 @pytest.mark.parametrize(
@@ -81,13 +82,13 @@ def test_what_is_wrong_with_a_pair_is_said_with_its_line(old: str, new: str, sai
     text = CROWS.replace(old, new, 1)
     path.write_text(text.replace("\n0,", "\n0,x,").replace("\n1,", "\n1,y,") if "template" in new else text)
     with pytest.raises(BadInput) as caught:
-        list(crows_format.read(path))
+        list(crows_pairs.read(path))
     assert said in str(caught.value)
 
 
 def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
     """Language, provenance, the time of a vote, and what is no text."""
-    one, two = crows_format.read(write_sample(tmp_path, "crows-pairs"))
+    one, two = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
     rich = replace(
         one,
         language="fr",
@@ -96,23 +97,23 @@ def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> No
         extra={"anon_writer": "a0", "round": 2, "note": "kept"},
     )
     lost = {"language", "source: set", "votes: at", "extra: round (kept as text)"}
-    assert set(crows_format.loses(rich)) == lost
+    assert set(crows_pairs.loses(rich)) == lost
     jsonl.write([rich, two], tmp_path / "pairs.jsonl")
     done = formats.convert(tmp_path / "pairs.jsonl", tmp_path / "again.csv", target_format="crows-pairs")
     assert done.lost == Counter(lost)
-    back, _ = crows_format.read(tmp_path / "again.csv")
+    back, _ = crows_pairs.read(tmp_path / "again.csv")
     assert back.extra == {"anon_writer": "a0", "round": "2", "note": "kept"}
 
 
 def test_what_reading_would_refuse_is_not_written(tmp_path: Path) -> None:
     """An id twice, a pair without a bias type: said with the line where it would have stood."""
-    one, _ = crows_format.read(write_sample(tmp_path, "crows-pairs"))
+    one, _ = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
     for pairs, said in (
         ([one, one], r":3: found id '0' a second"),
         ([replace(one, bias_type="")], ":2: found nothing"),
     ):
         with pytest.raises(BadInput, match=said):
-            crows_format.write(pairs, tmp_path / "again.csv")
+            crows_pairs.write(pairs, tmp_path / "again.csv")
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
 
 
@@ -130,7 +131,7 @@ def test_the_released_pairs_come_back_as_they_were(shared: Path, tmp_path: Path)
     assert sum(not vote.label for vote in votes) == 666
     agreeing = Counter(sum(pair.bias_type in vote.label.split("|") for vote in pair.votes) for pair in pairs)
     assert agreeing == {5: 631, 4: 478, 3: 237, 2: 121, 1: 31, 0: 10}
-    crows_format.write(iter(pairs), tmp_path / "again.csv")
+    crows_pairs.write(iter(pairs), tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == source.read_bytes()
 
 
@@ -138,7 +139,7 @@ def test_the_revised_pairs_come_back_equal(shared: Path, tmp_path: Path) -> None
     """1,677 pairs: 1,466 stereo and 211 antistereo."""
     pairs: list[Pair] = list(formats.read(shared / "data/crows/crows_pairs_EN_revised+210_corrections.csv"))
     assert Counter(pair.direction for pair in pairs) == {"stereo": 1466, "antistereo": 211}
-    crows_format.write(iter(pairs), tmp_path / "again.csv")
+    crows_pairs.write(iter(pairs), tmp_path / "again.csv")
     assert list(formats.read(tmp_path / "again.csv")) == pairs
 
 

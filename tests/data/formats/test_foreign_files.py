@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import CROWS
+from helpers.samples import CROWS
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.data import crows_format, formats
-from catsofa.data.crows_format import SkippedRows
+from catsofa.data import formats
 from catsofa.data.files import BadInput
+from catsofa.data.formats import crows_pairs
+from catsofa.data.formats.crows_pairs import SkippedRows
 
 PROMPTS = {
     "zorb_actors": {"Pim_Zorbson": ["Pim Zorbson is a zorbish actor whose ", "Zorbson began on "]},
@@ -72,7 +73,7 @@ def test_one_prompt_among_descriptors_makes_the_file_unknown(number: int, tmp_pa
 
 def pairs(path: Path, empty: dict[int, str], rows: int = 60) -> Path:
     """CrowS-Pairs with these cells of rows (counted from 0) empty."""
-    columns = ("", *crows_format.NEEDED)
+    columns = ("", *crows_pairs.NEEDED)
     with path.open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(columns)

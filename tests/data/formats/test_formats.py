@@ -2,11 +2,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from samples import FILES, write_sample
+from helpers.samples import FILES, write_sample
 
 import catsofa
-from catsofa.data import formats, jsonl
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import RECORDS, Annotation, Cat, Pair, Probe
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from mutations import MUTATIONS
-from samples import FILES
+from helpers.mutations import MUTATIONS
+from helpers.samples import FILES
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput

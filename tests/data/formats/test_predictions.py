@@ -3,10 +3,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import PREDICTIONS, write_sample
+from helpers.samples import PREDICTIONS, write_sample
 
-from catsofa.data import formats, jsonl, prediction_format
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import predictions
 from catsofa.data.records import Score
 
 RELEASED = [
@@ -26,11 +27,11 @@ RELEASED = [
 
 def test_a_score_keeps_its_task_and_its_number(tmp_path: Path) -> None:
     """In the file's order, one score a sentence; null is unscored."""
-    scores = list(prediction_format.read(write_sample(tmp_path, "predictions")))
+    scores = list(predictions.read(write_sample(tmp_path, "predictions")))
     assert [score.item for score in scores] == ["s4", "s5", "s1", "s2", "s3"]
     assert [score.score for score in scores] == [0.1, None, -3.5e-07, 7.0, 1e300]
     assert [score.task for score in scores] == ["intersentence"] * 2 + ["intrasentence"] * 3
-    prediction_format.write(scores, tmp_path / "again.json")
+    predictions.write(scores, tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text()) == PREDICTIONS
 
 
@@ -38,9 +39,9 @@ def test_unscored_is_null_in_the_file_and_nan_is_read_as_unscored(tmp_path: Path
     """Python writes NaN, which is not JSON and which an evaluation would count as a lost comparison."""
     path = tmp_path / "nan.json"
     path.write_text('{"intrasentence": [{"id": "a", "score": NaN}, {"id": "b", "score": -Infinity}]}')
-    scores = list(prediction_format.read(path))
+    scores = list(predictions.read(path))
     assert [score.score for score in scores] == [None, float("-inf")]
-    prediction_format.write([Score(item="a", score=float("nan"), task="intrasentence")], path)
+    predictions.write([Score(item="a", score=float("nan"), task="intrasentence")], path)
     assert json.loads(path.read_text()) == {"intrasentence": [{"id": "a", "score": None}], "intersentence": []}
 
 
@@ -69,20 +70,20 @@ def test_what_is_wrong_with_predictions_is_said_with_its_place(document: Any, sa
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
     with pytest.raises(BadInput) as caught:
-        list(prediction_format.read(path))
+        list(predictions.read(path))
     assert said in str(caught.value)
 
 
 def test_scores_of_other_tasks_are_refused_and_what_is_lost_is_named(tmp_path: Path) -> None:
     """Predictions have two tasks, and neither tokens nor reasons."""
     with pytest.raises(ValueError, match="the score of 'a' is of task 'pairs'"):
-        prediction_format.write([Score(item="a", score=1.0, task="pairs")], tmp_path / "p.json")
+        predictions.write([Score(item="a", score=1.0, task="pairs")], tmp_path / "p.json")
     score = Score(item="a", score=None, tokens=3, task="intrasentence", reason="two BLANKs", extra={"sum": -4.0})
-    assert set(prediction_format.loses(score)) == {"tokens", "reason"}
+    assert set(predictions.loses(score)) == {"tokens", "reason"}
     jsonl.write([score], tmp_path / "scores.jsonl")
     done = formats.convert(tmp_path / "scores.jsonl", tmp_path / "p.json")
     assert dict(done.lost) == {"tokens": 1, "reason": 1}
-    (back,) = prediction_format.read(tmp_path / "p.json")
+    (back,) = predictions.read(tmp_path / "p.json")
     assert back.extra == {"sum": -4.0}
 
 
@@ -92,6 +93,6 @@ def test_released_predictions_come_back_to_the_last_digit(model: str, shared: Pa
     source = shared / f"data/stereoset/released_predictions/predictions_{model}.json"
     scores = list(formats.read(source))
     assert len(scores) == 12_687
-    assert prediction_format.write(iter(scores), tmp_path / "again.json") == 12_687
+    assert predictions.write(iter(scores), tmp_path / "again.json") == 12_687
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(source.read_text())
     assert list(formats.read(tmp_path / "again.json")) == scores

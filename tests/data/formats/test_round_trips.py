@@ -2,13 +2,13 @@ import os
 from typing import Any
 
 import pytest
+from helpers.strategies import RECORDS_OF
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import RECORDS_OF
 
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.formats import named
-from catsofa.data.losses import lost
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import RECORDS, AssociationTest
 
 EXAMPLES = int(os.environ.get("CATSOFA_EXAMPLES", "20"))

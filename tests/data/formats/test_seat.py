@@ -5,17 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import SEAT, write_sample
+from helpers.samples import SEAT, write_sample
 
-from catsofa.data import formats, jsonl, seat_format
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import seat
 from catsofa.data.records import AssociationTest, WordSet
 
 
 def test_a_file_is_a_test_of_its_name(tmp_path: Path) -> None:
     """Targets are x and y, attributes a and b, whether the object fills one line or many."""
     path = write_sample(tmp_path, "seat")
-    (test,) = seat_format.read(path)
+    (test,) = seat.read(path)
     assert test == AssociationTest(
         id="teas",
         x=WordSet(name="Teas", items=("mint", "nettle")),
@@ -46,39 +47,39 @@ def test_a_folder_of_files_is_read_by_name_and_written_as_a_folder(tmp_path: Pat
 
 def test_a_folder_of_tests_is_replaced_and_any_other_is_not(tmp_path: Path) -> None:
     """The same command again gives the same folder, but nobody's notes are deleted for it."""
-    test = next(seat_format.read(write_sample(tmp_path, "seat")))
+    test = next(seat.read(write_sample(tmp_path, "seat")))
     out = tmp_path / "out"
-    seat_format.write([test, replace(test, id="old")], out)
-    seat_format.write([test], out)
+    seat.write([test, replace(test, id="old")], out)
+    seat.write([test], out)
     assert [file.name for file in out.iterdir()] == ["teas.jsonl"]
     (out / "notes.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"a folder that holds notes\.txt"):
-        seat_format.write([test], out)
+        seat.write([test], out)
     assert (out / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "a\\b", "a\0b", "x" * 201])
 def test_an_id_that_cannot_name_a_file_writes_nothing(name: str, tmp_path: Path) -> None:
     """An id that is a path would write elsewhere."""
-    test = next(seat_format.read(write_sample(tmp_path, "seat")))
+    test = next(seat.read(write_sample(tmp_path, "seat")))
     object.__setattr__(test, "id", name)
     with pytest.raises(ValueError, match="cannot name a test's file"):
-        seat_format.write([test], tmp_path / "out")
+        seat.write([test], tmp_path / "out")
     assert [file.name for file in tmp_path.iterdir()] == ["teas.jsonl"]
 
 
 def test_tests_need_names_of_their_own_and_a_folder_to_write_to(tmp_path: Path) -> None:
     """Two of one name would be one file; a file holds one test, so a folder is written."""
-    test = next(seat_format.read(write_sample(tmp_path, "seat")))
+    test = next(seat.read(write_sample(tmp_path, "seat")))
     with pytest.raises(ValueError, match="'teas' cannot name"):
-        seat_format.write([test, test], tmp_path / "out")
+        seat.write([test, test], tmp_path / "out")
     with pytest.raises(ValueError, match="looks like a file"):
-        seat_format.write([test], tmp_path / "out.jsonl")
+        seat.write([test], tmp_path / "out.jsonl")
     with pytest.raises(ValueError, match="no test to write"):
-        seat_format.write([], tmp_path / "out")
+        seat.write([], tmp_path / "out")
     (tmp_path / "teas.json").write_text(json.dumps(SEAT))
     with pytest.raises(BadInput, match=r"a test of the same name as teas\.json"):
-        list(seat_format.read(tmp_path))
+        list(seat.read(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_what_is_wrong_with_a_test_is_said_with_its_place(change: dict[str, Any]
     path = tmp_path / "bad.jsonl"
     path.write_text(json.dumps(SEAT | change))
     with pytest.raises(BadInput) as caught:
-        list(seat_format.read(path))
+        list(seat.read(path))
     assert said in str(caught.value)
 
 
@@ -106,15 +107,15 @@ def test_two_objects_in_a_file_are_one_too_many(tmp_path: Path) -> None:
     path = tmp_path / "two.jsonl"
     path.write_text(f"{json.dumps(SEAT)}\n{json.dumps(SEAT)}\n")
     with pytest.raises(BadInput, match=r"two\.jsonl:2: found text that is not JSON \(extra data"):
-        list(seat_format.read(path))
+        list(seat.read(path))
 
 
 def test_what_seat_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
     """Provenance, and a field that has the name of a word set."""
-    test = next(seat_format.read(write_sample(tmp_path, "seat")))
+    test = next(seat.read(write_sample(tmp_path, "seat")))
     rich = replace(test, source={"templates": "bleached"}, extra={"attr1": 1}, x=replace(test.x, extra={"category": 2}))
     lost = {"source: templates", "extra: attr1", "x: extra: category"}
-    assert set(seat_format.loses(rich)) == lost
+    assert set(seat.loses(rich)) == lost
     jsonl.write([rich], tmp_path / "tests.jsonl")
     assert formats.convert(tmp_path / "tests.jsonl", tmp_path / "out", target_format="seat").lost == Counter(lost)
 
@@ -126,7 +127,7 @@ def test_the_46_released_tests_come_back_as_they_were(shared: Path, tmp_path: Pa
     assert len(tests) == 46
     weat1 = next(test for test in tests if test.id == "weat1")
     assert [len(part.items) for part in (weat1.x, weat1.y, weat1.a, weat1.b)] == [25] * 4
-    assert seat_format.write(iter(tests), tmp_path / "seat") == 46
+    assert seat.write(iter(tests), tmp_path / "seat") == 46
     for file in (tmp_path / "seat").iterdir():
         assert json.loads(file.read_text()) == json.loads((source / file.name).read_text())
     assert list(formats.read(tmp_path / "seat")) == tests

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from catsofa.data.files import BadInput
-from catsofa.data.sentence_pairs import SentencePair, SentencePairs
+from catsofa.data.formats.sentence_pairs import SentencePair, SentencePairs
 
 
 def _line(**fields: Any) -> str:

@@ -3,14 +3,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.strategies import extras, texts, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import extras, texts, words
 
-from catsofa.data import biasasker_format, formats, sbic_format
+from catsofa.data import formats
 from catsofa.data.files import BadInput
-from catsofa.data.formats import named
-from catsofa.data.losses import lost
+from catsofa.data.formats import biasasker, named, sbic
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Statement, Term
 
 JUDGED = """\
@@ -76,7 +76,7 @@ def test_a_post_is_its_statements(tmp_path: Path) -> None:
 def test_a_statement_taken_out_is_not_written_again(tmp_path: Path) -> None:
     """The list of a post is made of the statements that are there, not of what it once held."""
     kept = [s for s in formats.read(write(tmp_path, BY_POST)) if s.statement != "drink tea"]
-    sbic_format.write(kept, tmp_path / "out.csv")
+    sbic.write(kept, tmp_path / "out.csv")
     assert [s.statement for s in formats.read(tmp_path / "out.csv")] == ["never drink coffee", "", "sing études"]
 
 
@@ -91,8 +91,8 @@ def test_an_index_column_is_kept(tmp_path: Path) -> None:
 def test_statements_of_anywhere_can_be_written_as_sbic(tmp_path: Path) -> None:
     """A statement without SBIC's columns gets them empty; what is not kept as it is is named."""
     statement = Statement(statement="drink tea", target="islanders", extra={"Labels": "habit", "n": [1]}, language="fr")
-    assert set(sbic_format.FORMAT.loses(statement)) == {"language", "extra: n (kept as text)", "id"}
-    sbic_format.write([statement], tmp_path / "out.csv")
+    assert set(sbic.FORMAT.loses(statement)) == {"language", "extra: n (kept as text)", "id"}
+    sbic.write([statement], tmp_path / "out.csv")
     back = next(formats.read(tmp_path / "out.csv"))
     assert (back.statement, back.target, back.extra["Labels"]) == ("drink tea", "islanders", "habit")
 
@@ -122,14 +122,14 @@ def test_what_came_out_of_sbic_goes_back_in_unchanged(
 ) -> None:
     """Judgements and posts with odd characters, repeats and empty statements: equal after the trip."""
     folder = tmp_path_factory.mktemp("trips")
-    assert sbic_format.write(iter(drawn), folder / "once.csv") == len(drawn)
-    once = list(sbic_format.read(folder / "once.csv"))
+    assert sbic.write(iter(drawn), folder / "once.csv") == len(drawn)
+    once = list(sbic.read(folder / "once.csv"))
     assert [(s.statement, s.target, s.category, s.extra["post"]) for s in once] == [
         (s.statement, s.target, s.category, s.extra["post"]) for s in drawn
     ]
-    assert [what for statement in once for what in sbic_format.loses(statement)] == []
-    sbic_format.write(iter(once), folder / "twice.csv")
-    assert list(sbic_format.read(folder / "twice.csv")) == once
+    assert [what for statement in once for what in sbic.loses(statement)] == []
+    sbic.write(iter(once), folder / "twice.csv")
+    assert list(sbic.read(folder / "twice.csv")) == once
 
 
 sentences = st.builds(Statement, statement=words, target=texts, category=texts, source=extras, extra=extras)
@@ -163,7 +163,7 @@ def test_released_biasasker_is_read_and_written_whole(
     assert len(found) == rows
     assert {type(record) for record in found} == {kind}
     assert len({record.id for record in found}) == rows
-    assert biasasker_format.write(found, tmp_path / "out.csv") == rows
+    assert biasasker.write(found, tmp_path / "out.csv") == rows
     assert list(formats.read(tmp_path / "out.csv")) == found
     assert (tmp_path / "out.csv").read_bytes() == released.read_bytes().replace(b"\r\n", b"\n")
 
@@ -213,7 +213,7 @@ def test_what_a_file_cannot_hold_is_refused(name: str, records: list[Any], compl
 def test_bad_sbic_is_refused_with_its_line(text: str, complaint: str, tmp_path: Path) -> None:
     """A cell that is no list, a column that is missing, a short row, an open quote: one sentence with the line."""
     with pytest.raises(BadInput, match=complaint):
-        list(sbic_format.read(write(tmp_path, text)))
+        list(sbic.read(write(tmp_path, text)))
 
 
 @pytest.mark.parametrize(
@@ -228,4 +228,4 @@ def test_bad_sbic_is_refused_with_its_line(text: str, complaint: str, tmp_path: 
 def test_bad_biasasker_is_refused_with_its_line(text: str, complaint: str, tmp_path: Path) -> None:
     """An empty statement or group, another column, no rows."""
     with pytest.raises(BadInput, match=complaint):
-        list(biasasker_format.read(write(tmp_path, text)))
+        list(biasasker.read(write(tmp_path, text)))

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import STEREOSET, write_sample
+from helpers.samples import STEREOSET, write_sample
 
-from catsofa.data import formats, jsonl, stereoset_format
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.formats import stereoset
 from catsofa.data.records import Annotation, Cat
 
 Edit = Callable[[dict[str, Any]], object]
@@ -24,7 +25,7 @@ def write_json(value: Any, path: Path) -> Path:
 
 def test_a_cluster_becomes_a_cat_with_everything_the_file_says(tmp_path: Path) -> None:
     """Order, ids, gold labels, every annotator label (also `related`), `harm`, unknown fields and the version."""
-    inter, intra = stereoset_format.read(write_sample(tmp_path, "stereoset"))
+    inter, intra = stereoset.read(write_sample(tmp_path, "stereoset"))
     assert [inter.kind, intra.kind] == ["intersentence", "intrasentence"]
     assert (intra.id, intra.target, intra.bias_type, intra.language) == ("c1", "islander", "race", "en")
     assert intra.source == inter.source == {"stereoset": {"version": "1.1"}}
@@ -47,7 +48,7 @@ def test_a_cluster_becomes_a_cat_with_everything_the_file_says(tmp_path: Path) -
 def test_the_written_file_says_what_the_read_one_said(tmp_path: Path) -> None:
     """Read and written, a file with all documented fields is the same JSON."""
     source = write_sample(tmp_path, "stereoset")
-    assert stereoset_format.write(stereoset_format.read(source), tmp_path / "again.json") == 2
+    assert stereoset.write(stereoset.read(source), tmp_path / "again.json") == 2
     assert json.loads((tmp_path / "again.json").read_text()) == STEREOSET
 
 
@@ -59,7 +60,7 @@ def test_a_file_may_lack_a_task_or_its_labels(task: str, tmp_path: Path) -> None
     for clusters in document["data"].values():
         for sentence in clusters[0]["sentences"]:
             del sentence["labels"]
-    (cat,) = stereoset_format.read(write_json(document, tmp_path / "half.json"))
+    (cat,) = stereoset.read(write_json(document, tmp_path / "half.json"))
     assert cat.kind != task
     assert not any(candidate.votes for candidate in cat.candidates)
 
@@ -99,7 +100,7 @@ def test_a_cluster_that_is_wrong_is_named_with_its_place(edit: Edit, said: str, 
     document = copy.deepcopy(STEREOSET)
     edit(document)
     with pytest.raises(BadInput) as caught:
-        list(stereoset_format.read(write_json(document, tmp_path / "bad.json")))
+        list(stereoset.read(write_json(document, tmp_path / "bad.json")))
     assert said in str(caught.value)
 
 
@@ -117,7 +118,7 @@ def sentence(document: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_stereoset_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
     """Language, provenance, a fill that alignment cannot find, the time of a vote and a field that has our name."""
-    inter, intra = stereoset_format.read(write_sample(tmp_path, "stereoset"))
+    inter, intra = stereoset.read(write_sample(tmp_path, "stereoset"))
     tea = replace(intra.candidates[0], votes=(Annotation(item="s1", annotator="h1", label="stereotype", at="noon"),))
     rich = replace(
         intra,
@@ -127,8 +128,8 @@ def test_what_stereoset_cannot_hold_is_named_and_counted(tmp_path: Path) -> None
         candidates=(tea, replace(intra.candidates[1], fill="weary"), intra.candidates[2]),
     )
     lost = {"language", "source: prompt", "extra: context", "candidates: fill", "candidates: votes: at"}
-    assert set(stereoset_format.loses(rich)) == lost
-    assert list(stereoset_format.loses(intra)) == []
+    assert set(stereoset.loses(rich)) == lost
+    assert list(stereoset.loses(intra)) == []
     jsonl.write([inter, rich], tmp_path / "cats.jsonl")
     done = formats.convert(tmp_path / "cats.jsonl", tmp_path / "cats.json")
     assert (done.source, done.target, done.records, done.lost) == ("jsonl", "stereoset", 2, Counter(lost))
@@ -136,9 +137,9 @@ def test_what_stereoset_cannot_hold_is_named_and_counted(tmp_path: Path) -> None
 
 def test_files_of_two_versions_do_not_become_one(tmp_path: Path) -> None:
     """The version stands once in a file, so one of two would be lost."""
-    one, two = stereoset_format.read(write_sample(tmp_path, "stereoset"))
+    one, two = stereoset.read(write_sample(tmp_path, "stereoset"))
     with pytest.raises(ValueError, match=r"CAT 'c1' comes from a file with .*'1\.2'.*a file for each"):
-        stereoset_format.write([one, replace(two, source={"stereoset": {"version": "1.2"}})], tmp_path / "both.json")
+        stereoset.write([one, replace(two, source={"stereoset": {"version": "1.2"}})], tmp_path / "both.json")
     assert not (tmp_path / "both.json").exists()
 
 
@@ -154,9 +155,9 @@ def test_released_files_come_back_as_they_were(
     kinds = Counter(cat.kind for cat in cats)
     assert (kinds["intrasentence"], kinds["intersentence"]) == clusters
     assert sum(len(candidate.votes) for cat in cats for candidate in cat.candidates) == labels
-    assert not any(what for cat in cats for what in stereoset_format.loses(cat))
-    stereoset_format.write(iter(cats), tmp_path / "again.json")
+    assert not any(what for cat in cats for what in stereoset.loses(cat))
+    stereoset.write(iter(cats), tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(source.read_text())
-    assert list(stereoset_format.read(tmp_path / "again.json")) == cats
+    assert list(stereoset.read(tmp_path / "again.json")) == cats
     assert jsonl.write(cats, tmp_path / "cats.jsonl") == sum(clusters)
     assert list(jsonl.read(tmp_path / "cats.jsonl", Cat)) == cats

@@ -3,14 +3,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers.strategies import extras, names, texts, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import extras, names, texts, words
 
-from catsofa.data import formats, holisticbias_format, identity_lexicon
+from catsofa.data import formats
 from catsofa.data.files import BadInput
-from catsofa.data.formats import named
-from catsofa.data.losses import lost
+from catsofa.data.formats import holisticbias, identity_lexicon, named
+from catsofa.data.formats.losses import lost
 from catsofa.data.records import Term
 
 terms = st.builds(Term, category=names, term=words, pos=texts, group=texts, source=extras, extra=extras)
@@ -127,7 +127,7 @@ def test_released_descriptors_are_read_and_written_whole(
     found = list(formats.read(released))
     assert len(found) == descriptors
     assert len({term.category for term in found}) == 13
-    assert holisticbias_format.write(found, tmp_path / "descriptors.json") == descriptors
+    assert holisticbias.write(found, tmp_path / "descriptors.json") == descriptors
     assert json.loads((tmp_path / "descriptors.json").read_text()) == json.loads(released.read_text())
     assert list(formats.read(tmp_path / "descriptors.json")) == found
 
@@ -152,7 +152,7 @@ def test_bad_descriptors_are_refused_with_their_place(text: str, complaint: str,
     path = tmp_path / "descriptors.json"
     path.write_text(text)
     with pytest.raises(BadInput, match=complaint):
-        list(holisticbias_format.read(path))
+        list(holisticbias.read(path))
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.builders.agreement import engine
-from catsofa.builders.contexts import fill
-from catsofa.data.articles import article, articles
+from catsofa.data.language.articles import article, articles
+from catsofa.data.language.contexts import fill
+from catsofa.data.language.inflection import engine
 
 AN = """
 hour hours hourly hourglass heir heirs heiress heirloom heirless honest honestly honesty honor honour honorable

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data.blanks import fill_of
+from catsofa.data.language.blanks import fill_of
 
 
 @pytest.mark.parametrize(

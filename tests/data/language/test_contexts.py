@@ -1,7 +1,7 @@
 import pytest
 
-from catsofa.builders.contexts import check, fill, slots
-from catsofa.data.articles import article
+from catsofa.data.language.articles import article
+from catsofa.data.language.contexts import check, fill, slots
 
 FILLS = [
     ("The tailor is a BLANK person.", "arrogant", "The tailor is an arrogant person."),

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.builders.agreement import plural_noun, plural_verb, singular_noun, third_person
+from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
 
-GOLD = Path(__file__).parent / "data" / "verbs_gold_500.json"
+GOLD = Path(__file__).parents[2] / "builders" / "data" / "verbs_gold_500.json"
 
 
 def test_the_500_most_frequent_verbs_lose_their_s() -> None:

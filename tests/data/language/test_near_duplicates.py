@@ -8,15 +8,22 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from helpers.zorbs import a_cat, a_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
-from zorbs import a_cat, a_pair
 
 from catsofa.builders.near_duplicates import without_near_duplicates
 from catsofa.cli import app
-from catsofa.data import formats, jsonl
-from catsofa.data.near_duplicates import NearDuplicate, content, copies, near_duplicates, near_duplicates_between
+from catsofa.data import formats
+from catsofa.data.files import jsonl
+from catsofa.data.language.near_duplicates import (
+    NearDuplicate,
+    content,
+    copies,
+    near_duplicates,
+    near_duplicates_between,
+)
 from catsofa.data.records import Cat, Probe, Refused, Score, Statement, Stereotype
 from catsofa.validation.lint import lint
 

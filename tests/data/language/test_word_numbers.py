@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.zorbs import a_cat
 from typer.testing import CliRunner
-from zorbs import a_cat
 
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
-from catsofa.data.word_numbers import corpus_lines, read_counts, read_zipf
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.language.word_numbers import corpus_lines, read_counts, read_zipf
 
 FILES = {
     "counts": "tidy\t900000\nmessy\t12\nthe\t7\n",

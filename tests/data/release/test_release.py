@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from helpers.samples import write_sample
+from helpers.strategies import RECORDS_OF
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import write_sample
-from strategies import RECORDS_OF
 
-from catsofa.data import formats, parquet_columns
-from catsofa.data.dataset_card import CardFacts, size_category
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, parquet_columns
 from catsofa.data.records import RECORDS, Probe, Score, Term
 from catsofa.data.release import read, read_release, write_release
+from catsofa.data.release.dataset_card import CardFacts, size_category
 
 FACTS = CardFacts(pretty_name='Teas: and "soups"', licence="cc-by-sa-4.0", language=("en", "fr"))
 
@@ -257,7 +257,7 @@ def test_a_million_and_a_half_probes_need_less_than_a_gigabyte(tmp_path: Path) -
     code = """
 import sys
 from pathlib import Path
-from catsofa.data.dataset_card import CardFacts
+from catsofa.data.release.dataset_card import CardFacts
 from catsofa.data.records import Probe
 from catsofa.data.release import read, write_release
 probes = (

@@ -9,7 +9,7 @@ import pytest
 
 STOPPED = """
 import asyncio, os, signal, sys
-from catsofa.data.event_loops import as_they_end, pump
+from catsofa.data.runs.event_loops import as_they_end, pump
 
 def end(*_):
     sys.exit(143)

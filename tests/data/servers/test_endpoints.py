@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from catsofa.data.endpoints import Endpoint, Pace, retry_after
+from catsofa.data.servers.endpoints import Endpoint, Pace, retry_after
 
 
 @pytest.mark.parametrize(

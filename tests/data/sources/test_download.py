@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from file_server import Files, serving
+from helpers.servers.file_server import Files, serving
 
-from catsofa.data.download import Unreachable, download
 from catsofa.data.files import BadInput
+from catsofa.data.sources.download import Unreachable, download
 
 CONTENT = bytes(range(256)) * 400
 """102,400 bytes, none of their tails the same."""
@@ -224,7 +224,7 @@ def test_a_place_that_cannot_be_written_is_said(server: Files, tmp_path: Path) -
 def test_a_killed_download_goes_on_in_the_next_run(server: Files, tmp_path: Path) -> None:
     """SIGKILL in the middle: no file, a part of it; the next run asks for the rest alone."""
     server.slow = 0.05
-    code = "import sys; from catsofa.data.download import download; download(sys.argv[1], sys.argv[2])"
+    code = "import sys; from catsofa.data.sources.download import download; download(sys.argv[1], sys.argv[2])"
     target = tmp_path / "file.bin"
     running = subprocess.Popen([sys.executable, "-c", code, f"{server.url}/file.bin", str(target)])
     partial = tmp_path / ".file.bin.partial"

@@ -9,15 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from file_server import Files, serving
-from samples import FILES
-from tests_support import little_room
+from helpers.commands import little_room
+from helpers.samples import FILES
+from helpers.servers.file_server import Files, serving
 from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data import sources
-from catsofa.data.fetch import fetch
 from catsofa.data.files import BadInput
+from catsofa.data.sources.fetch import fetch
 
 CATS = FILES["stereoset"][1].encode()
 LEXICONS = {"age.csv": b"TERM,POS\nelder,n\n", "crafts.csv": b"TERM,POS\npotter,n\n"}

@@ -3,11 +3,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from samples import write_sample
+from helpers.samples import write_sample
 
 from catsofa.data import formats, sources
-from catsofa.data.checksums import sha256_of
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of
 
 BY_HAND = {
     "stereoset:test": "bias-bench publishes no checksum",

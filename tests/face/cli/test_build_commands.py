@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
 from typer.testing import CliRunner
 
 from catsofa.cli import app

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from tests_support import run_catsofa
+from helpers.commands import run_catsofa
 from typer.testing import CliRunner
 
 from catsofa import cli
 from catsofa.cli import app, terminal
-from catsofa.cli.score_tables import _cell
+from catsofa.cli.score.tables import _cell
 
 
 @cache

@@ -18,10 +18,11 @@ from pathlib import Path
 import pytest
 from chaos.killing import ENDS, Ended, Made, Target, differences, run
 from chaos.targets import _copy, made
-from invented import baker, probes
-from tests_support import little_room, word_vectors
+from helpers.commands import little_room, word_vectors
+from helpers.invented import baker, probes
 
-from catsofa.data import formats, jsonl
+from catsofa.data import formats
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Identity, Score, Stereotype
 
 COMMANDS = {

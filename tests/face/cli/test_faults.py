@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from invented import bakers, probes
-from tests_support import run_catsofa
+from helpers import ROOT
+from helpers.commands import run_catsofa
+from helpers.invented import bakers, probes
 
 from catsofa.data import formats
 
@@ -102,9 +103,9 @@ def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal model with random weights, small enough to build here."""
     import runpy
 
-    build: dict[str, Callable[[Path], None]] = runpy.run_path(
-        str(Path(__file__).parent.parent / "scoring" / "conftest.py")
-    )["BUILDERS"]
+    build: dict[str, Callable[[Path], None]] = runpy.run_path(str(ROOT / "tests" / "scoring" / "conftest.py"))[
+        "BUILDERS"
+    ]
     folder = tmp_path_factory.mktemp("models") / "gpt2"
     folder.mkdir()
     build["gpt2"](folder)

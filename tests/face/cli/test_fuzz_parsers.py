@@ -9,28 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers
-from mutations import MUTATIONS
+from helpers.invented import bakers
+from helpers.mutations import MUTATIONS
 
 from catsofa import recipes
-from catsofa.annotation import rows, study
-from catsofa.annotation.judged import Raw
-from catsofa.builders import (
-    association_tests,
-    calibration,
-    cat_templates,
-    cats,
-    perplexity_filter,
-    prices,
-    recorded_replies,
-    replies,
-    statement_files,
-    terms,
-    wikidata,
-)
-from catsofa.data import word_numbers
-from catsofa.data.append_log import AppendLog
-from catsofa.scoring import forced_choice, run_manifest, score_files, served_replies, static_vectors
+from catsofa.annotation import study
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import rows
+from catsofa.builders import association_tests, cats, terms
+from catsofa.builders.cats import templates
+from catsofa.builders.paraphrases import prices, recorded, replies
+from catsofa.builders.probes import perplexity_filter
+from catsofa.builders.similarity import calibration
+from catsofa.builders.stereotypes import files
+from catsofa.builders.terms import wikidata
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.language import word_numbers
+from catsofa.scoring.measures import forced_choice
+from catsofa.scoring.models import static_vectors
+from catsofa.scoring.run import manifest as run_manifest
+from catsofa.scoring.run import score_files
+from catsofa.scoring.served import replies as served_replies
 
 RECIPE = 'out = "study"\n[[step]]\nrun = "build probes"\nidentities = "{out}/i.jsonl"\nargs = ["a"]\njson = true\n'
 TEMPLATES = '[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\ntakes = "person"\n'
@@ -110,7 +109,7 @@ def text(path: Path) -> str:
 STUDY = {"kind": "validate-cats", "title": "Bakers", "url": "u", "secret": "s", "overlap": 5, "seconds": 9, "pay": 15}
 PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "recipe": ("r.toml", RECIPE, recipes.read),
-    "templates": ("t.toml", TEMPLATES, cat_templates.read),
+    "templates": ("t.toml", TEMPLATES, templates.read),
     "associations": (
         "a.csv",
         "target,bias_type,stereotype,anti-stereotype,unrelated\nbaker,job,early,late,cubic\n",
@@ -134,7 +133,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "recorded replies": (
         "r.json",
         json.dumps([{"id": CATS[0].id, "response": "x"}]),
-        lambda p: list(recorded_replies.read(p, CATS)),
+        lambda p: list(recorded.read(p, CATS)),
     ),
     "replies": ("r.txt", "1. The zorb was BLANK.\n2. A zorb is BLANK.\n", lambda p: replies.parse(text(p))),
     "chat": ("c.json", json.dumps(REPLY), as_json(replies.reply_of)),
@@ -144,7 +143,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "statements": (
         "s.tsv",
         "statement\ttarget\nbakers are early\tbakers\n",
-        lambda p: list(statement_files.read_statements(p, "statement", "target")),
+        lambda p: list(files.read_statements(p, "statement", "target")),
     ),
     "terms": ("t.csv", "term,uses\nbaker,10\n", lambda p: list(terms.read_terms(p, "term", "uses"))),
     "merge map": ("m.toml", '"assistant baker" = "baker"\n', terms.read_merge_map),

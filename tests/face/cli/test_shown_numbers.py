@@ -6,16 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from small_cats import cat
+from helpers.small_cats import cat
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.cli.comparisons import CHANGE
+from catsofa.cli.score.comparisons import CHANGE
 from catsofa.cli.terminal import table
-from catsofa.data import formats, jsonl
+from catsofa.data import formats
+from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Pair, Score
-from catsofa.report_cells import limited, share
-from catsofa.scoring import baselines
+from catsofa.report.cells import limited, share
+from catsofa.scoring.compare import baselines
 
 WHOLE = 2090
 

@@ -13,17 +13,18 @@ from pathlib import Path
 
 import pytest
 import typer.rich_utils
-from invented import bakers
+from helpers.invented import bakers
+from helpers.zorbs import said
 from test_cli import commands
 from typer.testing import CliRunner
-from zorbs import said
 
 from catsofa import cli
 from catsofa.annotation import study
 from catsofa.cli import INTERRUPTED, app, main
 from catsofa.cli.terminal import lines_in
-from catsofa.data import formats, jsonl
-from catsofa.scoring import baselines
+from catsofa.data import formats
+from catsofa.data.files import jsonl
+from catsofa.scoring.compare import baselines
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOURS = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
@@ -76,7 +77,7 @@ def test_a_table_fits_the_terminal_and_no_colour_is_honoured(tmp_path: Path) -> 
 
 PROGRESS = """
 import sys, time
-from catsofa.cli.patience import patience
+from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import progress, say
 with patience(quiet="--quiet" in sys.argv):
     for _ in progress(range(40), "a long name of what is being done", quiet="--quiet" in sys.argv):

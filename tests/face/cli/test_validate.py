@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests_support import run_catsofa
-from zorbs import a_cat, a_pair, said
+from helpers.commands import run_catsofa
+from helpers.zorbs import a_cat, a_pair, said
 
 from catsofa.data import formats
 from catsofa.data.records import LABELS

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from few_records import PAIRS, PROBES, cats
+from helpers.few_records import PAIRS, PROBES, cats
 
 from catsofa import cli
 from catsofa.cli import terminal
-from catsofa.data import formats, jsonl
+from catsofa.data import formats
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat
 
 EVIL = "a\x1b[31mb\x1b]0;owned\x07c\x1b[2Jd\re\x7ff\x9b31mg\u202eh\u2066i\x00j"

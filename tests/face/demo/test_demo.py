@@ -8,17 +8,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from tests_support import run_catsofa
+from helpers import ROOT
+from helpers.commands import run_catsofa
 
-from catsofa import demo, demo_build
-from catsofa.annotation import server as servers
+from catsofa import demo
+from catsofa.annotation.label_studio import server as servers
 from catsofa.data import formats
 from catsofa.data.records import Cat, Pair, Probe, Refused
-from catsofa.demo_build import Built
-from catsofa.demo_measures import Measured
-from catsofa.demo_people import SKILLS, decide, judged, judgements
-from catsofa.planted import SIDES, TRAITS, World, words_of
+from catsofa.demo import building
+from catsofa.demo.building import Built
+from catsofa.demo.measuring import Measured
+from catsofa.demo.people import SKILLS, decide, judged, judgements
+from catsofa.demo.planted import SIDES, TRAITS, World, words_of
 
 MODELS = Path(os.environ.get("CATSOFA_SHARED", ROOT.parent / "shared")) / "models"
 PROGRAM = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
@@ -34,13 +35,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(folder: Path) -> Built:
     """The demo's items, without the similarity gate, which needs a model."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_build, "EMBEDDER", "no_such_embedder")
-        return demo_build.build(folder / "inputs", folder / "items")
+        patch.setattr(building, "EMBEDDER", "no_such_embedder")
+        return building.build(folder / "inputs", folder / "items")
 
 
 def of(folder: Path, name: str) -> list[object]:
     """The records of a built set."""
-    return list(formats.read(demo_build.path_of(folder / "items", name)))
+    return list(formats.read(building.path_of(folder / "items", name)))
 
 
 def test_every_item_names_its_group_and_its_planted_trait(built: Built, folder: Path) -> None:
@@ -175,7 +176,7 @@ def test_the_demo_asks_a_model_that_is_given(model: str, tmp_path: Path) -> None
 @pytest.mark.labelstudio
 def test_the_same_votes_go_through_a_real_server(built: Built, folder: Path, tmp_path: Path) -> None:
     """Blind tasks, seven people who sign in; what comes home is what was voted, and a second run needs no server."""
-    from catsofa.demo_server import through_server
+    from catsofa.demo.server import through_server
 
     if not PROGRAM.exists() and servers.executable() is None:
         pytest.skip("no Label Studio server: run make labelstudio")

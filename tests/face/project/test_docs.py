@@ -21,12 +21,13 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from helpers import ROOT
 from test_cli import commands, resolved
 
-from catsofa import cli, demo_build, demo_measures, demo_people
-from catsofa.data import jsonl
+from catsofa import cli
+from catsofa.data.files import jsonl
 from catsofa.data.records import KINDS, Cat
+from catsofa.demo import building, measuring, people
 from catsofa.scoring.dataset import data
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
@@ -87,16 +88,16 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("documented") / "demo-out"
     items = folder / "items"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_build, "EMBEDDER", "none")
-        patch.setattr(demo_build, "spacy_parser", lambda: demo_build.dictionary_parser)
-        patch.setattr(demo_measures, "STEPS", dict.fromkeys(demo_measures.KINDS, 2))
-        demo_build.build(folder / "inputs", items)
-        for world in demo_measures.STRENGTHS:
-            demo_measures.vectors(folder / "models", world, 0)
-            for kind in demo_measures.KINDS:
-                demo_measures.train(folder / "models", world, kind, 0, lambda steps, label, total: steps)
-    cats = [cat for task in KINDS for cat in jsonl.read(demo_build.path_of(items, task), Cat)]
-    jsonl.write(demo_people.judgements(demo_people.judged(cats)), folder / "annotations.jsonl")
+        patch.setattr(building, "EMBEDDER", "none")
+        patch.setattr(building, "spacy_parser", lambda: building.dictionary_parser)
+        patch.setattr(measuring, "STEPS", dict.fromkeys(measuring.KINDS, 2))
+        building.build(folder / "inputs", items)
+        for world in measuring.STRENGTHS:
+            measuring.vectors(folder / "models", world, 0)
+            for kind in measuring.KINDS:
+                measuring.train(folder / "models", world, kind, 0, lambda steps, label, total: steps)
+    cats = [cat for task in KINDS for cat in jsonl.read(building.path_of(items, task), Cat)]
+    jsonl.write(people.judgements(people.judged(cats)), folder / "annotations.jsonl")
     return folder
 
 

@@ -17,13 +17,14 @@ from typing import Any
 
 import pytest
 import typer
-from conftest import ROOT
-from invented import bakers, probes
+from helpers import ROOT
+from helpers.invented import bakers, probes
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from catsofa.cli import app
-from catsofa.data import extras, formats, jsonl
+from catsofa.data import extras, formats
+from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Identity, Score, Stereotype
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -216,7 +217,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ended(extra: str, folder: Path, commands: list[list[str]]) -> Iterator[tuple[str, int, str]]:
     """How each command ends where catsofa is installed with this extra alone."""
     hidden = sorted({*extras.EXTRAS, *extras.PACKAGES} - modules_of(extra))
-    program = [sys.executable, str(ROOT / "tests" / "hidden_modules.py")]
+    program = [sys.executable, str(ROOT / "tests" / "helpers" / "hidden_modules.py")]
     arguments = [json.dumps(hidden), json.dumps(str(folder)), json.dumps(commands)]
     env = os.environ | {"HF_TOKEN": "hf_of_nobody", "HF_HUB_OFFLINE": "1"}
     done = subprocess.run([*program, *arguments], capture_output=True, text=True, check=False, timeout=600, env=env)

@@ -6,10 +6,10 @@ import venv
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from small_cats import cat
+from helpers import ROOT
+from helpers.small_cats import cat
 
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 
 COMMANDS = {
     "score": (("score", "model", "--on", "cats.jsonl"), {"score"}),

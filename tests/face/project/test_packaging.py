@@ -8,9 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from helpers import ROOT
 
-from catsofa.data.checksums import sha256_of
+from catsofa.data.files.checksums import sha256_of
 
 ROOMS = ("builders", "annotation", "validation", "scoring", "data")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import ROOT
+from helpers import ROOT
 from packaging.requirements import Requirement
 
-from catsofa.data.checksums import sha256_of
+from catsofa.data.files.checksums import sha256_of
 
 
 def plain(name: str) -> str:

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from conftest import ROOT
+from helpers import ROOT
 from test_cli import commands, resolved
 
 README = (ROOT / "README.md").read_text("utf-8")

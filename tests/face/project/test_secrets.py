@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from invented import bakers, probes
-from tests_support import run_catsofa
+from helpers import ROOT
+from helpers.commands import run_catsofa
+from helpers.invented import bakers, probes
 
 from catsofa.cli.terminal import without_secrets
 from catsofa.data import formats
@@ -37,7 +37,7 @@ args = ["cats.jsonl", "cats.json"]
 @pytest.fixture
 def faulty(tmp_path: Path) -> Iterator[str]:
     """A chat server that repeats the caller's key in errors, refusals and replies."""
-    program = [sys.executable, str(ROOT / "tests" / "builders" / "fault_server.py")]
+    program = [sys.executable, str(ROOT / "tests" / "helpers" / "servers" / "fault_server.py")]
     server = subprocess.Popen([*program, str(tmp_path / "log"), "0.2", "0.4", "1"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"

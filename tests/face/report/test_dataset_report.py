@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import bakers
+from helpers.invented import bakers
+from helpers.zorbs import a_cat, a_pair, said
 from test_report import EVIL, Page, cats, run
 from typer.testing import CliRunner
-from zorbs import a_cat, a_pair, said
 
 from catsofa.cli import app
-from catsofa.data import formats, jsonl
-from catsofa.data.dataset_card import CardFacts
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Annotation, Probe, Refused, Score, Term
 from catsofa.data.release import write_release
-from catsofa.dataset_report import Tools, document, report_on
-from catsofa.dataset_report_files import read
-from catsofa.dataset_report_people import people
-from catsofa.dataset_report_sections import size_section
-from catsofa.report_document import Document, Number, Table
-from catsofa.report_formats import FORMATS, WRITE
-from catsofa.validation.collected import collect
-from catsofa.validation.reports import agreement_report
+from catsofa.data.release.dataset_card import CardFacts
+from catsofa.report.dataset import Tools, document, report_on
+from catsofa.report.dataset.files import read
+from catsofa.report.dataset.judgements import people
+from catsofa.report.dataset.sections import size_section
+from catsofa.report.elements import Document, Number, Table
+from catsofa.report.formats import FORMATS, WRITE
+from catsofa.validation.annotation_files import collect
+from catsofa.validation.json_reports import agreement_report
 
 
 def tables(of: Document) -> dict[str, Table]:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from report_pages import EVIL, data, models
+from helpers.report_pages import EVIL, data, models
 
-from catsofa.report_document import Document
-from catsofa.report_formats import WRITE
+from catsofa.report.elements import Document
+from catsofa.report.formats import WRITE
 
 pytestmark = pytest.mark.slow
 PAPER = r"""\documentclass{article}

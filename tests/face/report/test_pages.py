@@ -14,18 +14,18 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from browsing import SCHEMES, WIDTHS, axe, barriers
-from conftest import ROOT
-from invented import bakers, paraphrased, probes, terms
-from report_pages import EVIL, of_data, of_models
+from helpers import ROOT
+from helpers.browser import SCHEMES, WIDTHS, axe, barriers
+from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.report_pages import EVIL, of_data, of_models
 from test_leaderboard import cats, scores, submit
 
-from catsofa import leaderboard
 from catsofa.annotation.crowd import export
 from catsofa.annotation.study import create
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Cat
-from catsofa.leaderboard_page import write
+from catsofa.share import leaderboard
+from catsofa.share.leaderboard_page import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PEOPLE = "?PROLIFIC_PID=P1&SESSION_ID=S1&assignmentId=A1"

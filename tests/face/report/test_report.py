@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput
-from catsofa.figures import LONGEST, told_apart
 from catsofa.report import document
-from catsofa.report_cells import stars
-from catsofa.report_document import Number, Table, written
-from catsofa.report_formats import FORMATS, WRITE
-from catsofa.scoring.runs import Run
+from catsofa.report.cells import stars
+from catsofa.report.elements import Number, Table, written
+from catsofa.report.figures import LONGEST, told_apart
+from catsofa.report.formats import FORMATS, WRITE
+from catsofa.scoring.run.store import Run
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catsofa import report_crows, report_stereoset
+from catsofa.report.sections import crows_pairs, stereoset
 from catsofa.scoring.signature import Signature
 
 
@@ -12,10 +12,10 @@ def test_a_row_of_answers_has_a_cell_for_every_column() -> None:
     pairs = {"score": 50.0, "pairs": 10, "neutral": 3, "coverage": 0.7, "unknown": None, "intervals": {"score": limits}}
     signature = Signature(data="pairs@1", model="m@2", protocol="catsofa")
     effect = {"value": 0.25, "low": 0.1, "high": 0.4}
-    for words, more in ((report_crows.ASKED, {"position": effect}), (report_crows.WORDS, {})):
+    for words, more in ((crows_pairs.ASKED, {"position": effect}), (crows_pairs.WORDS, {})):
         results = {"overall": pairs | more, "directions": {}, "types": {"pastime": pairs | more}}
         report = {"results": results, "signature": signature.to_dict(), "unscored": {}, "protocol": "catsofa"}
-        (table,) = report_crows.crows("crows", [("m", report, signature)], words).tables
+        (table,) = crows_pairs.crows("crows", [("m", report, signature)], words).tables
         for row in table.rows:
             cells = dict(zip(table.columns, row, strict=True))
             assert cells["ties"] == 3
@@ -33,7 +33,7 @@ def test_a_report_of_answers_does_not_say_that_no_scores_tie() -> None:
 
     def notes(measures: dict[str, Any]) -> str:
         results = {"overall": measures, "intrasentence": {"overall": measures}}
-        return " ".join(report_stereoset._notes([("m", {"results": results}, signature)]))
+        return " ".join(stereoset._notes([("m", {"results": results}, signature)]))
 
     assert "No scores tie" in notes({name: value for name, value in of.items() if "position" not in name})
     assert "tie" not in notes(of)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import new_page
-from report_pages import of_models
+from helpers.browser import new_page
+from helpers.report_pages import of_models
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -63,7 +63,7 @@ def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_pat
     from test_report import cats, run
 
     from catsofa.report import document
-    from catsofa.report_formats import WRITE
+    from catsofa.report.formats import WRITE
 
     runs = [run(tmp_path / f"r{at}", cats("d"), f"model {at}") for at in range(16)]
     (tmp_path / "report.html").write_text(WRITE["html"](document(runs)), encoding="utf-8")
@@ -82,7 +82,7 @@ def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) ->
     from test_report import cats, pairs, run
 
     from catsofa.report import document
-    from catsofa.report_formats import WRITE
+    from catsofa.report.formats import WRITE
 
     for at, model in enumerate(("demo/models/planted-causal", "demo/models/balanced-causal")):
         run(tmp_path / f"cats{at}", cats("d"), model, warnings=["of " + "w" * 90])

@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.zorbs import a_cat
 from test_report import association, cats, measures, pairs, probes, run
 from typer.testing import CliRunner
-from zorbs import a_cat
 
-from catsofa.builders.perplexity_filter import histogram
+from catsofa.builders.probes.perplexity_filter import histogram
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Cat, Score
 from catsofa.report import document
-from catsofa.report_document import Document, Number, Section, Table
-from catsofa.report_formats import FORMATS, WRITE
+from catsofa.report.elements import Document, Number, Section, Table
+from catsofa.report.formats import FORMATS, WRITE
 from catsofa.scoring.protocols import DEFAULT, Protocol, named
 from catsofa.scoring.results import report
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_files import robustness_on
+from catsofa.scoring.run.score_files import robustness_on
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import name_of
 
 TERMS = ("zorb", "quib", "marn", "tollit")

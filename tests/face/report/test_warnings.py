@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_cats import cat
+from helpers.small_cats import cat
 from test_report import association, cats, pairs, probes, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.cli.score_tables import show
-from catsofa.data import jsonl
+from catsofa.cli.score.tables import show
+from catsofa.data.files import jsonl
 from catsofa.data.records import Score
 from catsofa.report import document
-from catsofa.report_formats import FORMATS, WRITE
+from catsofa.report.formats import FORMATS, WRITE
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
 
@@ -68,7 +68,7 @@ def printed(*words: object) -> str:
     return done.stdout
 
 
-@pytest.mark.filterwarnings("ignore::catsofa.data.crows_format.SkippedRows")
+@pytest.mark.filterwarnings("ignore::catsofa.data.formats.crows_pairs.SkippedRows")
 def test_every_warning_stands_in_terminal_json_html_and_latex(tmp_path: Path) -> None:
     """A row that was left out, scores of other texts and many ties: each is said with its number in all four."""
     pairs_of, scores = odd_pairs(tmp_path)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from invented import bakers, probes
-from zorbs import a_cat, a_pair, said
+from helpers.invented import bakers, probes
+from helpers.zorbs import a_cat, a_pair, said
 
 import catsofa
-from catsofa.bias_bench import CATS, PAIRS, TESTS, write
 from catsofa.data import formats
 from catsofa.data.records import AssociationTest, Score, WordSet
+from catsofa.share.bias_bench import CATS, PAIRS, TESTS, write
 
 
 def a_test(name: str) -> AssociationTest:

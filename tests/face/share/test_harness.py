@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
-from invented import bakers, probes
-from zorbs import a_cat, a_pair
+from helpers import ROOT
+from helpers.invented import bakers, probes
+from helpers.zorbs import a_cat, a_pair
 
-from catsofa import harness_task
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Pair
-from catsofa.harness import documents, write
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.stereoset import measures
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.stereoset import measures
+from catsofa.scoring.run.store import read_scores
+from catsofa.share import harness_task
+from catsofa.share.harness import documents, write
 
 
 def two_kinds() -> list[Cat]:

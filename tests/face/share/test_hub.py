@@ -9,21 +9,21 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hub_server import READER, TOKEN, Hub, serving
-from invented import bakers
+from helpers.commands import run_catsofa
+from helpers.invented import bakers
+from helpers.servers.hub_server import READER, TOKEN, Hub, serving
 from test_report import cats, run
 from test_verify_stores import shards
-from tests_support import run_catsofa
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.data import formats, jsonl
-from catsofa.data.dataset_card import CardFacts
-from catsofa.data.files import BadInput
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Score
 from catsofa.data.release import write_release
-from catsofa.hub import NotPushed, push, uploads_of, without_places
-from catsofa.scoring.runs import Run
+from catsofa.data.release.dataset_card import CardFacts
+from catsofa.scoring.run.store import Run
+from catsofa.share.hub import NotPushed, push, uploads_of, without_places
 
 QUICK = (0.01, 0.01, 0.01)
 

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.zorbs import a_cat
 from typer.testing import CliRunner
-from zorbs import a_cat
 
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Cat
-from catsofa.leaderboard import HISTORY, PAGE, update
-from catsofa.leaderboard_page import document
+from catsofa.share.leaderboard import HISTORY, PAGE, update
+from catsofa.share.leaderboard_page import document
 
 Scores = dict[str, float]
 
@@ -206,7 +205,7 @@ def test_a_kill_loses_no_entry_and_makes_none_twice(board: Path, split: Path) ->
     for at in range(6):
         one = {item: score + at * (number % 5) for number, (item, score) in enumerate(scores(3, 2, 1).items())}
         submit(board, f"m{at}", one)
-    code = f"from catsofa.leaderboard import update; update({str(board)!r}, {str(split)!r})"
+    code = f"from catsofa.share.leaderboard import update; update({str(board)!r}, {str(split)!r})"
     for kill_after in range(1, 6):
         started = subprocess.Popen([sys.executable, "-c", code])
         while started.poll() is None and written(board) < kill_after:

@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from invented import bakers, paraphrased, probes
+from helpers.invented import bakers, paraphrased, probes
 from typer.testing import CliRunner
 
-from catsofa.annotation.pseudonyms import pseudonym
+from catsofa.annotation.results.pseudonyms import pseudonym
 from catsofa.annotation.study import create
 from catsofa.cli import app
-from catsofa.data import jsonl
-from catsofa.data.dataset_card import CardFacts
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import read_as
 from catsofa.data.records import Annotation, Cat, Probe
-from catsofa.validated_release import release
+from catsofa.data.release.dataset_card import CardFacts
+from catsofa.share.release import release
 
 PEOPLE = [f"worker-{n}" for n in range(5)]
 FACTS = CardFacts(pretty_name="Bakers")

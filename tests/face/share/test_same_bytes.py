@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from invented import bakers, paraphrased
+from helpers.commands import run_catsofa
+from helpers.invented import bakers, paraphrased
 from test_release import FACTS, PEOPLE, judged, reviewed
-from tests_support import run_catsofa
 
 from catsofa import recipes
-from catsofa.annotation.pseudonyms import numbered, without_names
+from catsofa.annotation.results.pseudonyms import numbered, without_names
 from catsofa.annotation.study import create
-from catsofa.data import jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.formats import read_as
 from catsofa.data.records import Annotation, Cat, Score
-from catsofa.scoring.runs import Run
-from catsofa.validated_release import release
+from catsofa.scoring.run.store import Run
+from catsofa.share.release import release
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from architecture_family import (
+from helpers.architectures.family import (
     BERT,
     EXPERTS,
     GPT2,

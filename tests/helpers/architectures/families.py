@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from architecture_causal import CAUSAL
-from architecture_family import BERT, LLAMA, LONGEST, SIZES, SLIDING, WINDOW, Family, Words
-from architecture_positions import READ_BY_LENGTH
+from helpers.architectures.causal import CAUSAL
+from helpers.architectures.family import BERT, LLAMA, LONGEST, SIZES, SLIDING, WINDOW, Family, Words
+from helpers.architectures.positions import READ_BY_LENGTH
 
 
 def _masked(name: str, stem: str, options: Mapping[str, Any], words: Words = "word-piece", model: str = "") -> Family:

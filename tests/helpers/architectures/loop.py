@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from functools import cache, cached_property
 from typing import Any
 
-from architecture_family import Kind
+from helpers.architectures.family import Kind
 
 from catsofa.data.records import Candidate, Cat, Pair, Probe
 

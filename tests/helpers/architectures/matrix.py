@@ -7,20 +7,26 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-import architecture_loop as loop
-from architecture_family import LONGEST, Family, Words
-from architecture_records import CATS, PAIRS, PROBES
-from tiny_tokenizers import save_byte_level, save_masked_byte_level, save_sentinels, save_word_piece, save_xlnet_words
+from helpers.architectures import loop
+from helpers.architectures.family import LONGEST, Family, Words
+from helpers.architectures.records import CATS, PAIRS, PROBES
+from helpers.tiny_tokenizers import (
+    save_byte_level,
+    save_masked_byte_level,
+    save_sentinels,
+    save_word_piece,
+    save_xlnet_words,
+)
 
 from catsofa.data.records import Score
-from catsofa.scoring import packed
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.likelihood import packed
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import TREES
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol, named
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.score_probes import score_probes
-from catsofa.scoring.self_check import TREES
 
 CLOSE = 1e-4
 """Nats by which a sum of log-probabilities in float32 may differ from the plain loop's."""

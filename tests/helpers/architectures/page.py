@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "architectures.md"
+from helpers import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "architectures.md"
 HEADER = """# Architectures
 Each family is a tiny model with random weights: two layers, states of 32, windows of 8. Its scores of CATs,
 CrowS-Pairs and probes are compared with a plain loop that forwards one text at a time, without the engine. The
@@ -24,8 +26,8 @@ number of tokens, and over the row width of a GPU. `make check-slow` repeats the
 def main() -> None:
     """Write the page, and each family to stderr as it is done."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    from architecture_families import FAMILIES
-    from architecture_matrix import compare, table
+    from helpers.architectures.families import FAMILIES
+    from helpers.architectures.matrix import compare, table
 
     results = []
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from architecture_family import BERT, LLAMA, MIXED, WINDOW, Family, Words
+from helpers.architectures.family import BERT, LLAMA, MIXED, WINDOW, Family, Words
 
 SPLIT = 24
 """Tokens up to which a model reads as it was first trained to; the records have 4 to 69."""

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-PROGRAM = Path(__file__).parent / "builders" / "fault_server.py"
+PROGRAM = Path(__file__).with_name("fault_server.py")
 
 
 class Server:

@@ -15,10 +15,10 @@ import httpx
 import uvicorn
 from filelock import FileLock
 
-from catsofa.annotation import server as ls
 from catsofa.annotation.label_studio import Server
-from catsofa.annotation.questions import interface, result_of
+from catsofa.annotation.label_studio import server as ls
 from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import interface, result_of
 
 ADMIN = ls.Credentials(
     email="researcher@example.org", password="a-password-for-tests", token="0123456789abcdef" * 2 + "01234567"

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 import pytest
-from architecture_families import FAMILIES, t5gemma
-from architecture_matrix import CLOSE, compare
-from architecture_positions import READ_BY_LENGTH
+from helpers.architectures.families import FAMILIES, t5gemma
+from helpers.architectures.matrix import CLOSE, compare
+from helpers.architectures.positions import READ_BY_LENGTH
 
-from catsofa.scoring import self_check
+from catsofa.scoring.likelihood import self_check
 
 
 @pytest.fixture(scope="module")

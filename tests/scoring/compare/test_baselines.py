@@ -3,13 +3,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from small_cats import cat
+from helpers.small_cats import cat
 
 from catsofa.data.records import Cat, Score
-from catsofa.scoring import baselines
-from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.compare import baselines
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.stereoset import measures
 from catsofa.scoring.protocols import Ties
-from catsofa.scoring.stereoset import measures
 
 CATS = [cat(f"{term}{n}", target=f"t{term}") for term in range(30) for n in range(10)]
 

@@ -1,15 +1,15 @@
 from pathlib import Path
 
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.comparison import compare
-from catsofa.scoring.power import found_change
+from catsofa.scoring.compare import compare
+from catsofa.scoring.compare.power import found_change
+from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.protocols import Ties
-from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.run.score_files import scores_of
 
 CATS = [cat(f"{term}{n}", target=f"t{term}") for term in range(24) for n in range(3)]
 

@@ -3,14 +3,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Candidate, Cat
-from catsofa.scoring.alignment import join
-from catsofa.scoring.baselines import smoothed
-from catsofa.scoring.controls import attribute_only, frequency_gap, target_swapped
-from catsofa.scoring.robustness import robustness
+from catsofa.scoring.compare.baselines import smoothed
+from catsofa.scoring.compare.controls import attribute_only, frequency_gap, target_swapped
+from catsofa.scoring.measures.robustness import robustness
+from catsofa.scoring.measures.robustness.alignment import join
 
 
 def after(context: str) -> Cat:

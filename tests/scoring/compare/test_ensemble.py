@@ -2,14 +2,14 @@ import math
 from pathlib import Path
 
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.ensemble import combined, parsed, released, search
-from catsofa.scoring.score_files import scores_of
-from catsofa.scoring.stereoset import measures
+from catsofa.scoring.compare.ensemble import combined, parsed, released, search
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.stereoset import measures
+from catsofa.scoring.run.score_files import scores_of
 
 
 def test_the_released_rule_by_hand() -> None:

@@ -3,15 +3,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.intervals import intervals
-from catsofa.scoring.power import detectable, found, found_change, planned, planned_for
-from catsofa.scoring.score_files import scores_of
-from catsofa.scoring.stereoset import SS
+from catsofa.scoring.compare.power import detectable, found, found_change, planned, planned_for
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.stereoset import SS
+from catsofa.scoring.run.score_files import scores_of
+from catsofa.scoring.statistics.intervals import intervals
 
 
 def test_the_effect_is_the_reach_of_two_tails() -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from catsofa.data.records import LABELS, Candidate, Cat, Kind, Score
-from catsofa.scoring.attributes import filled
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.items.attributes import filled
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation, Fill, Question
 from catsofa.scoring.models import load
+from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import DEFAULT, named
-from catsofa.scoring.questions import Continuation, Fill, Question
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.tokens import Unscorable
 
 Tiny = Callable[[str], Path]
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catsofa.data.records import Pair, Probe
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.items.pairs import score_pairs, shared
+from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation, Fill
 from catsofa.scoring.models import load
+from catsofa.scoring.models.tokens import Tokens
 from catsofa.scoring.protocols import DEFAULT, named
-from catsofa.scoring.questions import Continuation, Fill
-from catsofa.scoring.score_pairs import score_pairs, shared
-from catsofa.scoring.score_probes import score_probes
-from catsofa.scoring.tokens import Tokens
 
 Tiny = Callable[[str], Path]
 

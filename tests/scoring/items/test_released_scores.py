@@ -11,13 +11,13 @@ import pytest
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score
-from catsofa.scoring.backend import Backend
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.score_probes import score_probes
 
 RELATIVE = 1e-5
 """How far a score may lie from the original code's, which computes in single precision."""

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catsofa.scoring import batches
+from catsofa.scoring.likelihood import batches
 
 Lengths = st.lists(st.integers(1, 60), max_size=200)
 

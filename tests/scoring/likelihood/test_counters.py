@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from invented import bakers
+from helpers.invented import bakers
 
-from catsofa.scoring import batches, encoders
-from catsofa.scoring.backend import CPU_TOKENS, Backend
+from catsofa.scoring import vectors
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood import batches
+from catsofa.scoring.likelihood.backend import CPU_TOKENS, Backend
 from catsofa.scoring.models import load
-from catsofa.scoring.pooled_states import PooledStates
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.vectors.pooled_states import PooledStates
 
 torch = pytest.importorskip("torch")
 
@@ -46,7 +47,7 @@ def test_every_text_is_encoded_once(tiny: Tiny) -> None:
     """SEAT's tests share most of their sentences; a text is forwarded once however often it is listed."""
     states = PooledStates(load(str(tiny("bert"))), "cls", -1, True)
     texts = [cat.candidates[0].text for cat in bakers(12)]
-    rows = encoders.encode_once(texts * 3 + texts[::-1], encoders.TextEncoder({}, states))
+    rows = vectors.encode_once(texts * 3 + texts[::-1], vectors.TextEncoder({}, states))
     assert list(rows) == texts
     assert (states._backend.tally.rows, states._backend.tally.padding) == (len(texts), 0)
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring import kernels
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.likelihood import cpu_kernels
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation, Fill, Infill, Question
 from catsofa.scoring.models import Model, load
-from catsofa.scoring.questions import Continuation, Fill, Infill, Question
 
 torch = pytest.importorskip("torch")
 
@@ -28,7 +28,7 @@ def logits(model: Model) -> Any:
 @pytest.fixture(params=[True, False], ids=["packing pays", "MKL is as fast"])
 def pays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether this processor is one on which packing gains something."""
-    monkeypatch.setattr(kernels, "pays", lambda dtype: request.param)
+    monkeypatch.setattr(cpu_kernels, "pays", lambda dtype: request.param)
     return bool(request.param)
 
 
@@ -36,7 +36,7 @@ def pays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 def model(tiny: Tiny, pays: bool, request: pytest.FixtureRequest) -> Model:
     """A tiny model as it is loaded; skipped where this build of torch has no packed products."""
     found = load(str(tiny(request.param)))
-    if not kernels._works(next(part for part in found.module.modules() if kernels._weight(part) is not None)):
+    if not cpu_kernels._works(next(part for part in found.module.modules() if cpu_kernels._weight(part) is not None)):
         pytest.skip("this build of torch has no packed products")
     return found
 
@@ -44,24 +44,24 @@ def model(tiny: Tiny, pays: bool, request: pytest.FixtureRequest) -> Model:
 def test_packed_weights_give_what_the_plain_ones_give(model: Model, pays: bool) -> None:
     """Products and GELU: the same numbers but for the last bits."""
     before = logits(model)
-    assert kernels.speed_up(model.module) == pays
+    assert cpu_kernels.speed_up(model.module) == pays
     torch.testing.assert_close(logits(model), before, atol=1e-5, rtol=1e-5)
 
 
 def test_gelu_is_made_in_the_product_that_feeds_it_wherever_that_product_is_packed(model: Model) -> None:
     """GPT-2's and BERT's layers each; a SiLU that multiplies another product stays as it is."""
-    kernels.speed_up(model.module)
-    of = {part for part in model.module.modules() if type(part).__name__ in kernels.GELU}
+    cpu_kernels.speed_up(model.module)
+    of = {part for part in model.module.modules() if type(part).__name__ in cpu_kernels.GELU}
     fed = {part for part in of if hasattr(part, "_plain_forward")}
     assert len(fed) == (0 if model.module.config.model_type == "llama" else model.module.config.num_hidden_layers)
 
 
 def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> None:
     """Written in place, or cast to another type: the copy is passed over."""
-    kernels.speed_up(model.module)
+    cpu_kernels.speed_up(model.module)
     before = logits(model)
     for part in model.module.modules():
-        if kernels._weight(part) is not None and part is not model.module.get_output_embeddings():
+        if cpu_kernels._weight(part) is not None and part is not model.module.get_output_embeddings():
             with torch.no_grad():
                 part.weight.mul_(0.5)
     changed = logits(model)
@@ -72,11 +72,11 @@ def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> 
 
 def test_training_goes_through_the_models_own_weights(model: Model) -> None:
     """Outside inference mode gradients flow as they always did."""
-    kernels.speed_up(model.module)
+    cpu_kernels.speed_up(model.module)
     model.module.requires_grad_(True)
     output = model.module(input_ids=torch.tensor(IDS))
     getattr(output, "prediction_logits", getattr(output, "logits", None)).sum().backward()
-    linear = next(part for part in model.module.modules() if kernels._weight(part) is not None)
+    linear = next(part for part in model.module.modules() if cpu_kernels._weight(part) is not None)
     assert linear.weight.grad is not None
     assert linear.weight.grad.abs().sum() > 0
 
@@ -117,16 +117,16 @@ def test_a_product_of_no_width_is_left_as_it_is(pays: bool, inputs: int, outputs
     empty = torch.nn.Linear(inputs, outputs)
     module = torch.nn.ModuleDict({"empty": empty, "full": torch.nn.Linear(8, 8)})
     module.get_output_embeddings = lambda: None
-    kernels.speed_up(module)
+    cpu_kernels.speed_up(module)
     assert hasattr(module["full"], "_plain_forward") == pays
     assert empty(torch.zeros(2, inputs)).shape == (2, outputs)
 
 
 def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the memory of a large model may not be there."""
-    monkeypatch.setattr(kernels, "MOST_BYTES", 1000)
+    monkeypatch.setattr(cpu_kernels, "MOST_BYTES", 1000)
     model = load(str(tiny("gpt2")))
-    assert not kernels.speed_up(model.module)
+    assert not cpu_kernels.speed_up(model.module)
     assert not any(hasattr(part, "_plain_forward") for part in model.module.modules())
 
 
@@ -135,7 +135,7 @@ def test_a_model_that_is_partly_on_disk_is_scored_as_it_is(tiny: Tiny) -> None:
     parts = ["wte", "wpe", "drop", "ln_f", "h.0"]
     places = {**{f"transformer.{part}": "cpu" for part in parts}, "lm_head": "cpu", "transformer.h.1": "disk"}
     divided = load(str(tiny("gpt2")), device_map=places)
-    assert not kernels.speed_up(divided.module)
+    assert not cpu_kernels.speed_up(divided.module)
     asked = [Continuation((0, 30, 40, 50)), Continuation((0, 30, 60))]
     for one, other in zip(ask(Backend(divided), asked), ask(Backend(load(str(tiny("gpt2")))), asked), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation, Fill, Follows, Infill, Question
 from catsofa.scoring.models import load
-from catsofa.scoring.questions import Continuation, Fill, Follows, Infill, Question
 
 torch = pytest.importorskip("torch")
 

@@ -6,14 +6,14 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from few_records import PAIRS, PROBES, cats
+from helpers.few_records import PAIRS, PROBES, cats
 
-from catsofa.scoring import precision
-from catsofa.scoring.backend import Backend
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood import half_precision
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.score_cats import score_cats
 
 Tiny = Callable[[str], Path]
 
@@ -49,7 +49,7 @@ def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytes
         "checked": 0,
         "reason": "scores depend on the whole call under this protocol",
     }
-    monkeypatch.setattr(precision, "_free_memory", lambda _: 1000)
+    monkeypatch.setattr(half_precision, "_free_memory", lambda _: 1000)
     found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
     assert found["checked"] == 0
     assert "in float32 needs" in found["reason"]
@@ -58,8 +58,8 @@ def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytes
 
 def test_a_sample_comes_from_all_over_the_data() -> None:
     """Every record of few; of many 64 at equal distances, the first among them."""
-    assert precision.spread(lambda: range(10)) == list(range(10))
-    assert precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
+    assert half_precision.spread(lambda: range(10)) == list(range(10))
+    assert half_precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
 
 
 def test_the_command_says_what_half_precision_may_have_decided(

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring import log_sum_exp
-from catsofa.scoring.log_sum_exp import Vocabulary
+from catsofa.scoring.likelihood import log_sum_exp
+from catsofa.scoring.likelihood.log_sum_exp import Vocabulary
 
 torch = pytest.importorskip("torch")
 

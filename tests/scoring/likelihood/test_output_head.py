@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring import log_sum_exp, logits
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.likelihood import log_sum_exp, output_head
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation, Fill
 from catsofa.scoring.models import load
-from catsofa.scoring.questions import Continuation, Fill
 
 torch = pytest.importorskip("torch")
 
@@ -55,7 +55,7 @@ def test_a_model_that_changes_its_logits_is_noticed_and_asked_for_them(name: str
     after, cut = AFTER[name]
     toy = Toy(after)
     sample = {"input_ids": torch.tensor([[5, 12, 19, 26, 33, 40], [1, 2, 3, 4, 5, 6]])}
-    head = logits.Head(toy, sample)
+    head = output_head.Head(toy, sample)
     assert head.cut is cut
     rows, positions = np.array([0, 0]), np.array([1, 3])
     states = head.states(sample, rows, positions)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
-from catsofa.scoring import batches, causal, packed
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.likelihood import batches, causal, packed
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.prefix_trees import Tree, trees
+from catsofa.scoring.likelihood.queries import Continuation
 from catsofa.scoring.models import load
-from catsofa.scoring.questions import Continuation
-from catsofa.scoring.trie import Tree, trees
 
 Tiny = Callable[[str], Path]
 

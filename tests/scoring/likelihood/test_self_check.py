@@ -6,27 +6,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import odd_models
 import pytest
-from few_records import PAIRS, cats
-from tiny_tokenizers import SENTENCES
+from helpers import odd_models
+from helpers.few_records import PAIRS, cats
+from helpers.tiny_tokenizers import SENTENCES
 
 from catsofa.data.records import Pair
-from catsofa.scoring import causal, chunks, gates, kernels, next_network, packed, self_check
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, packed, self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation
+from catsofa.scoring.likelihood.self_check import EXIT, PADDING, PRODUCTS, TOGETHER, TREES
 from catsofa.scoring.models import Model, load
-from catsofa.scoring.next_rows import PairReader
 from catsofa.scoring.next_sentence import NextSentence
-from catsofa.scoring.pooled_states import PooledStates
+from catsofa.scoring.next_sentence import network as next_network
+from catsofa.scoring.next_sentence.rows import PairReader
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.questions import Continuation
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.self_check import EXIT, PADDING, PRODUCTS, TOGETHER, TREES
+from catsofa.scoring.run import chunks
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import differences
+from catsofa.scoring.vectors.pooled_states import PooledStates
 
 torch = pytest.importorskip("torch")
 
@@ -228,19 +230,19 @@ def test_a_model_that_fails_on_wide_rows_is_asked_plainly(tmp_path: Path) -> Non
 
 def faulty_products(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
     """Packed products that are off for more than one row; the first look at them takes one."""
-    right = kernels.packed
+    right = cpu_kernels.packed
 
     def wrong(weight: Any, bias: Any, gelu: str = "") -> Any:
         product = right(weight, bias, gelu)
         return lambda values: product(values) * (1 if values.shape[0] * values.shape[-2] == 1 else 1.1)
 
-    monkeypatch.setattr(kernels, "packed", wrong)
-    monkeypatch.setattr(kernels, "pays", lambda _: True)
+    monkeypatch.setattr(cpu_kernels, "packed", wrong)
+    monkeypatch.setattr(cpu_kernels, "pays", lambda _: True)
 
 
 def too_early(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
     """A gate before the first layer, so that no token sees any that is not asked."""
-    monkeypatch.setattr(gates, "find", lambda module, *_, **__: module.base_model.encoder.layer[1])
+    monkeypatch.setattr(early_exit, "find", lambda module, *_, **__: module.base_model.encoder.layer[1])
 
 
 def crowded(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
@@ -257,7 +259,7 @@ def test_the_part_that_changes_numbers_is_the_one_left_out(
 ) -> None:
     """And the numbers are those of the plain model."""
     model = load(str(tiny("bert")))
-    if part is PRODUCTS and not kernels._works(model.module.cls.predictions.transform.dense):
+    if part is PRODUCTS and not cpu_kernels._works(model.module.cls.predictions.transform.dense):
         pytest.skip("this build of torch has no packed products")
     fault(monkeypatch, model)
     backend, alone = Backend(model, budget), Backend(model)

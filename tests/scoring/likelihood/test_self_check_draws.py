@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring import causal, self_check
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.engine import ask
+from catsofa.scoring.likelihood import causal, self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Continuation
+from catsofa.scoring.likelihood.self_check import EXIT, PRODUCTS, SHARE, TOGETHER, TREES, Attempt, Batching
 from catsofa.scoring.models import load
-from catsofa.scoring.questions import Continuation
-from catsofa.scoring.self_check import EXIT, PRODUCTS, SHARE, TOGETHER, TREES, Attempt, Batching
 
 torch = pytest.importorskip("torch")
 

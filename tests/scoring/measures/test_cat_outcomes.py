@@ -2,12 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
-from catsofa.scoring.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.intervals import Array
+from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.measures.stereoset import measures
 from catsofa.scoring.protocols import Rule, Ties
-from catsofa.scoring.stereoset import measures
+from catsofa.scoring.statistics.intervals import Array
 
 
 def three(of: Outcomes) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ import pytest
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Direction, Pair
-from catsofa.scoring.crows_pairs import preferences, results
+from catsofa.scoring.measures.crows_pairs import preferences, results
 
 
 def pair(name: str, direction: Direction = "stereo", bias_type: str = "pastime") -> Pair:

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from completions_server import Behaviour, Served, serving
+from helpers.servers.completions_server import Behaviour, Served, serving
 
-from catsofa.cli.score_tables import show
-from catsofa.data import jsonl
-from catsofa.data.endpoints import Endpoint
-from catsofa.data.files import BadInput
+from catsofa.cli.score.tables import show
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Candidate, Cat, Direction, Label, Pair, Probe
-from catsofa.scoring import forced_choice, position
-from catsofa.scoring.forced_choice import Choice, Comparison, comparisons, measured, parse
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.scoring.measures import forced_choice, position
+from catsofa.scoring.measures.forced_choice import Choice, Comparison, comparisons, measured, parse
 
 pytestmark = pytest.mark.usefixtures("key")
 Tiny = Callable[[str], Path]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from catsofa.scoring.characteristic import ACCURACY
-from catsofa.scoring.permutation import _random_sums, p_value
+from catsofa.scoring.measures.seat.characteristic import ACCURACY
+from catsofa.scoring.measures.seat.permutation_test import _random_sums, p_value
 
 Scores = NDArray[np.float64]
 

@@ -2,13 +2,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
 from catsofa.data.records import Cat
-from catsofa.scoring.alignment import join
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.ranks import rank_stability
-from catsofa.scoring.robustness import changes, decided_share, flip_rate, flipped, flips_per_term, robustness
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.robustness import changes, decided_share, flip_rate, flipped, flips_per_term, robustness
+from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.robustness.ranks import rank_stability
 
 
 def rephrased(original: Cat) -> Cat:

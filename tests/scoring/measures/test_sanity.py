@@ -9,21 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from few_records import PAIRS, PROBES, TEST, cats
-from small_cats import cat, scores
+from helpers.few_records import PAIRS, PROBES, TEST, cats
+from helpers.small_cats import cat, scores
 
+from catsofa.data.files.seals import sealed
 from catsofa.data.records import Cat, Probe, Score
-from catsofa.data.seals import sealed
-from catsofa.scoring import sofa
-from catsofa.scoring.cat_outcomes import outcomes
-from catsofa.scoring.comparison import compare
+from catsofa.scoring.compare import compare
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.sanity import of_probes
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.run_manifest import MANIFEST
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.sanity import of_probes
-from catsofa.scoring.score_files import report_on
+from catsofa.scoring.run.manifest import MANIFEST
+from catsofa.scoring.run.score_files import report_on
+from catsofa.scoring.run.store import read_scores
 
 Tiny = Callable[[str], Path]
 CATS = [

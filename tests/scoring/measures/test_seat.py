@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from catsofa.data import formats
 from catsofa.data.records import AssociationTest, WordSet
-from catsofa.scoring import encoders, seat
-from catsofa.scoring.encoders import TextEncoder
+from catsofa.scoring import vectors as encoders
+from catsofa.scoring.measures import seat
+from catsofa.scoring.vectors import TextEncoder
 
 PLANE = {
     "lute": (1.0, 0.0),

@@ -3,11 +3,12 @@ from math import isnan, log, nan
 
 import numpy as np
 import pytest
-from few_grids import HAND, Cells, scored
+from helpers.few_grids import HAND, Cells, scored
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import sofa, sofa_grid
-from catsofa.scoring.sanity import of_probes
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.measures.sanity import of_probes
+from catsofa.scoring.measures.sofa import grid
 
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
@@ -152,11 +153,11 @@ def test_two_probes_of_one_id_are_refused() -> None:
 
 def test_categories_whose_probes_come_in_turn_have_a_grid_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe's cell depends on neither the order nor how many are placed at once; an absent one is NaN."""
-    monkeypatch.setattr(sofa_grid, "STRETCH", 2)
+    monkeypatch.setattr(grid, "STRETCH", 2)
     at = [("c", "s", "i"), ("d", "s", "j"), ("c", "t", "i"), ("c", "s", "j"), ("d", "t", "k"), ("c", "t", "k")]
     probes = [Probe(category=category, stereotype=said, identity=who) for category, said, who in at]
     scores = [Score(item=probe.id, score=-float(number)) for number, probe in enumerate(probes)]
-    one, other = sofa_grid.grids(iter(probes), reversed(scores))
+    one, other = grid.grids(iter(probes), reversed(scores))
     assert (one.stereotypes, one.identities, one.probes) == (("s", "t"), ("i", "j", "k"), 4)
     assert (other.stereotypes, other.identities, other.probes) == (("s", "t"), ("j", "k"), 2)
     np.testing.assert_array_equal(one.means[..., 0], [[0, -3, nan], [-2, nan, -5]])

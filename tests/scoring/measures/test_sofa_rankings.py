@@ -1,14 +1,15 @@
 from collections.abc import Sequence
 
 import pytest
-from few_grids import HAND, scored
+from helpers.few_grids import HAND, scored
 
-from catsofa.scoring import sofa, sofa_rankings
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.measures.sofa import rankings
 
 
 def test_both_ends_are_named() -> None:
     """The stereotype with the lowest DDS is the one all identities share; the text of the paper calls it strongest."""
-    assert sofa_rankings.ends(sofa.evaluate(*scored(HAND)), "craft", top=1) == {
+    assert rankings.ends(sofa.evaluate(*scored(HAND)), "craft", top=1) == {
         "identities most often lowest": ["zorbs"],
         "identities most often highest": ["florins"],
         "stereotypes with lowest DDS": ["are late"],
@@ -21,7 +22,7 @@ def test_both_ends_are_named() -> None:
 )
 def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str], expected: float) -> None:
     """Two of four in common are one half."""
-    assert sofa_rankings.overlap(one, other) == pytest.approx(expected)
+    assert rankings.overlap(one, other) == pytest.approx(expected)
 
 
 TABLE_1 = {
@@ -39,14 +40,14 @@ TABLE_1 = {
 def test_kendalls_tau_of_the_papers_ranks(one: str, other: str, tau: float) -> None:
     """SoFa, Table 1: 0.911 between the two old benchmarks, -0.022 between SoFa and either."""
     ranks = {name: {f"model {k}": float(rank) for k, rank in enumerate(row)} for name, row in TABLE_1.items()}
-    assert sofa_rankings.kendall(ranks[one], ranks[other]) == pytest.approx(tau, abs=5e-4)
+    assert rankings.kendall(ranks[one], ranks[other]) == pytest.approx(tau, abs=5e-4)
 
 
 def test_two_models_are_compared_by_category() -> None:
     """A model and itself agree fully; a model in which the identities change places has them in reversed order."""
     exchanged = {(c, s, {"zorbs": "florins", "florins": "zorbs"}[i]): cell for (c, s, i), cell in HAND.items()}
     one, other = sofa.evaluate(*scored(HAND)), sofa.evaluate(*scored(exchanged))
-    same, turned = sofa_rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
+    same, turned = rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
     assert (same["models"], turned["models"]) == (["a", "b"], ["a", "c"])
     assert same["kendall"] == {"identities": 1.0, "stereotypes": 1.0}
     assert turned["kendall"] == {"identities": -1.0, "stereotypes": 1.0}

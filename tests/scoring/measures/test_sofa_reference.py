@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from few_grids import scored
+from helpers.few_grids import scored
 
 from catsofa.data.records import Probe
-from catsofa.scoring import protocols, sofa, sofa_rankings
+from catsofa.scoring import protocols
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.measures.sofa import rankings
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def _agree(results: sofa.Results, oracle: dict[str, Any], mode: str, rel: float)
         assert results.categories[category].score.value == pytest.approx(found["category_score"], rel=rel)
         plain = found["no_normalisation_category_score"]
         assert results.categories[category].normalisations["none"] == pytest.approx(plain, rel=rel)
-        ends = sofa_rankings.ends(results, category)
+        ends = rankings.ends(results, category)
         assert ends["stereotypes with lowest DDS"] == found["top3_stereotypes_lowest_dds"]
         assert ends["stereotypes with highest DDS"][0] == found["highest_dds_stereotype"]
         lowest = {row.identity: row.lowest * 25 for row in results.identities if row.category == category}
@@ -77,8 +79,8 @@ def test_six_hundred_probes_from_text_to_score(
     a perplexity, and 0.1432. `sofa-hf` reproduces that, and no other preset does.
     """
     from catsofa.scoring import models
-    from catsofa.scoring.backend import Backend
-    from catsofa.scoring.score_probes import score_probes
+    from catsofa.scoring.items.probes import score_probes
+    from catsofa.scoring.likelihood.backend import Backend
 
     protocol = protocols.named(preset)
     probes = [Probe(category=c, stereotype=s, identity=i) for c, s, i in _cells(oracle, mode)]

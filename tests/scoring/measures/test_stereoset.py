@@ -1,9 +1,9 @@
 import pytest
-from small_cats import cat, scores
+from helpers.small_cats import cat, scores
 
-from catsofa.scoring.cat_outcomes import outcomes
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.stereoset import MEASURES, icat, measures, per_term, results
 from catsofa.scoring.printed import icat_range, slips
-from catsofa.scoring.stereoset import MEASURES, icat, measures, per_term, results
 
 
 @pytest.mark.parametrize(

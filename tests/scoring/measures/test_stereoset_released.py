@@ -11,11 +11,11 @@ from scipy.stats import spearmanr
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Score
-from catsofa.scoring.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.measures.stereoset import Results, results
 from catsofa.scoring.printed import slips
-from catsofa.scoring.stereoset import Results, results
 
-TABLES = Path(__file__).parent / "published" / "stereoset_tables.csv"
+TABLES = Path(__file__).parents[1] / "published" / "stereoset_tables.csv"
 """Figures of StereoSet's two texts: `v1` is arXiv 2020, `acl` is ACL 2021."""
 
 FILES = {

@@ -32,7 +32,7 @@ def test_an_unknown_model_is_refused_before_anything_heavy_is_imported(name: str
 
 REPLY = """
 from huggingface_hub import HfApi
-from catsofa.scoring.model_files import find
+from catsofa.scoring.models.files import find
 HfApi.model_info = lambda *_, **__: {}["id"]
 try:
     find("zorb-model")

@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from next_heads import BEGINNINGS, ENDINGS, PEOPLE, trained_head, write_pairs
+from helpers.next_heads import BEGINNINGS, ENDINGS, PEOPLE, trained_head, write_pairs
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Candidate, Cat
-from catsofa.scoring import known_pairs, models, next_network, next_sentence
-from catsofa.scoring.backend import Backend
+from catsofa.scoring import models, next_sentence
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.known_pairs import STORIES
-from catsofa.scoring.next_rows import PairReader, _kept
-from catsofa.scoring.next_sentence import NextSentence
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.next_sentence import NextSentence, direction
+from catsofa.scoring.next_sentence import network as next_network
+from catsofa.scoring.next_sentence.direction import STORIES
+from catsofa.scoring.next_sentence.rows import PairReader, _kept
 from catsofa.scoring.protocols import DEFAULT, named
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.run.store import read_scores
 
 Tiny = Callable[[str], Path]
 
@@ -102,9 +103,9 @@ def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
     turned = next_network.Network(model, network.head, "own", 1, network.backend)
     asked = [(first, second) for first, second, _ in known]
     right, wrong = (NextSentence(n, PairReader(model, 128)).log_probabilities(asked) for n in (network, turned))
-    known_pairs.refuse_if_wrong(right, known, "tiny-bert")
+    direction.refuse_if_wrong(right, known, "tiny-bert")
     with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
-        known_pairs.refuse_if_wrong(wrong, known, "tiny-bert")
+        direction.refuse_if_wrong(wrong, known, "tiny-bert")
     next_sentence.check_own_head(model)
     with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
         next_sentence.check_own_head(replace(model, next_label=1))
@@ -151,12 +152,12 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
 def test_accuracy_is_the_share_of_right_answers() -> None:
     """P 0.9 and 0.2 of following pairs, 0.2 of another are right, wrong, right; undecided and unreadable are half."""
     scores = np.log([0.9, 0.2, 0.2, 0.5, np.nan])
-    assert known_pairs.accuracy(scores, [True, True, False, False, True]) == pytest.approx(3 / 5)
+    assert direction.accuracy(scores, [True, True, False, False, True]) == pytest.approx(3 / 5)
 
 
 def test_separation_is_the_share_of_right_orders() -> None:
     """Following 3 and 1, others 2, 1 and unreadable: of four orders 3 > 2, 3 > 1 and half of 1 = 1 are right."""
-    assert known_pairs.separation([3, 1, 2, 1, np.nan], [True, True, False, False, False]) == 2.5 / 4
+    assert direction.separation([3, 1, 2, 1, np.nan], [True, True, False, False, False]) == 2.5 / 4
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_separation_is_the_share_of_right_orders() -> None:
 )
 def test_three_standard_errors_decide(separated: float, expected: str) -> None:
     """Fifty and fifty have an error of sqrt(101 / 30,000) = 0.058: 0.326 to 0.674 is chance."""
-    assert known_pairs.verdict(separated, 50, 50) == expected
+    assert direction.verdict(separated, 50, 50) == expected
 
 
 def test_the_known_stories_are_fifty_different_ones() -> None:
@@ -175,15 +176,15 @@ def test_the_known_stories_are_fifty_different_ones() -> None:
 @pytest.mark.parametrize(("right", "chance"), [(36, 0.0013), (37, 0.00047), (50, 2.0**-50), (0, 1)])
 def test_guessing_is_seldom_right_so_often(right: int, chance: float) -> None:
     """Of fifty tosses 37 or more are heads in 0.047 % of cases, 36 or more in 0.13 %."""
-    assert known_pairs.binomial(right, 50) == pytest.approx(chance, rel=0.05)
+    assert direction.binomial(right, 50) == pytest.approx(chance, rel=0.05)
 
 
 def test_shuffled_stories_say_how_often_chance_is_as_good() -> None:
     """Three stories that are all told apart: one of six orders is as good as theirs, and all are as good or worse."""
-    right, above, below = known_pairs.shuffled(np.eye(3))
+    right, above, below = direction.shuffled(np.eye(3))
     assert (right, below) == (6, 1)
     assert above == pytest.approx(1 / 6, abs=0.02)
-    assert known_pairs.shuffled(np.zeros((5, 5))) == (0, 1, 1), "a head that calls all alike is as good as any other"
+    assert direction.shuffled(np.zeros((5, 5))) == (0, 1, 1), "a head that calls all alike is as good as any other"
 
 
 def test_random_heads_pass_as_seldom_as_the_test_says() -> None:
@@ -194,7 +195,7 @@ def test_random_heads_pass_as_seldom_as_the_test_says() -> None:
     for _ in range(60):
         taste, noise = rng.normal(size=100), rng.normal(size=(100, 100)) * rng.choice([0.1, 3])
         with suppress(ValueError):
-            known_pairs.refuse_if_untrained(
+            direction.refuse_if_untrained(
                 lambda pairs, taste=taste, noise=noise: [  # type: ignore[misc]
                     taste[int(a)] + taste[int(b)] + noise[int(a), int(b)] for a, b in pairs
                 ],

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from next_heads import trained_head
+from helpers.next_heads import trained_head
 
 from catsofa.data.files import BadInput
-from catsofa.data.sentence_pairs import SentencePairs
+from catsofa.data.formats.sentence_pairs import SentencePairs
 from catsofa.scoring import models
-from catsofa.scoring.next_network import Network
-from catsofa.scoring.next_recipe import Recipe
-from catsofa.scoring.next_training import Training, train
+from catsofa.scoring.next_sentence.network import Network
+from catsofa.scoring.next_sentence.recipe import Recipe
+from catsofa.scoring.next_sentence.training import Training, train
 
 Tiny = Callable[[str], Path]
 

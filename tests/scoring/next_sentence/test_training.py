@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from next_heads import trained_head, write_pairs
+from helpers.next_heads import trained_head, write_pairs
 
-from catsofa.scoring import next_sentence, next_training
-from catsofa.scoring.known_pairs import STORIES
-from catsofa.scoring.next_recipe import Order, Recipe, rate
+from catsofa.scoring import next_sentence
+from catsofa.scoring.next_sentence import training
+from catsofa.scoring.next_sentence.direction import STORIES
+from catsofa.scoring.next_sentence.recipe import Order, Recipe, rate
 
 Tiny = Callable[[str], Path]
 
@@ -148,6 +149,6 @@ def test_the_command_line_trains_checks_and_scores(learner: Callable[[str], Path
 
 def test_next_training_is_exported_lazily() -> None:
     """Importing the training must not import torch: `catsofa --help` stays quick."""
-    code = "import sys, catsofa.scoring.next_training; sys.exit('torch' in sys.modules)"
+    code = "import sys, catsofa.scoring.next_sentence.training; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert next_training.WORK == "training"
+    assert training.WORK == "training"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import chunks
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.chunk_sizes import Sizes
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT, Protocol
-from catsofa.scoring.runs import Run, read_scores
+from catsofa.scoring.run import chunks
+from catsofa.scoring.run.chunk_sizes import Sizes
+from catsofa.scoring.run.store import Run, read_scores
 
 Tiny = Callable[[str], Path]
 MANY = [Probe(category="invented", identity=f"zorbs of lake {n}", stereotype="are kind") for n in range(100)]

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from few_records import FILLS, PAIRS, PROBES, TARGETS, cats
+from helpers.few_records import FILLS, PAIRS, PROBES, TARGETS, cats
 
 from catsofa.data import formats
 from catsofa.data.records import Cat, Probe
-from catsofa.scoring import chunks
-from catsofa.scoring.backend import Backend
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.runs import Run, read_scores
-from catsofa.scoring.score_cats import score_cats
+from catsofa.scoring.run import chunks
+from catsofa.scoring.run.store import Run, read_scores
 
 Tiny = Callable[[str], Path]
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from few_records import cats
-from run_folders import Tiny, edit, numbers_of, older, verdict
+from helpers.few_records import cats
+from helpers.run_folders import Tiny, edit, numbers_of, older, verdict
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.run_rows import Unchecked
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.score_files import compare_on, report_on, scores_of
+from catsofa.scoring.run.reports import read_report
+from catsofa.scoring.run.rows import Unchecked
+from catsofa.scoring.run.score_files import compare_on, report_on, scores_of
+from catsofa.scoring.run.store import read_scores
 
 FLIPS = 100
 """Flipped bits for each file."""

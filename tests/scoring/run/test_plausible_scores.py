@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from catsofa.data.records import Score
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.store import Run
 
 
 @pytest.mark.parametrize(

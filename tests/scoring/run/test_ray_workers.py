@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import probes
-from tests_support import need_ray
+from helpers.commands import need_ray
+from helpers.invented import probes
 
 from catsofa.data import formats
-from catsofa.data.cluster import Cluster
-from catsofa.scoring import cluster, evaluate
-from catsofa.scoring.runs import read_scores
+from catsofa.data.runs.ray_cluster import Cluster
+from catsofa.scoring import evaluate
+from catsofa.scoring.run import ray_workers
+from catsofa.scoring.run.store import read_scores
 
 Tiny = Callable[[str], Path]
 
@@ -32,12 +33,12 @@ def test_without_ray_a_sentence_says_what_to_install(tiny: Tiny, monkeypatch: py
     """The engine is an extra; the sentence has its name and that of the other engine."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install 'catsofa\[cluster\]'.*--engine local"):
-        cluster.evaluate(str(tiny("gpt2")), probes(3), Cluster())
+        ray_workers.evaluate(str(tiny("gpt2")), probes(3), Cluster())
 
 
 def test_the_local_engine_does_without_ray() -> None:
     """Nothing of it is imported by what scores on one machine."""
-    code = "import sys, catsofa.cli, catsofa.scoring.evaluate, catsofa.scoring.cluster; print('ray' in sys.modules)"
+    code = "import sys, catsofa.cli, catsofa.scoring.run.ray_workers; print('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
@@ -63,7 +64,7 @@ def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many
             yield record
 
     here = evaluate.evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
-    there = cluster.evaluate(
+    there = ray_workers.evaluate(
         str(tiny("gpt2")), many, Cluster(workers=2), out=tmp_path / "there", resamples=10, watch=kill_once
     )
     assert len(killed) >= 1
@@ -89,7 +90,7 @@ def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_roun
         evaluate.evaluate(model, many, out=tmp_path / folder, resamples=10, watch=watch)
 
     def there(folder: str, watch: Any = iter) -> None:
-        cluster.evaluate(model, many, Cluster(workers=1), out=tmp_path / folder, resamples=10, watch=watch)
+        ray_workers.evaluate(model, many, Cluster(workers=1), out=tmp_path / folder, resamples=10, watch=watch)
 
     for first, second, folder in ((there, here, "one"), (here, there, "other")):
         with pytest.raises(ZeroDivisionError):
@@ -126,5 +127,5 @@ def test_what_a_worker_finds_wrong_is_one_sentence(many: Path, tmp_path: Path) -
     """A folder that is no model: the sentence of the local engine, and not a page of the cluster's."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"holds no config\.json, so it is not a model") as error:
-        cluster.evaluate(str(tmp_path / "empty"), many, Cluster(workers=1))
+        ray_workers.evaluate(str(tmp_path / "empty"), many, Cluster(workers=1))
     assert "\n" not in str(error.value)

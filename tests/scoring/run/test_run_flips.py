@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from run_folders import numbers_of, verdict
+from helpers.run_folders import numbers_of, verdict
 
 FLIPS = 100
 """Flipped bits for each file."""

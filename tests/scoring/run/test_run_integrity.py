@@ -5,14 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from few_records import cats
-from run_folders import Tiny, edit, numbers_of, refused, verdict
+from helpers.few_records import cats
+from helpers.run_folders import Tiny, edit, numbers_of, refused, verdict
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.score_files import report_on
+from catsofa.scoring.run.score_files import report_on
 
 
 def test_a_run_as_it_was_written_is_all_right(runs: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from catsofa.data.files import BadInput
-from catsofa.data.manifests import differences
 from catsofa.data.records import Score
-from catsofa.scoring.run_manifest import read_manifest
-from catsofa.scoring.runs import Run, read_scores
+from catsofa.data.runs.manifests import differences
+from catsofa.scoring.run.manifest import read_manifest
+from catsofa.scoring.run.store import Run, read_scores
 
 IDENTITY = {"model": {"digest": "aa", "dtype": "float32"}, "data": ["dev@11"], "protocol": {"pieces": "mean-log"}}
 ABOUT = {"torch": "2.13"}
@@ -78,7 +78,7 @@ def test_equal_identities_have_no_differences() -> None:
 
 HOLD = """
 import sys, time
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.store import Run
 run = Run.begin(sys.argv[1], {identity!r}, {{}})
 run.add([])
 print("ready", flush=True)
@@ -111,7 +111,7 @@ def test_a_second_process_on_the_same_run_is_refused_until_the_first_is_gone(tmp
 KILLED = """
 import sys
 from catsofa.data.records import Score
-from catsofa.scoring.runs import Run
+from catsofa.scoring.run.store import Run
 run = Run.begin(sys.argv[1], {identity!r}, {{}})
 print("ready", flush=True)
 for chunk in range(100000):

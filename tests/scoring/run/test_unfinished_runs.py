@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from run_folders import Tiny
+from helpers.run_folders import Tiny
 
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
-from catsofa.hub import NotPushed, push
 from catsofa.report import document
-from catsofa.scoring import chunk_sizes
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.export import export
-from catsofa.scoring.run_reports import read_report
-from catsofa.scoring.runs import Run
-from catsofa.scoring.score_files import compare_on, report_on, robustness_on
+from catsofa.scoring.run import chunk_sizes
+from catsofa.scoring.run.export import export
+from catsofa.scoring.run.reports import read_report
+from catsofa.scoring.run.score_files import compare_on, report_on, robustness_on
+from catsofa.scoring.run.store import Run
+from catsofa.share.hub import NotPushed, push
 
 CONSUMERS: dict[str, Callable[[Path], object]] = {
     "score --predictions": lambda runs: report_on(runs / "gpt2", runs / "cats.jsonl"),

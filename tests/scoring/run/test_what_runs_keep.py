@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zorbs import a_cat
+from helpers.zorbs import a_cat
 
 from catsofa.data.records import Probe, Score
-from catsofa.scoring import sofa
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.runs import read_scores
-from catsofa.scoring.score_files import scores_of
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.run.score_files import scores_of
+from catsofa.scoring.run.store import read_scores
 
 
 def test_target_terms_are_always_kept(tiny: Callable[[str], Path], tmp_path: Path) -> None:

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served_models import CATS, KEY, PAIRS, PROBES, directly, server, written
+from helpers.served_models import CATS, KEY, PAIRS, PROBES, directly, server, written
 
 from catsofa.data import formats
-from catsofa.data.endpoints import Endpoint, ServerRefuses
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe
+from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 from catsofa.scoring import evaluate as direct
-from catsofa.scoring import models, protocols, served, served_runs, sofa
-from catsofa.scoring.backend import Backend
-from catsofa.scoring.score_cats import score_cats
-from catsofa.scoring.score_pairs import score_pairs
-from catsofa.scoring.score_probes import score_probes
-from catsofa.scoring.served import PLAIN
-from catsofa.scoring.served_scores import score
+from catsofa.scoring import models, protocols, served
+from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.measures import sofa
+from catsofa.scoring.served import PLAIN, runs
+from catsofa.scoring.served.scores import score
 
 Tiny = Callable[[str], Path]
 
@@ -133,7 +134,7 @@ def test_a_wrong_key_stops_at_once(tiny: Tiny) -> None:
 def test_vectors_are_not_to_be_had(shared: Path) -> None:
     """Association tests are refused before anything is asked."""
     with pytest.raises(BadInput, match="a server gives no vectors"):
-        served_runs.evaluate("m", shared / "data" / "seat", Endpoint(base_url="http://127.0.0.1:9/v1"))
+        runs.evaluate("m", shared / "data" / "seat", Endpoint(base_url="http://127.0.0.1:9/v1"))
 
 
 def test_stories260k_over_http_scores_stereoset_as_it_does_here(shared: Path, tmp_path: Path) -> None:
@@ -170,14 +171,14 @@ def test_the_measures_are_those_of_a_model_that_runs_here(tiny: Tiny, tmp_path: 
     data = written(PROBES, tmp_path / "probes.jsonl")
     expected = direct.evaluate(str(tiny("llama")), data, device="cpu").to_dict()["results"]
     with server(tiny("llama")) as (endpoint, _):
-        found = served_runs.evaluate("llama", data, endpoint).to_dict()
+        found = runs.evaluate("llama", data, endpoint).to_dict()
     assert found["results"]["score"] == pytest.approx(expected["score"], rel=1e-3)
     assert found["signature"]["model"] == f"llama at {endpoint.base_url}"
 
 
 def test_the_command_line_checks_and_scores(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The address may come from the environment; what cannot be scored is one sentence and exit code 2."""
-    from tests_support import run_catsofa
+    from helpers.commands import run_catsofa
 
     data = written(PROBES, tmp_path / "probes.jsonl")
     with server(tiny("llama")) as (endpoint, _):

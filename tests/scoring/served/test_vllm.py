@@ -7,11 +7,12 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from invented import bakers, probes
+from helpers.invented import bakers, probes
 
 from catsofa.data import extras
-from catsofa.scoring import evaluate, vllm_offline
-from catsofa.scoring.runs import read_scores
+from catsofa.scoring import evaluate
+from catsofa.scoring.run.store import read_scores
+from catsofa.scoring.served import vllm as vllm_offline
 
 Tiny = Callable[[str], Path]
 

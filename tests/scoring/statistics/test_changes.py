@@ -3,11 +3,11 @@ import time
 
 import numpy as np
 import pytest
-from simulated_terms import Model, Terms, simulated_changes
+from helpers.simulated_terms import Model, Terms, simulated_changes
 
-from catsofa.scoring.changes import paired_changes
-from catsofa.scoring.intervals import Array, Measure, ratio
-from catsofa.scoring.stereoset import ICAT, MEASURES, SS
+from catsofa.scoring.measures.stereoset import ICAT, MEASURES, SS
+from catsofa.scoring.statistics.changes import paired_changes
+from catsofa.scoring.statistics.intervals import Array, Measure, ratio
 
 SHARE = Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from catsofa.scoring.significance import holm
+from catsofa.scoring.statistics.holm import holm
 
 
 def test_holm() -> None:

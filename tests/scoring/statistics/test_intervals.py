@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from simulated_terms import Model, Terms, percent_held
+from helpers.simulated_terms import Model, Terms, percent_held
 
-from catsofa.scoring.intervals import (
+from catsofa.scoring.measures.robustness import FLIPS
+from catsofa.scoring.measures.stereoset import ICAT, LMS, MEASURES, SS
+from catsofa.scoring.statistics.intervals import (
     Array,
     Interval,
     Measure,
@@ -17,8 +19,6 @@ from catsofa.scoring.intervals import (
     standard_error,
     wilson,
 )
-from catsofa.scoring.robustness import FLIPS
-from catsofa.scoring.stereoset import ICAT, LMS, MEASURES, SS
 
 SHARE = Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
 MEAN = Measure(name="mean", pieces=ratio(0, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from catsofa.scoring.mean_variances import Mean, interval, mean_of
+from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 
 def drawn(rng: np.random.Generator, stereotypes: int, identities: int, spread: float) -> np.ndarray:

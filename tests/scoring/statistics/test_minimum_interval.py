@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from catsofa.scoring.kink import upper_limit
+from catsofa.scoring.statistics.minimum_interval import upper_limit
 
 DRAWN = np.random.default_rng(3).standard_normal(200_000)
 TAIL = 0.025

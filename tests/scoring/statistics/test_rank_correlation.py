@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.scoring.rank_correlation import kendall, spearman
+from catsofa.scoring.statistics.rank_correlation import kendall, spearman
 
-PRINTED = Path(__file__).parent / "published" / "stereoset_tables.csv"
+PRINTED = Path(__file__).parents[1] / "published" / "stereoset_tables.csv"
 RANKS = {
     "sofa": [1, 9, 7, 8, 4, 2, 10, 3, 6, 5],
     "stereoset": [6, 4, 5, 3, 8, 7, 10, 9, 2, 1],

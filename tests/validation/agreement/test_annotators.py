@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import crowd
+from helpers.simulated_people import crowd
 from statsmodels.stats.proportion import proportion_confint
 
 from catsofa.data import formats
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
-from catsofa.validation.annotators import Annotator, Limits, agrees_with_others, annotators, without
-from catsofa.validation.collected import Collected, collect
-from catsofa.validation.ratings import Ratings
-from catsofa.validation.reports import annotators_report
+from catsofa.validation.agreement.annotators import Annotator, Limits, agrees_with_others, annotators, without
+from catsofa.validation.agreement.ratings import Ratings
+from catsofa.validation.annotation_files import Collected, collect
+from catsofa.validation.json_reports import annotators_report
 
 
 def table(*rows: str, **extra: object) -> list[Annotation]:

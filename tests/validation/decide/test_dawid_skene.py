@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from crowdkit.aggregation import DawidSkene as CrowdKit
-from crowds import crowd
+from helpers.simulated_people import crowd
 
 from catsofa.data.records import Annotation
-from catsofa.validation.dawid_skene import dawid_skene, spam_scores
-from catsofa.validation.votes import vote
+from catsofa.validation.decide.dawid_skene import dawid_skene, spam_scores
+from catsofa.validation.decide.votes import vote
 
 
 def right(labels: dict[str, str | None], truth: dict[str, str]) -> float:

@@ -8,10 +8,10 @@ import pytest
 
 from catsofa.data import formats
 from catsofa.data.records import LABELS, Annotation, Candidate, Cat
-from catsofa.validation.collected import CHOSEN, NO_TYPE, collect, onto
-from catsofa.validation.confirmed import confirm
+from catsofa.validation.annotation_files import CHOSEN, NO_TYPE, collect, onto
+from catsofa.validation.decide.confirmed import confirm
+from catsofa.validation.decide.votes import compare, decide, decide_by_posterior, vote
 from catsofa.validation.judgements import Rule, count
-from catsofa.validation.votes import compare, decide, decide_by_posterior, vote
 
 
 def said(item: str, *labels: str, people: str = "abcdefgh", **extra: object) -> list[Annotation]:

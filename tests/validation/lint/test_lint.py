@@ -5,13 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lint_findings import found, messages
-from zorbs import a_cat, a_pair, said
+from helpers.lint_findings import found, messages
+from helpers.zorbs import a_cat, a_pair, said
 
 from catsofa.data import formats
 from catsofa.data.records import Probe, Stereotype
 from catsofa.validation.lint import RULES, as_json, as_sarif, chosen, lint, write_sarif
-from catsofa.validation.lint_rule import at_least
+from catsofa.validation.lint.rule import at_least
 
 
 def test_l9_finds_given_names() -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.zorbs import a_cat, a_pair
 from numpy.typing import NDArray
-from zorbs import a_cat, a_pair
 
 from catsofa.data import formats
 from catsofa.data.records import Probe
-from catsofa.lint_given import given, zipf
+from catsofa.lint_resources import given, zipf
 from catsofa.validation.lint import lint
-from catsofa.validation.lint_contrast import possible
-from catsofa.validation.lint_models import about_anybody
-from catsofa.validation.lint_rule import Given
+from catsofa.validation.lint.contrast import possible
+from catsofa.validation.lint.models import about_anybody
+from catsofa.validation.lint.rule import Given
 
 
 def messages(rule: str, *records: Any, **tools: Any) -> list[str]:

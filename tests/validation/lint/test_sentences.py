@@ -1,10 +1,10 @@
 """Lint of sentences: blanks, contexts, spelling, changes between two sentences, and negation."""
 
 import pytest
-from lint_findings import fixes, found, messages
-from zorbs import a_cat, a_pair
+from helpers.lint_findings import fixes, found, messages
+from helpers.zorbs import a_cat, a_pair
 
-from catsofa.validation.lint_contrast import changes
+from catsofa.validation.lint.contrast import changes
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from zorbs import a_cat, a_pair
+from helpers.zorbs import a_cat, a_pair
 
 from catsofa.data import formats
 from catsofa.data.records import Annotation, Probe
-from catsofa.validation.keywords import (
+from catsofa.validation.set_reports import stats_report
+from catsofa.validation.sets.keywords import (
     corpus_reference,
     keyness,
     keywords,
@@ -18,9 +19,8 @@ from catsofa.validation.keywords import (
     spacy_pipeline,
     wordfreq_reference,
 )
-from catsofa.validation.sentiment import is_positive, sentiments
-from catsofa.validation.set_reports import stats_report
-from catsofa.validation.statistics import sizes
+from catsofa.validation.sets.sentiment import is_positive, sentiments
+from catsofa.validation.sets.sizes import sizes
 
 TABLE_3 = {
     "gender": """stepchild masculine bossy ma uncare breadwinner immature naggy feminine rowdy possessive manly polite

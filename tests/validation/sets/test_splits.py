@@ -5,18 +5,18 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from helpers.zorbs import a_cat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zorbs import a_cat
 
 from catsofa.data import formats
-from catsofa.data.near_duplicates import content, near_duplicates_between
+from catsofa.data.language.near_duplicates import content, near_duplicates_between
 from catsofa.data.records import Cat
 from catsofa.validation import siblings
-from catsofa.validation.clusters import clusters
-from catsofa.validation.leakage import leaks
+from catsofa.validation.sets.clusters import clusters
+from catsofa.validation.sets.leakage import leaks
+from catsofa.validation.sets.splits import closest_subset, split, write
 from catsofa.validation.siblings import group_of
-from catsofa.validation.splits import closest_subset, split, write
 
 TERMS = ["Norway", "Norwegian", "Italy", "zorb", "zorbs", "florin", "baker", "bakers", "elf", "dwarf"]
 

@@ -1,7 +1,7 @@
 """Records to kept scores, a chunk at a time: what is done is passed over, what is begun is done whole.
 
 A run keeps the size of each chunk and the seconds it took, and every size follows from those before. So a run that
-was killed and goes on makes the same batches, and the same numbers to the last bit, as one that was not.
+was killed and goes on keeps to the chunks it had. Two runs may have other chunks; their scores then differ by rounding.
 """
 
 from collections import deque

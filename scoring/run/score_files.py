@@ -73,9 +73,15 @@ def unknown_in(path: Path | str) -> set[str] | None:
 
 
 def report_on(
-    predictions: Path, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None, with_terms: bool = False
+    predictions: Path | str,
+    on: str | Path,
+    *,
+    protocol: str = "catsofa",
+    seed: int | None = None,
+    with_terms: bool = False,
 ) -> Report:
     """What the scores in a file or run say of CATs or pairs, in a file or a released set by name."""
+    predictions = Path(predictions)
     name, records = read_named(on)
     if not isinstance(records[0], KINDS):
         found = kind_name(type(records[0]))
@@ -109,8 +115,8 @@ def _with_origin(made: Report, run: Path) -> Report:
 
 
 def robustness_on(
-    originals: Sequence[Path],
-    paraphrases: Sequence[Path],
+    original_scores: Sequence[Path | str],
+    paraphrase_scores: Sequence[Path | str],
     on: Sequence[str | Path] = (),
     *,
     protocol: str = "catsofa",
@@ -122,6 +128,7 @@ def robustness_on(
     `on` names the originals' CATs first, then those of each paraphrase, which may be left out where they have the
     originals' ids; runs know their data. Several models: as many paraphrases each, in the order of the originals.
     """
+    originals, paraphrases = list(map(Path, original_scores)), list(map(Path, paraphrase_scores))
     each, rest = divmod(len(paraphrases), max(1, len(originals)))
     if not each or rest:
         raise ValueError(f"each original needs as many paraphrases; found {len(originals)} and {len(paraphrases)}")
@@ -157,12 +164,13 @@ def robustness_on(
 
 
 def compare_on(
-    models: Sequence[Path], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
 ) -> ModelComparison | Agreement:
     """Compare models by their files of scores, or by runs, which know their data and must be of the same.
 
     On CATs and pairs by paired changes; on probes, by the identities and stereotypes at both ends of their orders.
     """
+    models = list(map(Path, scores))
     places = [on] if on is not None else list(map(data_of, models))
     name, records = read_named(places[0])
     names = {name, *(read_named(place)[0] for place in set(places[1:]) - {places[0]})}

@@ -26,7 +26,7 @@ from catsofa.scoring.results import Report, report
 from catsofa.scoring.run.chunks import WAYS, score_all
 from catsofa.scoring.run.manifest import UNKNOWN
 from catsofa.scoring.run.store import Run
-from catsofa.scoring.signature import Signature, model_label, place_of
+from catsofa.scoring.signature import model_label, place_of
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 SCORED_BY = (
@@ -176,27 +176,13 @@ def _about(model: Model, of: Data, protocol: Protocol, nsp: str | Path | None = 
     }
 
 
-def _signature(of: Data, model: str, protocol: Protocol, dtype: str, resamples: int) -> Signature:
-    """What the numbers are numbers of."""
-    return Signature(
-        data=of.name,
-        subset=of.subset,
-        model=model,
-        protocol=protocol.name,
-        options=protocol.digest,
-        dtype=dtype,
-        seed=protocol.seed,
-        resamples=resamples,
-        version=version("catsofa"),
-    )
-
-
 def _report(of: Data, protocol: Protocol, backend: Backend, run: Run, resamples: int, nsp: str | Path | None) -> Report:
     """The measures of what is scored, with a row for each target term."""
     model = backend.model
     name = _label(model, nsp)
-    signature = _signature(of, name, protocol, model.precision, resamples)
-    signature = replace(signature, batching=self_check.signature(backend.self_checks))
+    batching = self_check.signature(backend.self_checks)
+    how = {"subset": of.subset, "dtype": model.precision, "batching": batching}
+    signature = protocol.signature(of.name, name, resamples=resamples, **how)
     if of.kind is Probe:
         signature = replace(signature, way=PERPLEXITIES.get(model.kind, ""))
         results = sofa.measured(of.records(), run.scores(), protocol, counts_unknown=run.counts_unknown)
@@ -256,9 +242,13 @@ def _associations(
         found = Report(
             protocol=protocol.name,
             results=Associations(rows),
-            signature=replace(
-                _signature(of, name, protocol, str(encoder.key.get("dtype", "")), RESAMPLES),
+            signature=protocol.signature(
+                of.name,
+                name,
+                subset=of.subset,
+                dtype=str(encoder.key.get("dtype", "")),
                 batching=self_check.signature({self_check.MODEL: encoder.batching}),
+                resamples=RESAMPLES,
             ),
             warnings=(*self_check.warnings({self_check.MODEL: encoder.batching}), *sanity.of_associations(rows)),
             unscored=Counter(row["reason"] for row in rows if row["reason"]),

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
+from importlib.metadata import version
 from math import comb
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from catsofa.scoring.signature import DIGITS
+from catsofa.scoring.signature import DIGITS, Signature
 
 Masked = Literal["left-to-right", "pseudo"]
 Pieces = Literal["mean-log", "mean-prob", "sum"]
@@ -77,6 +78,11 @@ class Protocol:
     def digest(self) -> str:
         """The hash of every choice; two protocols of one name and other choices have other digests."""
         return sha256(json.dumps(self.options(), sort_keys=True).encode()).hexdigest()[:DIGITS]
+
+    def signature(self, data: str, model: str, **parts: Any) -> Signature:
+        """The signature of a number that this version computes by this protocol; `parts` are its other fields."""
+        how: dict[str, Any] = {"protocol": self.name, "options": self.digest, "seed": self.seed}
+        return Signature(data=data, model=model, version=version("catsofa"), **how, **parts)
 
     def differences(self) -> dict[str, tuple[Any, Any, str]]:
         """Option to (its value here, its default, why), for each option that differs from the default."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 from typing import Protocol as Interface
 
@@ -110,17 +109,7 @@ def report(
             *([f"{strangers:,} scores are of texts that are not in the data"] if strangers else []),
         ),
         strangers=strangers,
-        signature=Signature(
-            data=data,
-            subset=subset,
-            model=model,
-            protocol=protocol.name,
-            options=protocol.digest,
-            dtype=dtype,
-            seed=protocol.seed,
-            resamples=resamples,
-            version=version("catsofa"),
-        ),
+        signature=protocol.signature(data, model, subset=subset, dtype=dtype, resamples=resamples),
     )
 
 

@@ -22,7 +22,7 @@ from catsofa.data.files.append_log import AppendLog
 from catsofa.data.files.checksums import MANIFEST
 from catsofa.data.formats.release import SPLIT
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
-from catsofa.data.runs.manifests import differences
+from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 ROWS = 50_000
@@ -172,11 +172,8 @@ def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
         before = next(manifest.read(), None)
         if before is None:
             manifest.append({"identity": identity})
-        elif changed := list(differences(before.get("identity", {}), identity)):
-            raise ValueError(
-                f"{out} holds probes of something else ({'; '.join(changed)}); "
-                "give another folder, or delete this one to begin again"
-            )
+        else:
+            refuse_difference(out, "set of probes", before.get("identity", {}), identity)
     except BaseException:
         manifest.close()
         raise

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.build import filters
+from catsofa.cli.build.kept import Out, RefusedFile
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
@@ -104,8 +105,8 @@ def similarity(
 
 def near_duplicates(
     file: Annotated[Path, typer.Argument(help="Records of any kind that have a text (JSONL, StereoSet, CrowS-Pairs).")],
-    out: Annotated[Path, typer.Option(help="The file to write (JSONL).")],
-    refused: Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")] = None,
+    out: Out,
+    refused: RefusedFile = None,
     threshold: Annotated[
         float, typer.Option(help="Share of common 4-character sequences that makes a duplicate, as for lint L20.")
     ] = 0.8,

@@ -1,7 +1,19 @@
-"""What a folder is a run of: two such identities compared, and shown as people read them."""
+"""Identities of runs compared: a folder is resumed by the same work only.
+
+What locks a folder is its store: an AppendLog, or the database of scores.
+"""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+
+def refuse_difference(folder: Path | str, kind: str, before: Any, now: Any) -> None:
+    """Raise a ValueError that shows what differs if a folder holds work of another identity than `now`."""
+    if changed := "; ".join(differences(before, now)):
+        raise ValueError(
+            f"{folder} contains a different {kind} ({changed}); use another folder, or delete this one to begin again"
+        )
 
 
 def differences(before: Any, now: Any, name: str = "") -> Iterator[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat, Label, Pair
-from catsofa.data.runs.manifests import differences
+from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.tables import Tabular
 from catsofa.scoring.dataset import Watched, data
@@ -210,10 +210,8 @@ def evaluate(
 def _settle(folder: Path, asked: Mapping[str, str]) -> None:
     """Note who is asked; choices of another model, or of one of the same name elsewhere, are not mixed in."""
     place = folder / ASKED
-    if place.exists() and (before := json_files.read(place, "who was asked")) != dict(asked):
-        raise ValueError(
-            f"{folder} holds choices of another ({'; '.join(differences(before, asked))}); give another folder"
-        )
+    if place.exists():
+        refuse_difference(folder, "set of choices", json_files.read(place, "who was asked"), asked)
     folder.mkdir(parents=True, exist_ok=True)
     json_files.write(dict(asked), place)
 

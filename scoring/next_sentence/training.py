@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats.sentence_pairs import SentencePairs
-from catsofa.data.runs.manifests import differences
+from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.likelihood.batches import out_of_memory
 from catsofa.scoring.models import Model
 from catsofa.scoring.next_sentence import ABOUT, NextSentence, held_out, load, network, read_about
@@ -104,11 +104,7 @@ class Training:
         about = state.restore(self._work)
         if about is None:
             return 0
-        if changed := list(differences(about["settings"], self.settings)):
-            raise ValueError(
-                f"{self._work} holds a training of something else ({'; '.join(changed)}); "
-                "give another folder, or delete this one to begin again"
-            )
+        refuse_difference(self._work, "training", about["settings"], self.settings)
         self.epochs = about["epochs"]
         return int(about["step"])
 
@@ -217,8 +213,7 @@ def train(
     folder, recipe = Path(folder), recipe or Recipe()
     training = Training(model, pairs, folder, recipe, save_every)
     if (folder / ABOUT).is_file():
-        if changed := list(differences(read_about(folder)["settings"], training.settings)):
-            raise ValueError(f"{folder} holds another head ({'; '.join(changed)}); give another folder")
+        refuse_difference(folder, "next-sentence head", read_about(folder)["settings"], training.settings)
         shutil.rmtree(folder / WORK, ignore_errors=True)
         return load(folder, device=model.device)
     for _ in watch(training.steps(), training.total):

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from catsofa.scoring.run.origins import (
 from catsofa.scoring.run.reports import open_finished
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.store import Run
-from catsofa.scoring.signature import Signature, hashes_in
+from catsofa.scoring.signature import hashes_in
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
@@ -180,15 +179,7 @@ def compare_on(
     for path in models:
         refuse_other_ways(path, chosen)
     called = labels(models)
-    signature = Signature(
-        data=name,
-        model=" ".join(called),
-        protocol=chosen.name,
-        options=chosen.digest,
-        dtype=precision_of(models),
-        seed=chosen.seed,
-        version=version("catsofa"),
-    )
+    signature = chosen.signature(name, " ".join(called), dtype=precision_of(models))
     if isinstance(records[0], Probe):
         measured = {
             label: sofa.measured(records, read_scores(path), chosen) for label, path in zip(called, models, strict=True)

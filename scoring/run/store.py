@@ -19,7 +19,7 @@ from catsofa.data.files import BadInput, atomic_write, json_files
 from catsofa.data.files.append_log import drop_half_line
 from catsofa.data.files.seals import digest_of, sealed
 from catsofa.data.records import Score
-from catsofa.data.runs.manifests import differences
+from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
 from catsofa.scoring.run.plausible import highest_by, refuse_impossible, why_impossible
 from catsofa.scoring.run.rows import (
@@ -105,21 +105,16 @@ class Run:
         held = self.count()
         if path.exists():
             before = read_manifest(self.folder)
-            changed = list(differences(before["identity"], identity))
             if held and not is_checked(before):
                 raise BadInput(
                     self.folder,
                     "a run of an earlier version, whose scores have no checksums",
                     "another --out; the old run can still be read (compare, report, score --predictions)",
                 )
-            if held and changed:
-                raise ValueError(
-                    f"{self.folder} holds a run of something else ({'; '.join(changed)}); "
-                    "give another folder, or delete this one to begin again"
-                )
             if held:
+                refuse_difference(self.folder, "run", before["identity"], identity)
                 self.check()
-            if not changed and is_checked(before):
+            if is_checked(before) and not any(differences(before["identity"], identity)):
                 self._begin_seal(held)
                 self.note("resumed", done=held, about=about)
                 return

@@ -22,7 +22,6 @@ from catsofa.scoring.run.store import Run
 from catsofa.scoring.served import NO_REPLY
 from catsofa.scoring.served.requests import Replies
 from catsofa.scoring.served.scores import LogProbabilities, refuse, score
-from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 SCORED_BY = ("first_token", "length", "causal_pair", "crows")
@@ -113,15 +112,6 @@ def measured(
         protocol=protocol.name,
         results=results,
         warnings=sanity.of_probes(results),
-        signature=Signature(
-            data=of.name,
-            subset=of.subset,
-            model=name,
-            protocol=protocol.name,
-            options=protocol.digest,
-            seed=protocol.seed,
-            resamples=resamples,
-            version=version("catsofa"),
-        ),
+        signature=protocol.signature(of.name, name, subset=of.subset, resamples=resamples),
         unscored=Counter(found.reason for found in scores if found.score is None),
     )

@@ -1,27 +1,25 @@
-"""Commands that build terms, identities, stereotypes and probes, and filter them; `build_items` holds the others."""
+"""Commands that build terms, identities, stereotypes and probes, and filter them; `items` holds the others."""
 
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from catsofa.cli.build import items
+from catsofa.cli.build.kept import Out, RefusedFile, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Json, Quiet, examples, lines_in, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from catsofa.builders.probes.perplexity_filter import Histogram
     from catsofa.data.records import Refused, Term
 
 build = typer.Typer(name="build", no_args_is_help=True, help="Make benchmark items, and say what was refused and why.")
 filters = typer.Typer(name="filter", no_args_is_help=True, help="Keep what passes a measure, and say what did not.")
 
-Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
-RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
 In = Annotated[str, typer.Option("--in", help="The file or folder to read, or a released set by name.")]
 
 
@@ -31,8 +29,6 @@ Reading = Literal["spacy", "none"]
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
-    from catsofa.cli.build import items
-
     app.add_typer(build)
     app.add_typer(filters)
     build.command(
@@ -262,23 +258,3 @@ def perplexity(
     if draw:
         builder.draw(drawn, draw)
     report(refusals.write(made, out, refused), out, json, quiet, drawn)
-
-
-def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:
-    """Say how many were kept, and how many refused for each reason."""
-    from dataclasses import asdict
-
-    kept = counts["kept"]
-    reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}
-    if json:
-        print_json(
-            {"kept": kept, "refused": reasons, "file": str(out)}
-            | ({"histograms": [*map(asdict, drawn)]} if drawn else {})
-        )
-        return
-    if quiet:
-        return
-    say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
-    if reasons:
-        total = kept + sum(reasons.values())
-        table("Refused", ["reason", "", "%"], [[reason, f"{n:,}", 100 * n / total] for reason, n in reasons.items()])

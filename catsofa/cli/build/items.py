@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from catsofa.cli.build.kept import Out, RefusedFile, report
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
 
-Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
-RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
 
 
@@ -74,7 +73,6 @@ def cats(
     from catsofa.builders import refusals
     from catsofa.builders.cats import templates as cat_templates
     from catsofa.builders.provenance import provenance
-    from catsofa.cli.build import report
     from catsofa.data.language.word_numbers import read_zipf
 
     if (associations is None) == (continuations is None):

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from importlib.metadata import version
 from math import isnan
 from typing import Any
 
@@ -91,20 +90,12 @@ def robustness_report(
         family[number][name] = p
     rephrasings = sorted({one.rephrasing for one in compared})
     ranks = [_ranks([one for one in compared if one.rephrasing == number], protocol) for number in rephrasings]
+    names = " ".join(dict.fromkeys(name for one in compared for name in (one.original, one.paraphrase)))
     return RobustnessReport(
         compared=compared,
         holm=family,
         ranks=[rank for rank in ranks if rank],
-        signature=Signature(
-            data=data,
-            model=" ".join(dict.fromkeys(name for one in compared for name in (one.original, one.paraphrase))),
-            protocol=protocol.name,
-            options=protocol.digest,
-            dtype=dtype,
-            seed=protocol.seed,
-            resamples=RESAMPLES,
-            version=version("catsofa"),
-        ),
+        signature=protocol.signature(data, names, dtype=dtype, resamples=RESAMPLES),
         warnings=sanity.of_preferences(
             {
                 name: of

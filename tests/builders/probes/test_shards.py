@@ -70,7 +70,7 @@ def test_what_is_missing_is_made_and_nothing_else(tmp_path: Path) -> None:
 def test_other_files_are_refused_with_the_difference(tmp_path: Path) -> None:
     """Another stereotype in a folder that holds probes already; and a folder of something else."""
     shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
-    with pytest.raises(ValueError, match=r"holds probes of something else \(stereotypes: \w{16} → \w{16}\)"):
+    with pytest.raises(ValueError, match=r"contains a different set of probes \(stereotypes: \w{16} → \w{16}\)"):
         shards.write(IDENTITIES, STEREOTYPES[1:], tmp_path / "probes")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "one.txt").write_text("Dear baker")

@@ -52,7 +52,7 @@ def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) 
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add([Score(item="a", task="t", score=-1.0)])
     other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
-    with pytest.raises(ValueError, match="holds a run of something else") as error:
+    with pytest.raises(ValueError, match="contains a different run") as error:
         Run.begin(tmp_path / "run", other, ABOUT)
     for said in (
         "model.digest: aa → bb",

@@ -285,7 +285,9 @@ def test_choices_of_another_server_are_not_mixed_in(tiny: Tiny, tmp_path: Path) 
     assert found.signature.protocol == "forced-choice"
     assert found.signature.subset.startswith("first 1@")
     elsewhere = Endpoint(base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(ValueError, match=r"contains a different set of choices \(at: http://127\.0\.0\.1:\d+/v1 → http"):
+    with pytest.raises(
+        ValueError, match=r"contains a different set of choices \(at: http://127\.0\.0\.1:\d+/v1 → http"
+    ):
         forced_choice.evaluate("chatty", data, elsewhere, out=tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-# Two commands: `make demo` and `make test`. Each sets up what it needs first; the second call re-uses it.
+# `make` lists the targets. Each sets up what it needs first; the second call re-uses it.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
@@ -8,10 +8,13 @@ SLOW := .venv/.ready-slow
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
 APT := apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
 
-.PHONY: demo demo-labelstudio test install lock check check-slow programs harness labelstudio test-labelstudio docs bench \
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness labelstudio test-labelstudio docs bench \
 	architectures chaos clean
 
-install: $(STAMP)
+install: $(STAMP) ## create .venv with the pinned dependencies
 
 # constraints.txt holds the SHA-256 of every file that pip may take; pip refuses others, and packages without a pin. Hashes
 # in constraints need a new pip, so the pinned one comes first. The project itself has no file to hash: it comes last,
@@ -31,28 +34,28 @@ $(STAMP): pyproject.toml constraints.txt .ci/requirements.py
 	touch $(STAMP)
 
 # the same versions with the hashes that the index publishes; `make lock UPGRADE=--upgrade` takes the newest versions
-lock:
+lock: ## write constraints.txt again (UPGRADE=--upgrade takes the newest versions)
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/pip install --quiet --upgrade pip uv
 	PATH=$(CURDIR)/.venv-lock/bin:$$PATH .venv-lock/bin/python .ci/requirements.py lock $(UPGRADE)
 
-demo: $(STAMP)
+demo: $(STAMP) ## run the whole journey offline, into demo-out/
 	$(BIN)/catsofa demo --out demo-out
 
-demo-labelstudio: $(STAMP) $(SERVER)
+demo-labelstudio: $(STAMP) $(SERVER) ## run the demo with its votes through a Label Studio server
 	LABEL_STUDIO_EXE=$(CURDIR)/.venv-labelstudio/bin/label-studio $(BIN)/catsofa demo --label-studio --out demo-out
 
-test: $(STAMP)
+test: $(STAMP) ## run the fast tests
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 
-check: $(STAMP)
+check: $(STAMP) ## check format, lint and types, and run the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 
 # one command: brings what it needs, as far as this machine lets it, and names what it could not bring
-check-slow: $(SLOW)
+check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) --quiet programs
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed; its tests are skipped"
 	$(MAKE) harness || echo "lm-evaluation-harness could not be installed; its tests are skipped"
@@ -64,13 +67,13 @@ $(SLOW): $(STAMP)
 	touch $(SLOW)
 
 # a browser for the pages, and a TeX with booktabs and longtable for the tables, where apt is at hand
-programs:
+programs: ## install a browser, TeX and npm with apt
 	-command -v $${CATSOFA_CHROMIUM:-/usr/bin/chromium} || { $(APT) chromium; }
 	-command -v pdflatex && kpsewhich booktabs.sty longtable.sty array.sty || { $(APT) $(TEX); }
 	-command -v npm || { $(APT) npm; }
 
 # Label Studio holds back libraries that models need, so it has an environment of its own
-labelstudio: $(SERVER)
+labelstudio: $(SERVER) ## install Label Studio into .venv-labelstudio
 
 $(SERVER): annotation/label_studio/server.py
 	$(PYTHON) -m venv .venv-labelstudio
@@ -78,7 +81,7 @@ $(SERVER): annotation/label_studio/server.py
 	touch $(SERVER)
 
 # lm-evaluation-harness holds other libraries than we do, so it has an environment of its own
-harness: $(HARNESS)
+harness: $(HARNESS) ## install lm-evaluation-harness into .venv-harness
 
 $(HARNESS): | $(STAMP)
 	$(PYTHON) -m venv .venv-harness
@@ -88,24 +91,24 @@ $(HARNESS): | $(STAMP)
 	touch $(HARNESS)
 
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
-test-labelstudio: $(STAMP)
+test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
 	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/study/test_people.py tests/annotation/portal/test_portal.py
 
 # a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
-docs: $(STAMP)
+docs: $(STAMP) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # 100 kills at random instants; SEED=7 repeats those of an earlier call
-chaos: $(STAMP)
+chaos: $(STAMP) ## kill long commands 100 times and compare the ends (SEED=7 repeats a call)
 	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED))
 
 # a page of the docs: every architecture against a plain loop (about two minutes)
-architectures: $(STAMP)
+architectures: $(STAMP) ## write the page that compares every architecture with a plain loop
 	PYTHONPATH=tests $(BIN)/python -m helpers.architectures.page
 
-bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+bench: $(STAMP) ## run every benchmark; WRITE=--write keeps the results
+	$(BIN)/python -m benchmarks $(WRITE)
 
-clean:
+clean: ## delete the environments and the built files
 	rm -rf .venv .venv-labelstudio .venv-harness .venv-lock build dist *.egg-info demo-out

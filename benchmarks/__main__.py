@@ -1,21 +1,41 @@
-"""Run every benchmark at its default size, each in a process of its own: python -m benchmarks."""
+"""Run every benchmark at its default size, each in a process of its own.
 
+The figures are printed, and written to a temporary folder. `--write` writes them to benchmarks/results (or to the
+folder that CATSOFA_RESULTS names), over those of earlier runs.
+"""
+
+import argparse
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HELPERS = ("__init__", "__main__", "machine", "shapes", "texts", "loops", "peer")
 """Files that are no benchmark."""
+NAMES = [file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem not in HELPERS]
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"benchmarks to run (default: all): {', '.join(NAMES)}"
+    )
+    parser.add_argument("--write", action="store_true", help="Overwrite the results of earlier runs.")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; the benchmarks are {', '.join(NAMES)}")
+    environment = dict(os.environ)
+    if not options.write:
+        environment["CATSOFA_RESULTS"] = tempfile.mkdtemp(prefix="catsofa-benchmarks-")
+        print(f"results go to {environment['CATSOFA_RESULTS']}; --write keeps them in benchmarks/results", flush=True)
     failed = []
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem not in HELPERS:
-            print(f"== {file.stem}", flush=True)
-            small = ["--small"] if file.stem == "gpu" and not has_gpu() else []
-            if subprocess.run([sys.executable, "-m", f"benchmarks.{file.stem}", *small], check=False).returncode:
-                failed.append(file.stem)
+    for name in options.names or NAMES:
+        print(f"== {name}", flush=True)
+        small = ["--small"] if name == "gpu" and not has_gpu() else []
+        command = [sys.executable, "-m", f"benchmarks.{name}", *small]
+        if subprocess.run(command, env=environment, check=False).returncode:
+            failed.append(name)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.replies import refuses
@@ -14,7 +14,6 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
-TARGET_POLICIES: tuple[TargetPolicy, ...] = get_args(TargetPolicy)
 
 
 class SlotFit(NamedTuple):

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,32 +35,6 @@ def stereoset_terms(edition: Edition = "v1", *, corrected: bool = False) -> Iter
         )
 
 
-def normal_spelling(term: str) -> str:
-    """The usual spelling of a target term as StereoSet's papers and data write it (Norweigan, Eriteria, …)."""
-    return _spellings().get(term, term)
-
-
-def sibling_group(term: str) -> str:
-    """The group of a term, one for all its siblings (Ethiopia, Ethiopian); of an unknown term, itself."""
-    return _groups().get(term, term)
-
-
-@cache
-def _spellings() -> dict[str, str]:
-    """The papers' spellings that differ from the usual ones."""
-    return {row["term"]: row["spelling"] for row in table("terms.csv") if row["spelling"]}
-
-
-@cache
-def _groups() -> dict[str, str]:
-    """The group of each target term, and of each name of a country and its people."""
-    groups = {name: row["group"] for row in table("terms.csv") for name in (row["term"], row["spelling"]) if name}
-    for row in table("demonyms.csv"):
-        for name in (row["place"], row["adjective"], row["plural"], *row["also"].split("|")):
-            groups.setdefault(name, row["place"])
-    return groups
-
-
 def choose(terms: Iterable[Term | Refused], *, least: int = 1, into: Mapping[str, str]) -> Iterator[Term | Refused]:
     """The terms after merging, those used at least so often; what was refused before goes through."""
     waiting: list[Term] = []
@@ -77,12 +50,10 @@ def choose(terms: Iterable[Term | Refused], *, least: int = 1, into: Mapping[str
             yield from frequent([merged_term], least)
 
 
-def frequent(
-    terms: Iterable[Term], least: int, frequency: Mapping[str, float] | None = None
-) -> Iterator[Term | Refused]:
-    """The terms used at least so often, by `frequency` or by what their source counted; others are refused."""
+def frequent(terms: Iterable[Term], least: int) -> Iterator[Term | Refused]:
+    """The terms that their source counted at least `least` times; others are refused."""
     for term in terms:
-        uses = frequency.get(term.term) if frequency is not None else term.extra.get(USES)
+        uses = term.extra.get(USES)
         if uses is None or uses < least:
             reason = "unknown_frequency" if uses is None else "infrequent"
             yield Refused(id=term.id, reason=reason, text=term.term, score=uses, source=term.source)

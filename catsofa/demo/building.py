@@ -31,8 +31,6 @@ from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
 EMBEDDER = CARRIER
 """The package without which paraphrases are not gated."""
-SETS = ("intrasentence", "intersentence", "pairs", "probes", "seat")
-"""The names of the built sets, and of their files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Dawid & Skene 1979: what each item is, and how each person errs, estimated together by EM."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +36,6 @@ class DawidSkene:
             item: self.ratings.labels[b] if k else None
             for item, b, k in zip(self.ratings.items, best, known, strict=True)
         }
-
-    def posteriors(self) -> Mapping[str, float]:
-        """The probability of each item's most probable label."""
-        return dict(zip(self.ratings.items, self.posterior.max(axis=1).tolist(), strict=True))
 
 
 def dawid_skene(

@@ -164,11 +164,6 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
         )
 
 
-def _resamples(share: float | None) -> str:
-    """In how many resamples something holds."""
-    return "unscored" if share is None or share != share else f"in {in_percent(share, 0)} of resamples"
-
-
 def _terms(name: str, found: Robust, named: Named) -> Table:
     """The terms about which preferences flip most."""
     return Table(

@@ -3,7 +3,6 @@ from helpers.small_cats import cat, scores
 
 from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.measures.stereoset import MEASURES, icat, measures, per_term, results
-from catsofa.scoring.printed import icat_range, slips
 
 
 @pytest.mark.parametrize(
@@ -80,15 +79,3 @@ def test_a_model_at_the_edge_has_limits_for_icat_too() -> None:
     found = measures(outcomes(cats, scores(dict.fromkeys("abc", (3, 2, 1)))))
     assert (round(found.ss.low, 1), found.ss.high) == (43.9, 100)
     assert (found.icat.value, found.icat.low, found.icat.high) == (0, 0, 100)
-
-
-def test_the_range_of_a_printed_icat() -> None:
-    """90.0 and 60.0, each ± 0.05: from 89.95 · 39.95 / 50 = 71.87 to 90.05 · 40.05 / 50 = 72.13."""
-    assert icat_range("90.0", "60.0") == pytest.approx((71.870, 72.130), abs=1e-3)
-    assert icat_range("90", "50") == pytest.approx((89.5 * 49.5 / 50, 90.5))
-
-
-def test_only_an_impossible_icat_is_a_slip() -> None:
-    """72.2 is one last digit beyond the range and still 72.15 at least; 72.3 cannot be."""
-    assert slips([("possible", "90.0", "60.0", "72.1")]) == []
-    assert [slip.row for slip in slips([("impossible", "90.0", "60.0", "72.3")])] == ["impossible"]

@@ -13,7 +13,6 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.stereoset import Results, results
-from catsofa.scoring.printed import slips
 
 TABLES = Path(__file__).parents[1] / "published" / "stereoset_tables.csv"
 """Figures of StereoSet's two texts: `v1` is arXiv 2020, `acl` is ACL 2021."""
@@ -134,19 +133,6 @@ def test_items_terms_and_coverage_are_counted_right(shared: Path) -> None:
     assert (gender.items, gender.terms, gender.coverage) == (255, 10, 1.0)
     overall = scored(shared, "GPT2").overall
     assert (overall.items, overall.terms, overall.coverage) == (4229, 79, 1.0)
-
-
-def test_the_slips_of_the_printed_tables_are_found() -> None:
-    """Of all rows of both texts, two have an icat that no lms and ss printed so can give: both of the ACL text."""
-    with TABLES.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    found = slips((f"{r['paper']} {r['table']} {r['task']} {r['model']}", r["lms"], r["ss"], r["icat"]) for r in rows)
-    assert [(slip.row, slip.printed) for slip in found] == [
-        ("acl 6 inter BERT-large", "71.0"),
-        ("acl 7 inter Ensemble", "69.9"),
-    ]
-    assert [(round(slip.low, 1), round(slip.high, 1)) for slip in found] == [(69.8, 70.0), (69.2, 69.4)]
-    assert len(rows) > 300
 
 
 def test_the_texts_means_of_two_settings_are_of_different_models() -> None:

@@ -23,7 +23,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "latex2mathml": ("docs",),
     "lemminflect": ("build",),
     "matplotlib": ("score", "build"),
-    "onnxruntime": ("onnx",),
     "openai": ("score", "build"),
     "pandas": ("score", "build"),
     "ray": ("cluster",),

@@ -17,7 +17,6 @@ from catsofa.data import extras
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import checked_sha256_of
 
-Backend = Literal["torch", "onnx"]
 Dtype = Literal["float32", "bfloat16"]
 FULL: Dtype = "float32"
 TOKENS = 1024
@@ -61,16 +60,9 @@ def minilm() -> str:
     return str(weights.parent)
 
 
-def sentence_encoder(model: str = "", backend: Backend = "torch", **options: Any) -> Encoder:
-    """An encoder by the name or folder of its model, all-MiniLM-L6-v2 if none is named; `options` are torch's."""
-    model = model or minilm()
-    if backend == "torch":
-        return SentenceEncoder(model, **options)
-    from catsofa.builders.similarity.onnx_encoder import OnnxEncoder
-
-    if options.get("dtype", FULL) != FULL:
-        raise ValueError(f"{options['dtype']} is for torch; an ONNX file has the precision that it was written with")
-    return OnnxEncoder(model)
+def sentence_encoder(model: str = "", **options: Any) -> Encoder:
+    """An encoder by the name or folder of its model, all-MiniLM-L6-v2 if none is named."""
+    return SentenceEncoder(model or minilm(), **options)
 
 
 class SentenceEncoder:

@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
     from catsofa.builders.similarity.encoders import Encoder
 
-Backend = Literal["torch", "onnx"]
 Dtype = Literal["float32", "bfloat16"]
 
 Model = Annotated[
     str, typer.Option(help="A sentence-transformers model, by folder or name; all-MiniLM-L6-v2 if not given.")
 ]
-BackendName = Annotated[Backend, typer.Option(help="What runs the model.")]
-DtypeName = Annotated[
-    Dtype, typer.Option(help="bfloat16 takes half the time and moves a cosine by less than 0.01; torch only.")
-]
+DtypeName = Annotated[Dtype, typer.Option(help="bfloat16 takes half the time and moves a cosine by less than 0.01.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +57,6 @@ def similarity(
     original: Annotated[str, typer.Option(help="The CATs they paraphrase: a file, or a released set by name.")],
     out: Annotated[Path, typer.Option(help="Folder for partitions, review queues, refusals and scores.")],
     model: Model = "",
-    backend: BackendName = "torch",
     dtype: DtypeName = "float32",
     floor: Annotated[float, typer.Option(help="Mean cosine below which a paraphrase is refused.")] = 0.60,
     review: Annotated[
@@ -89,7 +84,7 @@ def similarity(
     from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
 
     models = Models(
-        encoder=_encoder(model, backend, dtype, quiet=quiet),
+        encoder=_encoder(model, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,
         inference=CrossEncoder(inference, "contradiction") if inference else None,
     )
@@ -125,7 +120,6 @@ def near_duplicates(
 def calibrate_similarity(
     on: Annotated[Path, typer.Option(help="Pairs with human scores: sentence1, sentence2, score (TSV or CSV).")],
     model: Model = "",
-    backend: BackendName = "torch",
     dtype: DtypeName = "float32",
     precision: Annotated[float, typer.Option(min=0, max=1, help="Share of kept pairs that must be the same.")] = 0.9,
     same_from: Annotated[float, typer.Option(help="Human score from which two sentences are the same.")] = 4.0,
@@ -137,7 +131,7 @@ def calibrate_similarity(
 
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
-    encoder = _encoder(model, backend, dtype, quiet=json)
+    encoder = _encoder(model, dtype, quiet=json)
     compared = cosines(judged, encoder, lambda starts: progress(starts, f"compared, {STRETCH} at once", quiet=json))
     doing(f"resampling {len(judged):,} pairs")
     found = calibrate(
@@ -160,7 +154,7 @@ def calibrate_similarity(
         say(f"from {found.threshold:.3f} on, {asked} are the same: {reached} of all {found.same:,}")
 
 
-def _encoder(model: str, backend: Backend, dtype: Dtype, *, quiet: bool) -> "Encoder":
+def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":
     """The model that compares, with the engine's products; of one that was trained for something else, that is said."""
     from catsofa.builders.similarity.encoders import sentence_encoder
     from catsofa.scoring.likelihood.cpu_kernels import speed_up
@@ -171,7 +165,7 @@ def _encoder(model: str, backend: Backend, dtype: Dtype, *, quiet: bool) -> "Enc
             "and its cosines may say little",
             quiet=quiet,
         )
-    return sentence_encoder(model, backend, dtype=dtype, speed_up=speed_up)
+    return sentence_encoder(model, dtype=dtype, speed_up=speed_up)
 
 
 def _show(title: str, counts: "Counter[str]", json: bool, quiet: bool) -> None:

@@ -1,7 +1,6 @@
 """Commands that take what was made elsewhere: to lm-evaluation-harness, to the Hub."""
 
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -33,13 +32,6 @@ def register(app: typer.Typer) -> None:
         ),
     )(export_harness)
     app.command(
-        name="export-bias-bench",
-        epilog=examples(
-            "catsofa export-bias-bench dev.json crows_pairs.csv seat --out bias-bench",
-            "catsofa export-bias-bench stereoset:dev --out bias-bench --json",
-        ),
-    )(export_bias_bench)
-    app.command(
         name="push-to-hub",
         epilog=examples(
             "catsofa push-to-hub release --repo me/bakers",
@@ -64,34 +56,6 @@ def export_harness(
     path = local(data)
     count = write(progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet), out, name)
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
-
-
-def export_bias_bench(
-    data: Annotated[list[str], typer.Argument(metavar=DATA, help="CATs, pairs, association tests.")],
-    out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write: its --persistent_dir.")],
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Write data sets where bias-bench looks for them: data/stereoset, data/crows and data/seat.
-
-    Its own data and prediction files need no command: `catsofa score --predictions` and every other reads them.
-    """
-    from dataclasses import asdict
-
-    from catsofa.data import sources
-    from catsofa.share.bias_bench import write
-
-    places = [local(one) for one in data]
-    found = (
-        progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet or json) for path in places
-    )
-    written = write(chain.from_iterable(found), out)
-    if json:
-        print_json(asdict(written))
-        return
-    say(f"{out}: {written.cats:,} CATs, {written.pairs:,} pairs, {written.tests:,} association tests", quiet=quiet)
-    for each in written.notes:
-        note(each, quiet=quiet)
 
 
 def push_to_hub(

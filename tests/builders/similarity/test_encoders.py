@@ -1,4 +1,4 @@
-"""Models that compare sentences: vectors as the library gives them, cross-encoders, ONNX."""
+"""Models that compare sentences: vectors as the library gives them, cross-encoders."""
 
 import sys
 from pathlib import Path
@@ -114,44 +114,3 @@ def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> N
     BertForMaskedLM(small).save_pretrained(folder)
     with pytest.raises(BadInput, match="BertForMaskedLM without a trained head"):
         CrossEncoder(str(folder)).score([("he is kind.", "he is kind.")])
-
-
-def test_onnx_runtime_gives_the_same_vectors(tmp_path: Path) -> None:
-    """A model of known weights: a token's vector is a row of a table, the sentence their mean, of length one."""
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    folder, table = tmp_path / "m", np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
-    (folder / "onnx").mkdir(parents=True)
-    (folder / "1_Pooling").mkdir()
-    ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "s"])
-    states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "s", 8])
-    node = helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
-    graph = helper.make_graph([node], "g", [ids], [states], [numpy_helper.from_array(table, "table")])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(made, folder / "onnx" / "model.onnx")
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "d": 4}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
-    (folder / "1_Pooling" / "config.json").write_text(
-        '{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 8}'
-    )
-    encoder = sentence_encoder(str(folder), "onnx")
-    expected = [table[[1, 2, 3]].mean(axis=0), table[4], table[[2, 2]].mean(axis=0)]
-    expected = [row / np.linalg.norm(row) for row in expected]
-    assert encoder.encode(["a b c d", "d", "b b"]) == pytest.approx(np.array(expected), abs=1e-6)
-    assert encoder.signature.endswith("(onnx)")
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_max_tokens": true}')
-    with pytest.raises(BadInput, match="another pooling than mean or first token"):
-        sentence_encoder(str(folder), "onnx").encode(["a"])
-    (folder / "onnx" / "model.onnx").unlink()
-    with pytest.raises(BadInput, match=r"no onnx/model\.onnx"):
-        sentence_encoder(str(folder), "onnx").encode(["a"])
-
-
-def test_an_onnx_file_has_the_precision_it_was_written_with(tmp_path: Path) -> None:
-    """Another one is refused."""
-    with pytest.raises(ValueError, match="bfloat16 is for torch"):
-        sentence_encoder(str(tmp_path), "onnx", dtype="bfloat16")

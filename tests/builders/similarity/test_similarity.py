@@ -252,8 +252,7 @@ def test_sts_tables_are_read_as_they_are(tmp_path: Path) -> None:
     assert read_judged(tmp_path / "t.csv") == [("a, b", "c", 1.0)]
 
 
-@pytest.mark.parametrize("wrong", [("--model", "./none"), ("--model", "./none", "--backend", "onnx"),
-                                   ("--model", "in/partition_1.jsonl"), ("--cross", "./none")])  # fmt: skip
+@pytest.mark.parametrize("wrong", [("--model", "./none"), ("--model", "in/partition_1.jsonl"), ("--cross", "./none")])
 def test_a_wrong_path_of_a_model_is_one_sentence(wrong: tuple[str, ...], static_model: Path, tmp_path: Path) -> None:
     """It names the path, no library adds a line, and no hub is asked for a name that cannot be one."""
     jsonl.write([cat("c", "The gardener is BLANK.")], tmp_path / "dev.jsonl")

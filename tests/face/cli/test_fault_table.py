@@ -27,7 +27,6 @@ from catsofa.data.records import Annotation, Identity, Score, Stereotype
 
 COMMANDS = {
     "convert": "convert probes.jsonl out/probes.csv",
-    "export-bias-bench": "export-bias-bench cats.jsonl --out out",
     "build terms": "build terms --from terms.csv --term term --uses uses --out out/terms.jsonl",
     "build identities": "build identities --in lexicon --out out/identities.jsonl --refused out/refused.jsonl",
     "build stereotypes": "build stereotypes --in said.tsv --text said --target of --parser none --out out/kept.jsonl "

@@ -124,7 +124,6 @@ WATCHED = {
     "ensemble --scores a.json --scores b.json --on cats.jsonl --out both.json": "weights tried",
     "filter near-duplicates cats.jsonl --out kept.jsonl": "reading cats.jsonl",
     "export-harness cats.jsonl --out task --name cats": "reading cats.jsonl",
-    "export-bias-bench cats.jsonl --out bench": "reading cats.jsonl",
     "annotate create new --kind validate-cats --items cats.jsonl": "items",
     "annotate export-html study --for mturk --out pages": "pages",
     "leaderboard board --on cats.json": "submissions",

@@ -44,7 +44,6 @@ export run --out run.csv
 report cats.jsonl --out report.html
 leaderboard board --on cats.jsonl
 export-harness cats.jsonl --out task --name bakers
-export-bias-bench cats.jsonl --out bias-bench
 push-to-hub released --repo me/bakers
 run recipe.toml
 verify cats.jsonl
@@ -227,7 +226,7 @@ def ended(extra: str, folder: Path, commands: list[list[str]]) -> Iterator[tuple
         yield " ".join(command), code, said
 
 
-SLOW = [pytest.param(extra, marks=pytest.mark.slow) for extra in ("build", "score", "hub", "onnx", "cluster")]
+SLOW = [pytest.param(extra, marks=pytest.mark.slow) for extra in ("build", "score", "hub", "cluster")]
 
 
 @pytest.mark.parametrize("extra", ["", "annotate", *SLOW])

@@ -30,7 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["", "annotate", "hub", "onnx"])
+@pytest.mark.parametrize("extra", ["", "annotate", "hub"])
 def test_what_an_install_lacks_is_one_sentence(wheel: Path, tmp_path: Path, extra: str) -> None:
     """Each command that needs another extra ends with exit code 2 and the `pip install` line of that extra."""
     venv.create(tmp_path / "env")

@@ -38,20 +38,20 @@ class Format:
 
 
 MODULES = {
-    "stereoset": "stereoset",
-    "predictions": "predictions",
-    "crows-pairs": "crows_pairs",
-    "seat": "seat",
-    "sofa": "sofa",
-    "sbic": "sbic",
-    "biasasker": "biasasker",
-    "identities": "identity_lexicon",
-    "holisticbias": "holisticbias",
-    "annotations": "annotations",
-    "release": "release",
-    "jsonl": "jsonl",
+    "stereoset": ".stereoset",
+    "predictions": ".predictions",
+    "crows-pairs": ".crows_pairs",
+    "seat": ".seat",
+    "sofa": ".sofa",
+    "sbic": ".sbic",
+    "biasasker": ".biasasker",
+    "identities": ".identity_lexicon",
+    "holisticbias": ".holisticbias",
+    "annotations": ".annotations",
+    "release": ".release",
+    "jsonl": ".jsonl",
 }
-"""Format name to the module of `catsofa.data.formats` that holds it as FORMAT; the order in which a file is tried."""
+"""Format name to the module that holds it as FORMAT; files are tried in this order. Add your own by its full name."""
 
 
 FOREIGN = {
@@ -67,7 +67,7 @@ def named(name: str) -> Format:
     """The format of this name."""
     if name not in MODULES:
         raise ValueError(f"no format {name!r}; the formats are {', '.join(MODULES)}")
-    found: Format = import_module(f"catsofa.data.formats.{MODULES[name]}").FORMAT
+    found: Format = import_module(MODULES[name], __name__).FORMAT
     return found
 
 

@@ -25,10 +25,12 @@ from helpers import ROOT
 from test_cli import commands, resolved
 
 from catsofa import cli
+from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.records import KINDS, Cat
 from catsofa.demo import building, measuring, people
 from catsofa.scoring.dataset import data
+from catsofa.validation import lint
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
 
@@ -160,6 +162,9 @@ def follow(
     """Run a page's blocks that carry one of these marks, a set's name replaced by its path where `paths` has one."""
     shutil.copytree(demo_out, folder, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(formats, "MODULES", dict(formats.MODULES))
+    monkeypatch.setattr(lint, "RULES", dict(lint.RULES))
     monkeypatch.setenv("NO_COLOR", "1")
     names: dict[str, Any] = {"__name__": page}
     printed: str | None = None

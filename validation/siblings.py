@@ -1,16 +1,13 @@
 """Sibling terms: names of one group, which must stay on one side of a split (Ethiopia, Ethiopian)."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import csv_files
-from catsofa.data.language.wordlists import table
+from catsofa.data.language.demonyms import sibling_groups
+from catsofa.data.language.inflection import regular_singular
 from catsofa.data.records import Cat, Identity, Pair, Probe, Term
-from catsofa.validation.words import demonym_rows
-
-_PLURALS = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))
 
 
 def term_of(record: Any) -> str:
@@ -40,30 +37,7 @@ def group_of(term: str, siblings: Mapping[str, str] | None = None) -> str:
     plain = " ".join(term.lower().split())
     if siblings and plain in siblings:
         return siblings[plain]
-    return _known().get(plain) or singular(plain)
-
-
-@cache
-def _known() -> dict[str, str]:
-    """The group of each of StereoSet's target terms, and of every name of a country and its people."""
-    groups = {
-        name.lower(): row["group"].lower()
-        for row in table("terms.csv")
-        for name in (row["term"], row["spelling"])
-        if name
-    }
-    for place, *names in demonym_rows():
-        for name in (place, *filter(None, names)):
-            groups.setdefault(name.lower(), place.lower())
-    return groups
-
-
-def singular(term: str) -> str:
-    """A term without the plural ending of its last word."""
-    for ending, instead in _PLURALS:
-        if term.endswith(ending):
-            return term.removesuffix(ending) + instead
-    return term[:-1] if term.endswith("s") and not term.endswith(("ss", "us", "is")) else term
+    return sibling_groups().get(plain) or regular_singular(plain)
 
 
 def read(path: Path) -> dict[str, str]:

@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.contexts import check, starts_sentence
+from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, singular_noun
-from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.wordlists import wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun"]
 Part = Literal["adjective", "noun", "verb", "any"]
@@ -95,10 +96,10 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
     """What a target term is: a place, the adjective of one, a pronoun, a thing of religion, or people."""
     if term.lower() in _PRONOUNS:
         return "pronoun"
-    for row in table("demonyms.csv"):
-        if term == row["place"]:
+    for nation in nations():
+        if term == nation.place:
             return "place"
-        if term in (row["adjective"], *row["also"].split("|")):
+        if term in nation.adjectives:
             return "adjective"
     lists = wordlist("identities.toml")["places"]
     if term in lists["other_names"]:

@@ -1,12 +1,12 @@
 """Plural subjects from the terms of a lexicon: nouns, demonyms, adjectives before people, people before a phrase."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Literal
 
 from catsofa.builders.identities.languages import subject_rule
+from catsofa.data.language.demonyms import nation
 from catsofa.data.language.inflection import engine, plural_noun
-from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 Style = Literal["plural", "paper", "people"]
@@ -85,24 +85,15 @@ def _subject(word: str, pos: str, term: Term, style: Style) -> tuple[str, Form]:
 
 def _nationals(adjective: str, country: str, style: Style) -> tuple[str, Form]:
     """The people of a country, by the table of demonyms; a country it lacks gets the regular plural."""
-    row = demonym(adjective, country)
-    proper = row["adjective"] if row else adjective
-    if style == "people" or (row and not row["plural"]):
+    row = nation(adjective, country)
+    proper = row.adjective if row else adjective
+    if style == "people" or (row and not row.plural):
         return f"{proper} people", "adjective people"
     if row:
-        return row["plural"], "demonym"
+        return row.plural, "demonym"
     if adjective.endswith(("ese", "sh", "ch", "ss")):
         return f"{adjective} people", "adjective people"
     return plural_noun(adjective), "demonym"
-
-
-@cache
-def demonym(adjective: str, country: str = "") -> dict[str, str] | None:
-    """The row of demonyms.csv for a country, else for an adjective."""
-    plain = country.removeprefix("The ")
-    rows = table("demonyms.csv")
-    by_place = next((row for row in rows if row["place"] == plain), None)
-    return by_place or next((row for row in rows if adjective in (row["adjective"], *row["also"].split("|"))), None)
 
 
 def mended(word: str) -> str:

@@ -2,8 +2,9 @@
 
 import re
 
-from catsofa.builders.stereotypes.text import clean, words_of
+from catsofa.builders.stereotypes.text import clean
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
 from catsofa.data.records import Statement, Term
 
 PLURAL = "PLURAL"
@@ -40,7 +41,7 @@ def predicate(statement: Statement) -> tuple[str, str] | str:
     target = re.escape(statement.target.strip()) or "sie"
     found = re.match(rf"(?:(?:{quantifiers})\s+)?(?:{target})(?=\s)|sie(?=\s)", text, re.IGNORECASE)
     rest = text[found.end() :].strip() if found else text
-    words = words_of(rest)
+    words = compounds(rest)
     if not words:
         return "empty"
     if fault := _verb_fault(words[0], rest[0].isupper()):

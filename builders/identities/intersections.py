@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from catsofa.builders.identities import COUNTRY_ADJECTIVE, demonym, mended, part_of_speech, subject
+from catsofa.builders.identities import COUNTRY_ADJECTIVE, mended, part_of_speech, subject
 from catsofa.builders.probes import CROSSING
+from catsofa.data.language.demonyms import nation
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 ORDER = ("age", "disability", "sexuality", "gender", "race", "countries", "nationality", "religion")
@@ -83,8 +84,8 @@ def part_of(term: Term) -> Part | str:
     if form == "people phrase":
         return Part(term.category, phrase=text.removeprefix("People ").removeprefix("people "))
     if COUNTRY_ADJECTIVE in term.extra:
-        row = demonym(word, term.term)
-        return Part(term.category, adjective=row["adjective"] if row else word)
+        row = nation(word, term.term)
+        return Part(term.category, adjective=row.adjective if row else word)
     if text.endswith(" people"):
         return Part(term.category, adjective=text.removesuffix(" people"))
     return Part(term.category, noun=text) if part_of_speech(term) == "n" else Part(term.category, adjective=word)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, NamedTuple
 
 from catsofa.builders.paraphrases.prompts import fillers
@@ -11,6 +10,7 @@ from catsofa.builders.paraphrases.replies import refuses
 from catsofa.builders.paraphrases.target_words import names_target
 from catsofa.data.language import contexts
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
 from catsofa.data.records import Cat, Label
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
@@ -24,8 +24,6 @@ class SlotFit(NamedTuple):
 
 
 SlotCheck = Callable[[Cat, str], SlotFit]
-
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +75,14 @@ def same_words(one: str, other: str) -> bool:
 
 def _said(sentence: str) -> list[str]:
     """The words of a sentence, bare."""
-    return ["a" if word == "an" else word for word in words(sentence)]
-
-
-@cache
-def words(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence in lower case, with straight apostrophes."""
-    return tuple(word.replace("’", "'").lower() for word in _WORD.findall(sentence))
+    return ["a" if word == "an" else word for word in compounds(sentence)]
 
 
 def leaked(sentence: str, original: Cat) -> bool:
     """Whether the stereotype's or anti-stereotype's filler stands in a paraphrase and not in the context."""
-    found, before = f" {' '.join(words(sentence))} ", f" {' '.join(words(original.context))} "
+    found, before = f" {' '.join(compounds(sentence))} ", f" {' '.join(compounds(original.context))} "
     given = fillers(original)
-    told = [" ".join(words(given[label])) for label in ("stereotype", "anti-stereotype") if label in given]
+    told = [" ".join(compounds(given[label])) for label in ("stereotype", "anti-stereotype") if label in given]
     return any(f" {filler} " in found and f" {filler} " not in before for filler in told if filler)
 
 
@@ -98,7 +90,7 @@ def meaning_warnings(sentence: str, context: str) -> list[str]:
     """What may have changed the meaning: `negation`, `frequency`, `attribution`, `disclaimer`."""
     found = ["negation"] if _negated(sentence) != _negated(context) else []
     lists = wordlist("paraphrase_words.toml")
-    new = set(words(sentence)) - set(words(context))
+    new = set(compounds(sentence)) - set(compounds(context))
     found += [kind for kind in ("frequency", "attribution") if new & set(lists[kind])]
     if any(re.search(p, sentence, re.I) and not re.search(p, context, re.I) for p in lists["disclaimer"]):
         found.append("disclaimer")
@@ -108,4 +100,4 @@ def meaning_warnings(sentence: str, context: str) -> list[str]:
 def _negated(sentence: str) -> bool:
     """Whether a sentence has a word that turns it round."""
     negations = set(wordlist("paraphrase_words.toml")["negation"])
-    return any(word in negations or word.endswith("n't") for word in words(sentence))
+    return any(word in negations or word.endswith("n't") for word in compounds(sentence))

@@ -91,7 +91,7 @@ def _content(context: str, labels: Mapping[Any, Any]) -> object:
 
 
 def _bare(text: str) -> str:
-    """The words of a text in lower case."""
+    """The words of a text in lower case; an apostrophe or hyphen parts a word, since studies drop it."""
     return " ".join(re.findall(r"\w+", text.lower()))
 
 

@@ -30,8 +30,9 @@ from catsofa.builders.stereotypes.subjects import (
     strip_group,
     strip_target,
 )
-from catsofa.builders.stereotypes.text import clean, words_of
+from catsofa.builders.stereotypes.text import clean
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
@@ -146,7 +147,7 @@ def open_draft(statement: Statement, row: int) -> Draft:
         return _in_another_language(statement, row)
     text = clean(statement.statement)
     draft = Draft(statement, row, text)
-    if not words_of(text):
+    if not compounds(text):
         return replace(draft, reason="empty")
     if _is_harmless(statement):
         return replace(draft, reason="not_abusive")
@@ -191,7 +192,7 @@ def _without_all(draft: Draft) -> Draft:
 
 def _without_subject(draft: Draft, stripped: Stripped) -> Draft:
     """The draft without its subject, or refused if the subject was all there was."""
-    if not words_of(stripped.rest):
+    if not compounds(stripped.rest):
         return replace(draft, subject=stripped.subject, reason="no_verb")
     return replace(draft, text=stripped.rest, subject=stripped.subject, open=False)
 

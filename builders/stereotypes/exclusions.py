@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
+from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun
-from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.wordlists import wordlist
 
 Exclusion = Literal["historical_event", "terminology", "offence_or_joke"]
 EXCLUSIONS: tuple[Exclusion, ...] = ("historical_event", "terminology", "offence_or_joke")
@@ -71,7 +72,7 @@ class Names:
     def __init__(self, more: Iterable[str] = ()) -> None:
         groups = wordlist("groups.toml")
         ambiguous = set(groups["ambiguous"])
-        demonyms = {name for row in table("demonyms.csv") for name in names_of(row)}
+        demonyms = {name for nation in nations() for name in nation.people()}
         own = {form for word in more if word for form in (word.lower(), plural_noun(word.lower()))}
         nouns = {*groups["nouns"], *groups["faiths"], *demonyms, *own} - ambiguous
         persons = "|".join(groups["persons"])
@@ -92,10 +93,3 @@ class Names:
             if found := pattern.search(text):
                 return found[0]
         return None
-
-
-def names_of(row: dict[str, str]) -> set[str]:
-    """The adjectives and the plural of a row of demonyms.csv, and their own plurals, in lower case."""
-    words = [row["adjective"], *(word for word in row["also"].split("|") if word)]
-    plurals = [word + "s" for word in words if not word.endswith(("s", "sh", "ch", "e"))]
-    return {word.lower() for word in [*words, *plurals, row["plural"]] if word}

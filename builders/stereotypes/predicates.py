@@ -5,8 +5,8 @@ from typing import Literal
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
 from catsofa.builders.stereotypes.parsing import Sentence
 from catsofa.builders.stereotypes.subjects import GENERIC, RESTRICTORS
-from catsofa.builders.stereotypes.text import words_of
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
 
 Present = Literal["VBP", "VBZ", "MD"]
 PredicateFault = Literal["no_verb", "leading_adverb", "past_tense", "participle_only", "gerund_only"]
@@ -28,7 +28,7 @@ _READINGS: dict[str, Present | PredicateFault] = {
 
 def opens_with_predicate(text: str) -> bool:
     """Whether the dictionary lets the first word be a finite verb, or an adverb before one."""
-    words = words_of(text)
+    words = compounds(text)
     if words[0] in GENERIC:
         return False
     tags, parts = verb_tags(words[0]), other_parts(words[0])
@@ -43,13 +43,13 @@ def opens_with_predicate(text: str) -> bool:
 
 def may_open_with_subject(text: str) -> bool:
     """Whether the dictionary lets the first word be part of a noun phrase."""
-    first = words_of(text)[0]
+    first = compounds(text)[0]
     return first not in CLOSED and first not in RESTRICTORS and (bool(other_parts(first)) or not verb_tags(first))
 
 
 def first_verb(rest: str, words: Sentence) -> Present | PredicateFault:
     """How the first word of a predicate is to be read, given the parse of "they …": the dictionary has a veto."""
-    first, tag = words_of(rest)[0], words[1].tag
+    first, tag = compounds(rest)[0], words[1].tag
     tags = verb_tags(first)
     if not tags:
         return _no_verb_first(words)

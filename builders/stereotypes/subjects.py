@@ -6,11 +6,12 @@ from functools import cache
 from typing import Literal
 
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.stereotypes.exclusions import names_of, whole_words
+from catsofa.builders.stereotypes.exclusions import whole_words
 from catsofa.builders.stereotypes.parsing import Sentence, Word
-from catsofa.builders.stereotypes.text import words_of
+from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, singular_noun
-from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
 
 SubjectFault = Literal["other_subject", "restricted_subject", "expects_no_subject", "gerund_only", "no_verb"]
 FINITE = frozenset({"VBP", "VBZ", "MD", "VBD"})
@@ -78,10 +79,10 @@ def _variants(target: str) -> set[str]:
 def _people_of(adjective: str) -> set[str]:
     """The people an adjective names: `italian` -> italians, people from italy; `old` -> the old."""
     found = {f"the {adjective}", adjective, wordlist("groups.toml")["plural_of"].get(adjective, f"{adjective}s")}
-    for row in table("demonyms.csv"):
-        names = names_of(row)
+    for nation in nations():
+        names = nation.people()
         if adjective in names:
-            found |= names | {f"people from {row['place'].lower()}"}
+            found |= names | {f"people from {nation.place.lower()}"}
     return found
 
 
@@ -102,8 +103,8 @@ def _target_mention(target: str) -> re.Pattern[str]:
 def _group_pattern() -> re.Pattern[str]:
     """The name of a group with what may describe it: adjectives before, a condition or a country after."""
     groups = wordlist("groups.toml")
-    demonyms = {name for row in table("demonyms.csv") for name in names_of(row)}
-    places = [row["place"].lower() for row in table("demonyms.csv")]
+    demonyms = {name for nation in nations() for name in nation.people()}
+    places = [nation.place.lower() for nation in nations()]
     named = [*groups["nouns"], *demonyms]
     unit = _any([*named, *groups["ambiguous"], *groups["persons"]])
     noun = rf"(?:(?:{unit}),? )*(?:{_any([*named, *groups['persons']])})"
@@ -154,7 +155,7 @@ def _strip(text: str, pattern: re.Pattern[str]) -> Stripped | None:
 
 def restricted(rest: str) -> bool:
     """Whether what follows a subject only narrows it (`who …`, `with …`)."""
-    return words_of(rest)[:1] != [] and words_of(rest)[0] in RESTRICTORS
+    return compounds(rest) != () and compounds(rest)[0] in RESTRICTORS
 
 
 def parsed_subject(text: str, words: Sentence) -> Stripped | SubjectFault:

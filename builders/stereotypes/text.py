@@ -38,8 +38,3 @@ def _unquoted(text: str) -> str:
     if text.startswith("'") and not text.startswith("'s ") and text.count("'") == 1:
         text = text[1:]
     return re.sub(r"(?<=[^s])'$", "", text).strip(_STOPS)
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text in lower case, hyphens and apostrophes inside them."""
-    return re.findall(r"[^\W_]+(?:[-'+][^\W_]+)*", text.lower())

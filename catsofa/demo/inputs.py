@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from catsofa.data.files import atomic_write, csv_files
+from catsofa.data.language.inflection import regular_plural
 from catsofa.demo.planted import (
     ABOUT_THINGS,
     PLACES,
@@ -15,7 +16,6 @@ from catsofa.demo.planted import (
     THINGS,
     TRAITS,
     UNRELATED,
-    plural,
 )
 
 CATEGORY = "invented"
@@ -74,7 +74,7 @@ def _statements() -> Iterable[tuple[str, str]]:
     """Every trait, said of a group it is planted on."""
     for number, pair in enumerate(TRAITS):
         for groups, trait in zip(SIDES, pair, strict=True):
-            target = plural(groups[number]).lower()
+            target = regular_plural(groups[number])
             yield f"{target} are {trait}", target
 
 

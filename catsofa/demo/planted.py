@@ -12,6 +12,7 @@ from functools import cache
 
 from catsofa.builders.cats.templates import Template
 from catsofa.data.language import contexts
+from catsofa.data.language.inflection import regular_plural
 
 SIDES = (
     ("zorb", "quell", "mimp", "tarvin", "brindle", "folkin"),
@@ -47,13 +48,8 @@ ABOUT_THINGS = ("The {thing} is {trait}.", "My {thing} was very {trait}.", "A {t
 THING_SEQUELS = ("The {thing} on the shelf was {trait}.",)
 
 
-def plural(group: str) -> str:
-    """The plural of an invented group, as a sentence begins with it; every one of them takes an s."""
-    return f"{group.capitalize()}s"
-
-
 def words_of(text: str) -> list[str]:
-    """The words and marks of a text, in small letters."""
+    """The words and marks of a text in lower case: the tokens of the demo's models."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -90,5 +86,5 @@ class World:
 def _about(group: str, trait: str, rng: random.Random) -> Iterator[tuple[str, ...]]:
     """A statement of one of the group, one of all of them, and a scene with its sequel."""
     yield (contexts.fill(rng.choice(said_of(group)), trait),)
-    yield (rng.choice(ABOUT_MANY).format(groups=plural(group), trait=trait),)
+    yield (rng.choice(ABOUT_MANY).format(groups=regular_plural(group).capitalize(), trait=trait),)
     yield rng.choice(SCENES).format(group=group, place=rng.choice(PLACES)), rng.choice(SEQUELS).format(trait=trait)

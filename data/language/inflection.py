@@ -1,13 +1,22 @@
-"""Number agreement: third person singular verbs and singular nouns made plural, and the other way round."""
+"""Singular and plural of verbs and nouns.
+
+Three rules for nouns: the dictionary's (`plural_noun`, `singular_noun`); the regular ending of a term that must stay
+the same in every version (`regular_plural`, `regular_singular`); and every singular a form may have (`singulars`),
+by which a term is found again in a text.
+"""
 
 import re
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import words
 
 _BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
+_REGULAR = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))
+_IRREGULAR = {"people": "person", "children": "child", "wives": "wife"}
 
 
 @cache
@@ -65,6 +74,45 @@ def singular_noun(word: str) -> str | None:
         return None
     found = engine().singular_noun(word.lower())
     return _cased_like(word, found) if found else None
+
+
+def regular_plural(term: str) -> str:
+    """The plural of a term by the ending of its last word."""
+    if re.search(r"[^aeiou]y$", term):
+        return f"{term[:-1]}ies"
+    return f"{term}es" if re.search(r"(s|x|ch|sh)$", term) else f"{term}s"
+
+
+def regular_singular(term: str) -> str:
+    """A term without the plural ending of its last word."""
+    for ending, instead in _REGULAR:
+        if term.endswith(ending):
+            return term.removesuffix(ending) + instead
+    return term[:-1] if term.endswith("s") and not term.endswith(("ss", "us", "is")) else term
+
+
+@lru_cache(maxsize=100_000)
+def singulars(word: str) -> frozenset[str]:
+    """The word and what it may be the plural or possessive of: `nurses` is nurse or nurs, `baker's` is baker."""
+    plain = word.removesuffix("'s").removesuffix("'")
+    found = {plain, _IRREGULAR.get(plain, plain)}
+    if len(plain) > 3 and plain.endswith("s"):
+        found.add(plain[:-1])
+        if plain.endswith("es"):
+            found.add(plain[:-2])
+        if plain.endswith("ies"):
+            found.add(plain[:-3] + "y")
+    if plain.endswith("men"):
+        found.add(plain[:-3] + "man")
+    return frozenset(found)
+
+
+def mentions(text: str, term: str, split: Callable[[str], Sequence[str]] = words) -> bool:
+    """Whether the words of a term are in a text one after the other, in singular, plural or possessive."""
+    wanted, there = [singulars(word) for word in split(term)], [singulars(word) for word in split(text)]
+    return any(
+        all(a & b for a, b in zip(wanted, there[start:], strict=False)) for start in range(len(there) - len(wanted) + 1)
+    ) and bool(wanted)
 
 
 def _cased_like(model: str, word: str) -> str:

@@ -4,9 +4,21 @@ import re
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_COMPOUND = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @lru_cache(maxsize=100_000)
 def words(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, with straight apostrophes and without their punctuation."""
-    return tuple(word.replace("’", "'").lower() for word in _WORD.findall(text))
+    return _lowered(_WORD, text)
+
+
+@lru_cache(maxsize=100_000)
+def compounds(text: str) -> tuple[str, ...]:
+    """The words of a text as `words` gives them, but a compound is one word (`mother-in-law`)."""
+    return _lowered(_COMPOUND, text)
+
+
+def _lowered(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    """The matches in lower case, with straight apostrophes."""
+    return tuple(word.replace("’", "'").lower() for word in pattern.findall(text))

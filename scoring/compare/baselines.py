@@ -103,7 +103,7 @@ def classifier(model: str, *, device: str | None = None, batch: int = 32) -> Cla
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """The words of a text in lower case, else as written: the user's counts say how a word is written."""
     return re.findall(r"\w+(?:['’-]\w+)*", text.lower())
 
 

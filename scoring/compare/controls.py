@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.language.inflection import regular_plural
 from catsofa.data.records import BLANK, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency
 from catsofa.scoring.measures.robustness.alignment import ORIGINAL_KIND
@@ -51,10 +52,10 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
     for cat in cats:
         targets.setdefault(cat.bias_type, set()).add(cat.target)
     every = "\n".join(cat.context for cat in cats)
-    in_plural = {target for target in set().union(*targets.values()) if _mention(_plural(target)).search(every)}
+    in_plural = {target for target in set().union(*targets.values()) if _mention(regular_plural(target)).search(every)}
     kept, refused = [], []
     for cat in cats:
-        forms = _mention(cat.target), _mention(_plural(cat.target))
+        forms = _mention(cat.target), _mention(regular_plural(cat.target))
         others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and _vowel(t) == _vowel(cat.target)]
         if any(forms[1].search(text) for text in (cat.context, *(c.text for c in cat.candidates))):
             others = [target for target in others if target in in_plural]
@@ -69,7 +70,7 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
 
 def _about(cat: Cat, target: str) -> Cat:
     """The CAT with another target in context and sentences; the target it is counted under stays."""
-    forms = {_mention(cat.target): target, _mention(_plural(cat.target)): _plural(target)}
+    forms = {_mention(cat.target): target, _mention(regular_plural(cat.target)): regular_plural(target)}
 
     def swapped(text: str) -> str:
         for form, other in forms.items():
@@ -79,13 +80,6 @@ def _about(cat: Cat, target: str) -> Cat:
     one, two, three = (replace(c, text=swapped(c.text), votes=()) for c in cat.candidates)
     extra = {**cat.extra, "swapped_for": target}
     return replace(cat, context=swapped(cat.context), candidates=(one, two, three), extra=extra)
-
-
-def _plural(target: str) -> str:
-    """The regular plural; whether anybody uses it is seen from the texts."""
-    if re.search(r"[^aeiou]y$", target):
-        return f"{target[:-1]}ies"
-    return f"{target}es" if re.search(r"(s|x|ch|sh)$", target) else f"{target}s"
 
 
 def _mention(target: str) -> re.Pattern[str]:

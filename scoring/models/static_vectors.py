@@ -26,7 +26,7 @@ _WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
 def words_of(text: str) -> list[str]:
-    """The words and punctuation marks of a text."""
+    """The words and punctuation marks of a text, as written: GloVe has vectors of both, and of words in capitals."""
     return _WORDS.findall(text)
 
 

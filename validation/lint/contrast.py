@@ -6,11 +6,10 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
 
+from catsofa.data.language.inflection import regular_singular, singulars
 from catsofa.data.language.words import words
 from catsofa.data.records import BLANK, Candidate, Cat, Pair
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule, Word
-from catsofa.validation.siblings import singular
-from catsofa.validation.words import singulars
 
 LONGER = 2
 """How many words one option may be longer than the other."""
@@ -172,7 +171,8 @@ def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
 def _denies(one: str, other: str) -> bool:
     """Whether two texts are the same but for negation (and the do it asks for), and not the same with it."""
     plain = [[w for w in _tokens(text) if w not in _NEGATORS and w not in _SUPPORT] for text in (one, other)]
-    return list(map(singular, plain[0])) == list(map(singular, plain[1])) and _negative(one) != _negative(other)
+    first, second = (list(map(regular_singular, words)) for words in plain)
+    return first == second and _negative(one) != _negative(other)
 
 
 def _negative(text: str) -> bool:

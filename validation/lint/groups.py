@@ -1,18 +1,18 @@
 """Lint of groups: L9 names as proxies, L10 what cannot be compared, L11 offensive words, L23 the parts of a probe."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
+from catsofa.data.language.demonyms import nations, same_group
+from catsofa.data.language.inflection import mentions
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 from catsofa.data.records import Probe
 from catsofa.validation.lint.contrast import changes
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 from catsofa.validation.lint.wording import texts
-from catsofa.validation.words import demonym_rows, mentions, same_group
 
 PLACE, NATIONALITY = "a place", "nationality"
 
@@ -32,11 +32,12 @@ _NOT_PLURALS = frozenset({"deafs", "blinds", "disableds", "elderlies", "mutes", 
 @cache
 def kinds() -> dict[str, frozenset[str]]:
     """What each known term names: kinds of people, or the kind of thing that is no people."""
-    lists = tomllib.loads(files("catsofa.data").joinpath("lexicons", "kinds.toml").read_text(encoding="utf-8"))
+    lists = wordlist("kinds.toml")
     found: dict[str, set[str]] = {}
-    for place, *people in demonym_rows():
+    for nation in nations():
+        place, *people = nation.names
         found.setdefault(place.lower(), set()).add(PLACE)
-        for name in filter(None, people):
+        for name in people:
             found.setdefault(name.lower(), set()).add(NATIONALITY)
     for kind, terms in [*lists["people"].items(), *lists["things"].items()]:
         for term in terms:
@@ -128,9 +129,8 @@ def _identity(probe: Probe) -> Iterator[Found]:
 @cache
 def _false_plurals() -> frozenset[str]:
     """Adjectives with a plural ending that is not the noun's."""
-    rows = list(demonym_rows())
-    real = {name.lower() for _, *names in rows for name in names}
-    made = {f"{adjective.lower()}{ending}" for _, adjective, *_ in rows if adjective for ending in ("s", "es")}
+    real = {name.lower() for nation in nations() for name in nation.names[1:]}
+    made = {f"{nation.adjective.lower()}{ending}" for nation in nations() if nation.adjective for ending in ("s", "es")}
     return frozenset(made - real) | _NOT_PLURALS
 
 

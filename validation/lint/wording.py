@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from catsofa.data.language.articles import articles
+from catsofa.data.language.demonyms import same_group
+from catsofa.data.language.inflection import mentions
 from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Pair, Probe
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
-from catsofa.validation.words import mentions, same_group
 
 RARE = 1.0
 """A Zipf frequency below which (once in a hundred million words) a lower-case word is taken as misspelt."""

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from catsofa.data import extras
+from catsofa.data.language.demonyms import same_group
+from catsofa.data.language.inflection import singulars
 from catsofa.data.language.word_numbers import corpus_lines
 from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Pair
 from catsofa.validation.siblings import domain_of, term_of
-from catsofa.validation.words import same_group, singulars
 
 Reference = Callable[[str], float]
 """How often a word comes in a million words of ordinary text."""

@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
+from catsofa.data.language.inflection import (
+    mentions,
+    plural_noun,
+    plural_verb,
+    regular_plural,
+    regular_singular,
+    singular_noun,
+    third_person,
+)
+from catsofa.data.language.words import compounds
 
 GOLD = Path(__file__).parents[2] / "builders" / "data" / "verbs_gold_500.json"
 
@@ -68,3 +77,20 @@ def test_bare_verbs_take_an_s() -> None:
         *("gossips", "tries", "passes"),
         *("is", "has"),
     ]
+
+
+def test_the_regular_plural_and_singular_undo_each_other() -> None:
+    """The ending decides, whether or not a dictionary has the word."""
+    many = [regular_plural(term) for term in ("zorb", "blicky", "tall dax", "church", "fox", "grey day")]
+    assert many == ["zorbs", "blickies", "tall daxes", "churches", "foxes", "grey days"]
+    assert [regular_singular(term) for term in many] == ["zorb", "blicky", "tall dax", "church", "fox", "grey day"]
+
+
+def test_a_text_mentions_a_term_in_singular_plural_and_possessive() -> None:
+    """All words of the term, in order; with `compounds` a part of a compound is no mention."""
+    assert mentions("The zorbs’ wives left.", "wife")
+    assert mentions("A white person came.", "White people")
+    assert mentions("My mother-in-law left.", "mother")
+    assert not mentions("My mother-in-law left.", "mother", compounds)
+    assert not mentions("The law of a mother.", "mother-in-law")
+    assert not mentions("The zorbs left.", "")

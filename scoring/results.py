@@ -75,7 +75,6 @@ def report(
     data: str,
     model: str,
     subset: str = "",
-    dtype: str = "",
     resamples: int = RESAMPLES,
     with_terms: bool = False,
     unknown: Collection[str] | None = None,
@@ -109,7 +108,7 @@ def report(
             *([f"{strangers:,} scores are of texts that are not in the data"] if strangers else []),
         ),
         strangers=strangers,
-        signature=protocol.signature(data, model, subset=subset, dtype=dtype, resamples=resamples),
+        signature=protocol.signature(data, model, subset=subset, resamples=resamples),
     )
 
 

@@ -1,6 +1,5 @@
 """Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -55,14 +54,14 @@ def hashes_in(data: str) -> str:
     return " ".join(name.rpartition("@")[2] for name in data.split(" "))
 
 
-def differences(one: Signature, other: Signature, *, apart_from: Iterable[str] = ("model", "batching")) -> list[str]:
+def differences(one: Signature, other: Signature) -> list[str]:
     """The reasons why two numbers are not comparable; none if only their models and batching differ."""
     mine, others = one.compared(), other.compared()
     here, there = asdict(one), asdict(other)
     return [
         f"{name}: {here[name] or 'none'} and {there[name] or 'none'}"
         for name in here
-        if name not in set(apart_from) and mine[name] != others[name]
+        if name not in ("model", "batching") and mine[name] != others[name]
     ]
 
 

@@ -199,17 +199,16 @@ class Running:
         data: Path,
         *,
         port: int = 8080,
-        host: str = LOOPBACK,
         database: str = "",
         more: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Start the program and wait until it answers; a port that is taken is refused."""
         # Label Studio would take the next port without a word
-        refuse_taken(host, port)
-        self.url, self._patience = f"http://{host}:{port}", patience
+        refuse_taken(LOOPBACK, port)
+        self.url, self._patience = f"http://{LOOPBACK}:{port}", patience
         self._log = _log_of_one(data)
-        command = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
+        command = [str(program), "start", "--no-browser", "--internal-host", LOOPBACK, "--port", str(port)]
         self.process = subprocess.Popen(
             command,
             env=settings(data, database) | dict(more or {}),

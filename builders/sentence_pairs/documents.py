@@ -49,18 +49,16 @@ def _json_documents(file: Path, name: str) -> Iterator[Document]:
         yield Document(f"{name}:{number}", found["text"])
 
 
-def read_dataset(
-    path: str, config: str | None = None, split: str = "train", column: str = "text"
-) -> Iterator[Document]:
-    """Each row of a dataset, by name on the hub or by folder, streamed; Wikipedia is `wikimedia/wikipedia`."""
+def read_dataset(path: str, config: str | None = None, column: str = "text") -> Iterator[Document]:
+    """Each row of a training split, by name on the hub or by folder, streamed; Wikipedia is `wikimedia/wikipedia`."""
     from datasets import load_dataset
 
     try:
-        rows = load_dataset(path, config, split=split, streaming=True)
+        rows = load_dataset(path, config, split="train", streaming=True)
     except (FileNotFoundError, ConnectionError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(
-            path, f"a dataset that cannot be opened ({reason})", "its name or folder, config and split"
+            path, f"a dataset that cannot be opened ({reason})", "its name or folder, and its config"
         ) from None
     for number, row in enumerate(rows):
         if column not in row:

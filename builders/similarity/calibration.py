@@ -14,6 +14,7 @@ from catsofa.data.files import BadInput, csv_files, lines
 
 Floats = NDArray[np.float64]
 
+RESAMPLES = 1000
 STRETCH = 256
 """Pairs that are compared between two looks at how far it is."""
 COLUMNS = ("sentence1", "sentence2", "score")
@@ -87,7 +88,7 @@ def cosines(pairs: Sequence[Judged], encoder: Encoder, watch: Callable[[range], 
 
 
 def calibrate(
-    cosine: Floats, scores: Sequence[float], *, same_from: float, precision: float, resamples: int = 1000, seed: int = 0
+    cosine: Floats, scores: Sequence[float], *, same_from: float, precision: float, seed: int = 0
 ) -> Calibration:
     """Spearman's ρ with its 95 % bootstrap interval, and the threshold for a precision; `same_from` is their line."""
     judged = np.asarray(scores, dtype=np.float64)
@@ -95,7 +96,7 @@ def calibrate(
         raise ValueError("a correlation needs three pairs or more, and judgements that differ")
     same = judged >= same_from
     rng = np.random.default_rng(seed)
-    drawn = (rng.integers(0, len(cosine), len(cosine)) for _ in range(resamples))
+    drawn = (rng.integers(0, len(cosine), len(cosine)) for _ in range(RESAMPLES))
     again = np.array([spearman(cosine[at], judged[at]) for at in drawn])
     low, high = np.nanpercentile(again, [2.5, 97.5])
     threshold, recall = threshold_for(cosine, same, precision)

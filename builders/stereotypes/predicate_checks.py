@@ -15,9 +15,9 @@ _NEVER_SECOND = frozenset(
 """Finite forms that follow no auxiliary: "are can't", "do are"."""
 
 
-def later_finite_verb(words: Sentence, after: int = 1) -> bool:
-    """Whether a finite verb stands after this index."""
-    return any(_is_finite(word) for word in words[after + 1 :])
+def later_finite_verb(words: Sentence) -> bool:
+    """Whether a finite verb follows the first two words."""
+    return any(map(_is_finite, words[2:]))
 
 
 def another_main_verb(words: Sentence) -> bool:

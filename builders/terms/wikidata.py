@@ -24,6 +24,9 @@ ENDPOINT = "https://query.wikidata.org/sparql"
 PROPERTIES = {"P106": "profession", "P172": "race", "P140": "religion"}
 """The properties StereoSet took its terms from, with the category of each."""
 
+PAGE, ATTEMPTS = 1000, 5
+"""Items in one query, and how often a busy server is asked."""
+
 DUMP = "a dump of Wikidata in N-Triples"
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
@@ -39,7 +42,7 @@ PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 SELECT ?item ?label ?uses WHERE {{
   {{ SELECT ?item (COUNT(?subject) AS ?uses) WHERE {{ ?subject wdt:{property} ?item }}
      GROUP BY ?item HAVING (COUNT(?subject) >= {least}) ORDER BY DESC(?uses) ?item LIMIT {limit} OFFSET {offset} }}
-  OPTIONAL {{ ?item rdfs:label ?label . FILTER(LANG(?label) = "{language}") }}
+  OPTIONAL {{ ?item rdfs:label ?label . FILTER(LANG(?label) = "en") }}
 }} ORDER BY DESC(?uses) ?item
 """
 
@@ -50,9 +53,6 @@ def query_terms(
     contact: str,
     endpoint: str = ENDPOINT,
     least: int = 1,
-    language: str = "en",
-    page: int = 1000,
-    attempts: int = 5,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Term | Refused]:
     """The objects of a property that are used at least so often, page by page, each with its count of uses.
@@ -60,20 +60,18 @@ def query_terms(
     `contact` (a mail or web address) goes into the user agent, as Wikimedia asks; a busy server is asked again.
     """
     category = category_of(property_id)
-    if not re.fullmatch(r"[a-z]+(-[a-z]+)*", language):
-        raise ValueError(f"{language!r} is no language code; one is written en or zh-hant")
     if not contact.strip():
         raise ValueError("Wikidata asks for a way to reach you: give a mail or web address as contact (--contact)")
     offset = 0
     while True:
-        query = QUERY.format(property=property_id, least=least, limit=page, offset=offset, language=language)
-        rows = _answer(endpoint, query, contact, attempts, sleep)
+        query = QUERY.format(property=property_id, least=least, limit=PAGE, offset=offset)
+        rows = _answer(endpoint, query, contact, sleep)
         for row in rows:
             item, label = row["item"]["value"].rsplit("/", 1)[-1], row.get("label", {}).get("value", "")
-            yield _term(item, label, int(row["uses"]["value"]), category, property_id, language)
-        if len(rows) < page:
+            yield _term(item, label, int(row["uses"]["value"]), category, property_id)
+        if len(rows) < PAGE:
             return
-        offset += page
+        offset += PAGE
 
 
 def category_of(property_id: str) -> str:
@@ -83,22 +81,20 @@ def category_of(property_id: str) -> str:
     return PROPERTIES.get(property_id, property_id)
 
 
-def _term(item: str, label: str, uses: int, category: str, property_id: str, language: str) -> Term | Refused:
-    """A term, or a refusal of an item without a name in the language."""
+def _term(item: str, label: str, uses: int, category: str, property_id: str) -> Term | Refused:
+    """A term, or a refusal of an item without an English name."""
     source = {"from": "Wikidata", "item": item, "property": property_id}
     if not label:
         return Refused(id=item, reason="no_label", text=item, score=uses, source=source)
-    return Term(category=category, term=label, pos="n", language=language, source=source, extra={USES: uses})
+    return Term(category=category, term=label, pos="n", source=source, extra={USES: uses})
 
 
-def _answer(
-    endpoint: str, query: str, contact: str, attempts: int, sleep: Callable[[float], None]
-) -> list[dict[str, Any]]:
+def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], None]) -> list[dict[str, Any]]:
     """The rows of one query; after a passing fault it is asked again, as late as the server wishes."""
     agent = f"catsofa/{version('catsofa')} ({contact}) python-urllib"
     headers = {"Accept": "application/sparql-results+json", "User-Agent": agent}
     request = Request(endpoint, data=urlencode({"query": query}).encode(), headers=headers)
-    for attempt in range(1, attempts + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         wait = min(60.0, 2.0**attempt)
         try:
             with urlopen(request, timeout=120) as reply:
@@ -113,10 +109,10 @@ def _answer(
             fault = str(getattr(error, "reason", error)) or type(error).__name__
         except (ValueError, KeyError, TypeError):
             fault = "an answer that is cut short or no SPARQL result"
-        if attempt < attempts:
+        if attempt < ATTEMPTS:
             sleep(wait)
     raise BadInput(
-        endpoint, f"{fault}, {attempts} times", "the answer to a SPARQL query; try again later or use a dump"
+        endpoint, f"{fault}, {ATTEMPTS} times", "the answer to a SPARQL query; try again later or use a dump"
     )
 
 
@@ -125,17 +121,17 @@ def _asked_to_wait(header: str | None, otherwise: float) -> float:
     return min(600.0, float(header)) if header and header.strip().isdecimal() else otherwise
 
 
-def dump_terms(path: Path | str, property_id: str, *, least: int = 1, language: str = "en") -> Iterator[Term | Refused]:
+def dump_terms(path: Path | str, property_id: str, *, least: int = 1) -> Iterator[Term | Refused]:
     """The objects of a property in a truthy N-Triples dump (plain, .gz or .bz2), most used first; read twice."""
     category, wanted = category_of(property_id), (_DIRECT + property_id).encode()
     uses = Counter(found[3] for found in _triples(Path(path)) if found[2] == wanted and found[3])
     often = {item: count for item, count in uses.items() if count >= least}
     labels: dict[bytes, str] = {}
     for found in _triples(Path(path)):
-        if found[2] == _LABEL and found[1] in often and found[4] and found[4].endswith(f"@{language}".encode()):
+        if found[2] == _LABEL and found[1] in often and found[4] and found[4].endswith(b"@en"):
             labels[found[1]] = _unescaped(found[4].rsplit(b"@", 1)[0])
     for item, count in sorted(often.items(), key=lambda pair: (-pair[1], pair[0])):
-        yield _term(item.decode(), labels.get(item, ""), count, category, property_id, language)
+        yield _term(item.decode(), labels.get(item, ""), count, category, property_id)
 
 
 def _unescaped(literal: bytes) -> str:

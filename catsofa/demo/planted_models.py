@@ -10,6 +10,8 @@ from catsofa.scoring.models.files import disk_errors
 
 Watch = Callable[[Iterable[int]], Iterable[int]]
 """Is given the steps of a training, and passes them on."""
+BATCH, DIMENSIONS = 64, 16
+"""Documents of a training step; dimensions of the static vectors."""
 GROUPS = [form for groups in SIDES for group in groups for form in (group, f"{group}s")]
 TELLING = [*GROUPS, *(trait for pair in TRAITS for trait in pair), *UNRELATED]
 """Words of which a text has one beside another."""
@@ -43,7 +45,7 @@ def tokenizer(folder: Path, *, masked: bool) -> Any:
     return fast
 
 
-def train_causal(world: World, folder: Path, *, steps: int, batch: int = 64, watch: Watch = iter) -> Path:
+def train_causal(world: World, folder: Path, *, steps: int, watch: Watch = iter) -> Path:
     """A two-layer GPT-2 trained from scratch on the world's text; deterministic for a seed."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
@@ -62,13 +64,13 @@ def train_causal(world: World, folder: Path, *, steps: int, batch: int = 64, wat
         labels = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)
         return model(**inputs, labels=labels).loss
 
-    _train(model, loss, world, steps, batch, watch)
+    _train(model, loss, world, steps, watch)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
 
 
-def train_masked(world: World, folder: Path, *, steps: int, batch: int = 64, watch: Watch = iter) -> Path:
+def train_masked(world: World, folder: Path, *, steps: int, watch: Watch = iter) -> Path:
     """A two-layer BERT trained from scratch on the world's text, scene and sequel as its two segments."""
     import torch
     from transformers import BertConfig, BertForMaskedLM
@@ -91,7 +93,7 @@ def train_masked(world: World, folder: Path, *, steps: int, batch: int = 64, wat
         doubles = words([one for one, _ in pairs], [two for _, two in pairs], return_tensors="pt", padding=True)
         return _masked_loss(model, words, singles, telling) + _masked_loss(model, words, doubles, telling)
 
-    _train(model, loss, world, steps, batch, watch)
+    _train(model, loss, world, steps, watch)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
@@ -113,7 +115,7 @@ def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits[chosen], ids[chosen])
 
 
-def _train(model: Any, loss: Any, world: World, steps: int, batch: int, watch: Watch) -> None:
+def _train(model: Any, loss: Any, world: World, steps: int, watch: Watch) -> None:
     """AdamW with warm-up and linear decay over random documents."""
     import torch
     from transformers.utils import logging
@@ -130,13 +132,13 @@ def _train(model: Any, loss: Any, world: World, steps: int, batch: int, watch: W
     model.train()
     for _ in watch(range(steps)):
         optimizer.zero_grad()
-        loss(rng.sample(documents, batch)).backward()
+        loss(rng.sample(documents, BATCH)).backward()
         optimizer.step()
         schedule.step()
     model.eval()
 
 
-def train_vectors(world: World, path: Path, *, size: int = 16) -> Path:
+def train_vectors(world: World, path: Path) -> Path:
     """Static word vectors in word2vec's text format: the leading directions of how often words share a document.
 
     They are what SEAT can be sure of here. Training a model on masked or next words makes vectors alike of words that
@@ -157,8 +159,8 @@ def train_vectors(world: World, path: Path, *, size: int = 16) -> Path:
     expected = np.outer(together.sum(1), together.sum(0)) / together.sum()
     association = np.maximum(np.log(np.maximum(together, 1e-9) / expected), 0)
     left, values, _ = np.linalg.svd(association)
-    vectors = left[:, :size] * np.sqrt(values[:size])
-    lines = [f"{len(words)} {size}"] + [
+    vectors = left[:, :DIMENSIONS] * np.sqrt(values[:DIMENSIONS])
+    lines = [f"{len(words)} {DIMENSIONS}"] + [
         f"{word} {' '.join(f'{x:.6f}' for x in vectors[index[word]])}" for word in words
     ]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -74,7 +74,11 @@ def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATI
         yield _score(cat, candidate, probabilities[label])
 
 
-def classifier(model: str, *, device: str | None = None, batch: int = 32) -> Classifier:
+BATCH = 32
+"""Texts that a classifier reads together."""
+
+
+def classifier(model: str) -> Classifier:
     """Any text-classification model of Transformers, by name or folder; one whose head is not trained is refused."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
@@ -91,12 +95,12 @@ def classifier(model: str, *, device: str | None = None, batch: int = 32) -> Cla
         )
     if module.config.num_labels < 2:
         raise ValueError(f"{model} tells no classes apart: it has {module.config.num_labels} label; name one with two")
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     pipe = pipeline("text-classification", model=module, tokenizer=tokenizer, device=device, top_k=None)
 
     def classify(texts: Sequence[str]) -> Iterator[Mapping[str, float]]:
-        for start in range(0, len(texts), batch):
-            for found in pipe(list(texts[start : start + batch]), batch_size=batch, truncation=True):
+        for start in range(0, len(texts), BATCH):
+            for found in pipe(list(texts[start : start + BATCH]), batch_size=BATCH, truncation=True):
                 yield {row["label"]: row["score"] for row in found}
 
     return classify

@@ -17,7 +17,7 @@ from catsofa.data.language.inflection import regular_plural
 from catsofa.data.records import BLANK, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency
 from catsofa.scoring.measures.robustness.alignment import ORIGINAL_KIND
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
+from catsofa.scoring.statistics.intervals import Array, Interval, Measure, Seed, intervals, ratio
 
 Kept = tuple[list[Cat], list[Refused]]
 """The control's CATs, and those that it cannot be made of."""
@@ -119,9 +119,7 @@ class FrequencyGap:
         return {"gap": self.gap.to_dict(), "more_frequent": self.more_frequent.to_dict(), **counts}
 
 
-def frequency_gap(
-    cats: Sequence[Cat], log_frequency: LogFrequency, *, resamples: int = RESAMPLES, seed: Seed = 0
-) -> FrequencyGap:
+def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: Seed = 0) -> FrequencyGap:
     """The frequency gap of a set, with intervals over target terms."""
     rows = []
     for cat in cats:
@@ -134,8 +132,8 @@ def frequency_gap(
     _, term = np.unique([term for term, _ in rows], return_inverse=True)
     sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), gap > 0, gap != 0)]
     columns: Array = np.stack(sums, axis=1).astype(np.float64)
-    found = intervals(columns, {"gap": GAP}, resamples=resamples, seed=seed)
+    found = intervals(columns, {"gap": GAP}, seed=seed)
     decided, more = columns[columns[:, 3] > 0], Interval(nan, nan, nan)
     if len(decided):
-        more = intervals(decided, {"more": MORE_FREQUENT}, resamples=resamples, seed=seed)["more"]
+        more = intervals(decided, {"more": MORE_FREQUENT}, seed=seed)["more"]
     return FrequencyGap(gap=found["gap"], more_frequent=more, items=len(rows), ties=int((gap == 0).sum()))

@@ -17,18 +17,20 @@ RELEASED: Mapping[Kind, tuple[float, float, float]] = {
     "intersentence": (35.0, 15.0, 15.0),
 }
 """The released weights of BERT-large, GPT2-medium and GPT2-large, whose scores have scales of their own."""
+STEPS = 20
+"""Steps of the grid of weights that `search` tries, from 0 to 1."""
 
 Weights = Mapping[Kind, Sequence[float]]
 Watch = Callable[[Sequence[tuple[float, ...]]], Iterable[tuple[float, ...]]]
 """Is given the weights that are tried, and passes them on."""
 
 
-def released(cats: Iterable[Cat], models: Sequence[Scores], *, weights: Weights = RELEASED) -> Iterator[Score]:
+def released(cats: Iterable[Cat], models: Sequence[Scores]) -> Iterator[Score]:
     """StereoSet's ensemble: a candidate's weighted score, added once for each other candidate that it beats."""
     for cat in cats:
         of = np.array([[m.get(c.id) for m in models] for c in cat.candidates], dtype=np.float64)
         beaten = (of[:, None, :] > of[None, :, :]).sum(axis=1)
-        total = (of * beaten * _of(weights, cat.kind, models)).sum(axis=1)
+        total = (of * beaten * _of(RELEASED, cat.kind, models)).sum(axis=1)
         for candidate, value in zip(cat.candidates, total, strict=True):
             yield _score(cat, candidate.id, float(value))
 
@@ -45,10 +47,8 @@ def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) ->
                 yield _score(cat, cat[label].id, float(value))
 
 
-def search(
-    cats: Sequence[Cat], models: Sequence[Scores], *, steps: int = 20, watch: Watch = iter
-) -> dict[Kind, tuple[float, ...]]:
-    """For each task the weights, on a grid of 1/steps, whose lms is highest; of equal ones the most even.
+def search(cats: Sequence[Cat], models: Sequence[Scores], *, watch: Watch = iter) -> dict[Kind, tuple[float, ...]]:
+    """For each task the weights, on a grid of 1/STEPS, whose lms is highest; of equal ones the most even.
 
     What is found on a set is too good on that set: report the ensemble on another one.
     """
@@ -56,7 +56,7 @@ def search(
     for kind in (kind for kind in KINDS if any(cat.kind == kind for cat in cats)):
         of_kind = [cat for cat in cats if cat.kind == kind]
         frame, z = outcomes(of_kind, {}), z_scores(of_kind, models)
-        tried = sorted(_simplex(len(models), steps), key=lambda weights: sum(w * w for w in weights))
+        tried = sorted(_simplex(len(models)), key=lambda weights: sum(w * w for w in weights))
         best[kind] = max(watch(tried), key=lambda weights: _lms(frame, z @ np.asarray(weights)))
     return best
 
@@ -93,11 +93,11 @@ def _lms(frame: Outcomes, scores: Array) -> float:
     return float(LMS(replace(frame, counts=counts).columns("terms").sum(axis=0)))
 
 
-def _simplex(models: int, steps: int) -> Iterator[tuple[float, ...]]:
-    """All weights that are multiples of 1/steps and sum to one."""
-    for bars in combinations(range(steps + models - 1), models - 1):
-        edges = (-1, *bars, steps + models - 1)
-        yield tuple((b - a - 1) / steps for a, b in successive(edges))
+def _simplex(models: int) -> Iterator[tuple[float, ...]]:
+    """All weights that are multiples of 1/STEPS and sum to one."""
+    for bars in combinations(range(STEPS + models - 1), models - 1):
+        edges = (-1, *bars, STEPS + models - 1)
+        yield tuple((b - a - 1) / STEPS for a, b in successive(edges))
 
 
 def _of(weights: Weights, kind: Kind, models: Sequence[Scores]) -> Sequence[float]:

@@ -12,7 +12,7 @@ from catsofa.data.records import Cat
 from catsofa.data.statistics import LEVEL
 from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
 from catsofa.scoring.measures.stereoset import NEEDS, SS
-from catsofa.scoring.statistics.intervals import Measure, Seed, paired_error, standard_error
+from catsofa.scoring.statistics.intervals import paired_error, standard_error
 
 POWER = 0.8
 BETWEEN = 5.0
@@ -62,21 +62,19 @@ def planned_for(cats: Iterable[Cat], **options: float) -> Detectable:
     return planned([int(count) for count in counts], **options)
 
 
-def found(of: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float) -> Detectable:
-    """What these outcomes could have found of a measure against a fixed value."""
+def found(of: Outcomes, **options: float) -> Detectable:
+    """What these outcomes could have found of ss against a fixed value."""
     columns = of.columns("terms")
-    columns = columns[(columns[:, NEEDS[measure.name]] > 0).any(axis=1)]
-    error = standard_error(columns, measure, seed=seed) if len(columns) else nan
+    columns = columns[(columns[:, NEEDS[SS.name]] > 0).any(axis=1)]
+    error = standard_error(columns, SS) if len(columns) else nan
     return detectable(error, len(columns), len(of), **options)
 
 
-def found_change(
-    before: Outcomes, after: Outcomes, measure: Measure = SS, *, seed: Seed = 0, **options: float
-) -> Detectable:
-    """What these outcomes of the same items could have found of a change, over the comparisons that both decide."""
+def found_change(before: Outcomes, after: Outcomes, **options: float) -> Detectable:
+    """What these outcomes of the same items could have found of a change of ss, over comparisons that both decide."""
     before, after = jointly(before, after)
     columns, others = before.columns("terms"), after.columns("terms")
-    kept = (columns[:, NEEDS[measure.name]] > 0).any(axis=1)
+    kept = (columns[:, NEEDS[SS.name]] > 0).any(axis=1)
     columns, others = columns[kept], others[kept]
-    error = paired_error(columns, others, measure, seed=seed) if len(columns) else nan
+    error = paired_error(columns, others, SS) if len(columns) else nan
     return detectable(error, len(columns), len(before), **options)

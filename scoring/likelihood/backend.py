@@ -189,7 +189,7 @@ class Backend:
         finally:
             self._alone = before
 
-    def tensor(self, rows: Sequence[Sequence[int] | NDArray[np.int64]], fill: int = 0, dtype: Any = None) -> Any:
+    def tensor(self, rows: Sequence[Sequence[int] | NDArray[np.int64]], fill: int = 0) -> Any:
         """Rows filled up on the right to the longest, on the model's device."""
         import torch
 
@@ -200,7 +200,7 @@ class Backend:
         filled = torch.from_numpy(full)
         if self.model.device.startswith("cuda"):
             filled = filled.pin_memory()  # or the copy waits for what the GPU is doing
-        return filled.to(device=self.model.module.device, dtype=dtype, non_blocking=True)
+        return filled.to(device=self.model.module.device, non_blocking=True)
 
     def padded(self, rows: Sequence[Ids], types: Sequence[Ids] | None = None) -> dict[str, Any]:
         """A model's inputs for rows of ids, padded on the right; rows of one length need no attention mask."""

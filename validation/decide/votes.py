@@ -10,6 +10,8 @@ from catsofa.data.tables import Tabular
 from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
 
+SURE = 0.9
+"""The posterior above which Dawid-Skene names a label."""
 Outcome = Literal["decided", "split", "tie", "short", "unsure"]
 """`split`: nobody has `need` votes; `tie`: two labels have; `short`: too few judged yet to say; `unsure`: the
 posterior is too low, where Dawid-Skene decides."""
@@ -129,7 +131,7 @@ def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
     return Decision(item=item, label=label, outcome=outcome, votes=votes, judges=len(cast))
 
 
-def decide_by_posterior(votes: Votes, sure: float = 0.9) -> Votes:
+def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
     """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one."""
     found = dawid_skene(a for cast in votes.counted.votes.values() for a in cast).labels(sure)
     decisions = {
@@ -153,16 +155,16 @@ class Compared:
     sure: float
 
 
-def compare(votes: Votes, sure: float = 0.9) -> Compared | None:
+def compare(votes: Votes) -> Compared | None:
     """Dawid-Skene beside the votes, item by item; None where nothing counts, or a judge names several labels."""
     cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
     if not cast or any("|" in annotation.label for annotation in cast):
         return None
-    found = {item: label for item, label in dawid_skene(cast).labels(sure).items() if label}
+    found = {item: label for item, label in dawid_skene(cast).labels(SURE).items() if label}
     by_votes = {item: votes.decisions[item].label for item in found}
     return Compared(
         agrees=sum(by_votes[item] == label for item, label in found.items()),
         differs={item: label for item, label in found.items() if by_votes[item] not in (None, label)},
         settles={item: label for item, label in found.items() if by_votes[item] is None},
-        sure=sure,
+        sure=SURE,
     )

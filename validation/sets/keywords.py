@@ -36,25 +36,21 @@ class Keyword:
     score: float
 
 
-def keyness(per_million: float, reference: float, n: float = 1) -> float:
-    """Kilgarriff's simple maths: (fpm_focus + n) / (fpm_reference + n); a larger n favours commoner words."""
-    return (per_million + n) / (reference + n)
+def keyness(per_million: float, reference: float) -> float:
+    """Kilgarriff's simple maths: (fpm_focus + 1) / (fpm_reference + 1)."""
+    return (per_million + 1) / (reference + 1)
 
 
 def keywords(
-    records: Iterable[Any], reference: Reference, *, lemmas: Lemmas | None = None, n: float = 1, top: int = 16
+    records: Iterable[Any], reference: Reference, *, lemmas: Lemmas | None = None, top: int = 16
 ) -> dict[str, list[Keyword]]:
     """The `top` keywords of each domain, from stereotypes and anti-stereotypes, target terms removed."""
-    if n <= 0:
-        raise ValueError(f"n must be above 0, since an unknown word would divide by it, not {n}")
     texts: dict[str, list[str]] = defaultdict(list)
     given: set[str] = set()
     for record in records:
         texts[domain_of(record)] += _texts(record)
         given |= {form for name in same_group(term_of(record)) for word in words(name) for form in singulars(word)}
-    return {
-        domain: _ranked(_counts(found, lemmas), given, reference, n)[:top] for domain, found in sorted(texts.items())
-    }
+    return {domain: _ranked(_counts(found, lemmas), given, reference)[:top] for domain, found in sorted(texts.items())}
 
 
 def _texts(record: Any) -> list[str]:
@@ -73,7 +69,7 @@ def _counts(texts: Sequence[str], lemmas: Lemmas | None) -> Counter[str]:
     return Counter(word.lower().removesuffix("'s") for text in found for word in text)
 
 
-def _ranked(counts: Counter[str], given: set[str], reference: Reference, n: float) -> list[Keyword]:
+def _ranked(counts: Counter[str], given: set[str], reference: Reference) -> list[Keyword]:
     """The words by their keyness, those that are target terms left out."""
     total = counts.total()
     found = []
@@ -82,7 +78,7 @@ def _ranked(counts: Counter[str], given: set[str], reference: Reference, n: floa
             continue
         here, elsewhere = 1e6 * count / total, reference(word)
         found.append(
-            Keyword(word=word, count=count, per_million=here, reference=elsewhere, score=keyness(here, elsewhere, n))
+            Keyword(word=word, count=count, per_million=here, reference=elsewhere, score=keyness(here, elsewhere))
         )
     return sorted(found, key=lambda keyword: (-keyword.score, keyword.word))
 
@@ -92,22 +88,22 @@ def reference(source: str) -> Reference:
     return wordfreq_reference() if source == "wordfreq" else corpus_reference(source)
 
 
-def wordfreq_reference(language: str = "en") -> Reference:
+def wordfreq_reference() -> Reference:
     """The frequencies of the wordfreq package: web, books, subtitles, news."""
     frequency = _wordfreq().word_frequency
 
     def per_million(word: str) -> float:
-        return 1e6 * float(frequency(word, language))
+        return 1e6 * float(frequency(word, "en"))
 
     return per_million
 
 
-def wordfreq_zipf(language: str = "en") -> Callable[[str], float]:
+def wordfreq_zipf() -> Callable[[str], float]:
     """The Zipf scale of the same frequencies: log10 of the occurrences in a billion words, 0 for unknown words."""
     frequency = _wordfreq().zipf_frequency
 
     def zipf(word: str) -> float:
-        return float(frequency(word, language))
+        return float(frequency(word, "en"))
 
     return zipf
 

@@ -26,11 +26,10 @@ def leaks(
     first: Sequence[Any],
     second: Sequence[Any],
     siblings: Mapping[str, str] | None = None,
-    near: float = NEAR,
     watch: Watch = iter,
 ) -> list[Leak]:
     """Every id, near-duplicate, target term and pair of sibling terms that both sets have."""
-    return [*_ids(first, second), *_copies(first, second, near, watch), *_terms(first, second, siblings)]
+    return [*_ids(first, second), *_copies(first, second, watch), *_terms(first, second, siblings)]
 
 
 def _ids(first: Sequence[Any], second: Sequence[Any]) -> list[Leak]:
@@ -40,9 +39,9 @@ def _ids(first: Sequence[Any], second: Sequence[Any]) -> list[Leak]:
     return [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
 
 
-def _copies(first: Sequence[Any], second: Sequence[Any], near: float, watch: Watch) -> list[Leak]:
+def _copies(first: Sequence[Any], second: Sequence[Any], watch: Watch) -> list[Leak]:
     """Items that say nearly the same, under different ids."""
-    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], near, watch)
+    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], NEAR, watch)
     pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in found]
     return [
         Leak(

@@ -10,7 +10,7 @@ import numpy as np
 from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.measures.stereoset import ICAT
 from catsofa.scoring.protocols import Average
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, limits, resampled_sums
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Seed, limits, resampled_sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,7 @@ class RankStability:
 def rank_stability(
     models: Mapping[str, tuple[Outcomes, Outcomes]],
     *,
-    measure: Measure = ICAT,
     average: Average = "terms",
-    resamples: int = RESAMPLES,
     seed: Seed = 0,
 ) -> RankStability:
     """Compare the order of models on originals with that on paraphrases; all outcomes are of the same items."""
@@ -56,15 +54,15 @@ def rank_stability(
     if len(before) != len(after):
         raise ValueError("originals and paraphrases must be about the same target terms")
     columns = np.concatenate([before, after], axis=1)
-    here = _values(columns.sum(axis=0)[None], measure, len(names))
-    there = _values(resampled_sums(columns, resamples, seed), measure, len(names))
+    here = _values(columns.sum(axis=0)[None], len(names))
+    there = _values(resampled_sums(columns, RESAMPLES, seed), len(names))
     value, tau = _kendall(here), _kendall(there)
     low, high = limits(value, tau, len(columns))
     first = there.argmax(axis=2)
     signs = np.sign(_gaps(here))[0]
     pairs = list(combinations(names, 2))
     return RankStability(
-        measure=measure.name,
+        measure=ICAT.name,
         original=_order(names, here[0, 0]),
         paraphrase=_order(names, here[0, 1]),
         kendall=Interval(float(value[0]), float(np.maximum(low[0], -1)), float(np.minimum(high[0], 1))),
@@ -80,9 +78,9 @@ def _together(of: list[Outcomes], average: Average) -> Array:
     return np.concatenate([one.columns(average) for one in of], axis=1)
 
 
-def _values(sums: Array, measure: Measure, models: int) -> Array:
-    """Rows of sums to the measure of each model on each side: (rows, sides, models)."""
-    return measure(sums.reshape(len(sums), 2, models, -1))
+def _values(sums: Array, models: int) -> Array:
+    """Rows of sums to the icat of each model on each side: (rows, sides, models)."""
+    return ICAT(sums.reshape(len(sums), 2, models, -1))
 
 
 def _gaps(values: Array) -> Array:

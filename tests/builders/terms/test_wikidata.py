@@ -7,6 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from catsofa.builders.terms import wikidata
 from catsofa.builders.terms.wikidata import dump_terms, query_terms
 from catsofa.data.files import BadInput
 from catsofa.data.records import Refused, Term
@@ -35,10 +36,11 @@ def paged(request: Request) -> Response:
     return Response(rows(*ALL[offset : offset + limit]))
 
 
-def test_terms_come_page_by_page_with_their_uses(httpserver: HTTPServer) -> None:
+def test_terms_come_page_by_page_with_their_uses(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items in pages of two are three requests; an item without a label is refused, not lost."""
+    monkeypatch.setattr(wikidata, "PAGE", 2)
     httpserver.expect_request("/sparql").respond_with_handler(paged)
-    made = list(query_terms("P106", contact="me@example.org", endpoint=httpserver.url_for("/sparql"), page=2))
+    made = list(query_terms("P106", contact="me@example.org", endpoint=httpserver.url_for("/sparql")))
     assert [(t.term, t.extra["uses"]) for t in made if isinstance(t, Term)] == [
         *(("baker", 50), ("smith", 40), ("tailor", 20)),
         ("fletcher", 10),
@@ -52,12 +54,12 @@ def test_requests_say_who_asks_and_what(httpserver: HTTPServer) -> None:
     """Wikimedia asks for a user agent with a contact; the query names property, threshold and language."""
     httpserver.expect_request("/sparql").respond_with_data(rows())
     address = httpserver.url_for("/sparql")
-    assert list(query_terms("P140", contact="me@example.org", endpoint=address, least=25, language="fr")) == []
+    assert list(query_terms("P140", contact="me@example.org", endpoint=address, least=25)) == []
     request = httpserver.log[0][0]
     assert "me@example.org" in request.headers["User-Agent"]
     assert request.headers["User-Agent"].startswith("catsofa/")
     query = parse_qs(request.get_data(as_text=True))["query"][0]
-    assert all(part in query for part in ("wdt:P140", ">= 25", 'LANG(?label) = "fr"'))
+    assert all(part in query for part in ("wdt:P140", ">= 25", 'LANG(?label) = "en"'))
     with pytest.raises(ValueError, match="--contact"):
         list(query_terms("P140", contact=" ", endpoint=address))
 

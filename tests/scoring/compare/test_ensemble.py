@@ -13,18 +13,13 @@ from catsofa.scoring.run.score_files import scores_of
 
 
 def test_the_released_rule_by_hand() -> None:
-    """Weights 1 and 10; a score counts once for each candidate that it beats.
+    """Weights 1, 10,000 and 10,000; a score counts once for each candidate that it beats.
 
-    Model one 3, 2, 1 and model two 0.1, 0.3, 0.2: stereotype 2·3 + 0; anti 1·2 + 2·3; unrelated 0 + 1·2.
+    Model one 3, 2, 1 and model two 1, 3, 2 (e-4): stereotype 2·3 + 0; anti 1·2 + 2·3; unrelated 0 + 1·2. In model three
+    nothing beats anything.
     """
-    of = list(
-        released(
-            [cat("a")],
-            [scores({"a": (3, 2, 1)}), scores({"a": (0.1, 0.3, 0.2)})],
-            weights={"intrasentence": (1, 10)},
-        )
-    )
-    assert [score.score for score in of] == pytest.approx([6, 8, 2])
+    models = [scores({"a": of}) for of in ((3, 2, 1), (0.0001, 0.0003, 0.0002), (5, 5, 5))]
+    assert [score.score for score in released([cat("a")], models)] == pytest.approx([6, 8, 2])
 
 
 def test_z_scores_put_models_on_one_scale() -> None:
@@ -51,9 +46,9 @@ def test_the_search_finds_the_model_that_knows_and_the_even_mixture_of_equals() 
     """One model is right about every CAT, the other wrong: more weight on the first; two alike: half each."""
     cats = [cat(f"c{n}", target=f"t{n % 5}") for n in range(20)]
     right, wrong = (scores({c.id: of for c in cats}) for of in ((3.0, 1.2, 1.0), (1.0, 1.1, 3.0)))
-    found = search(cats, [wrong, right], steps=10)["intrasentence"]
+    found = search(cats, [wrong, right])["intrasentence"]
     assert found[1] > found[0]
-    assert search(cats, [right, right], steps=10) == {"intrasentence": (0.5, 0.5)}
+    assert search(cats, [right, right]) == {"intrasentence": (0.5, 0.5)}
 
 
 def test_weights_of_another_number_of_models_are_an_error() -> None:

@@ -138,9 +138,8 @@ def test_table_2_of_the_paper(shared: Path) -> None:
 
 
 def test_simple_maths_by_hand() -> None:
-    """(fpm + n) / (reference fpm + n): 99 against 9 is 10 with n = 1, and below 2 with n = 100."""
+    """(fpm + 1) / (reference fpm + 1): 99 against 9 is 10."""
     assert keyness(99, 9) == 10
-    assert keyness(99, 9, n=100) == pytest.approx(199 / 109)
 
 
 def test_keywords_leave_target_terms_out() -> None:
@@ -148,8 +147,6 @@ def test_keywords_leave_target_terms_out() -> None:
     common = {"the": 50000.0, "was": 10000.0, "late": 10.0, "early": 100.0}
     found = keywords([a_cat(), a_cat("The zorbs' BLANK.", id="two")], lambda word: common.get(word, 1.0), top=2)
     assert [(word.word, word.count) for word in found["invented"]] == [("late", 2), ("early", 2)]
-    with pytest.raises(ValueError, match="n must be above 0"):
-        keywords([a_cat()], lambda word: 1.0, n=0)
 
 
 def test_keywords_take_lemmas_and_a_corpus(tmp_path: Path) -> None:

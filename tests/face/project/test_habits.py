@@ -103,3 +103,16 @@ def test_every_link_leads_to_a_file(name: str) -> None:
     """Relative links of the pages at the root exist."""
     for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text("utf-8")):
         assert (ROOT / target).exists(), target
+
+
+def test_the_architecture_page_names_every_folder_of_code() -> None:
+    """The table of folders in docs/architecture.md has each folder of the rooms, and no folder that is gone."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    named = {folder for row in rows for folder in re.findall(r"`([\w/]+)/`", row)}
+    rooms = ("data", "builders", "validation", "annotation", "scoring", "catsofa")
+    tracked = subprocess.run(["git", "ls-files", *rooms], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    files = [Path(line) for line in tracked.splitlines() if line.endswith(".py")]
+    topics = {"/".join(file.parts[:2]) for file in files if len(file.parts) > 2}
+    assert topics <= named
+    assert {folder for folder in named if not (ROOT / folder).is_dir()} == set()

@@ -16,7 +16,8 @@ from catsofa.builders.paraphrases.prices import Budget
 from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import reply_of
 from catsofa.data.records import content_id
-from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
+from catsofa.data.servers.endpoints import Endpoint, Fault, ServerRefuses
+from catsofa.data.servers.requests import OVER_BUDGET
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -41,6 +42,7 @@ def complete_batch(
     twins: dict[str, list[Request]] = {}
     for request in requests:
         twins.setdefault(request.key, []).append(request)
+    journal.budget = budget
     batches = _Batches(endpoint, journal, budget, {key: same[0] for key, same in twins.items()})
     failures: dict[str, str] = {}
     with _in_our_words(endpoint):
@@ -50,7 +52,7 @@ def complete_batch(
     for key, same in twins.items():
         for request in same:
             reply = journal.replies.get(key)
-            yield Completed(request=request, reply=reply, failure="" if reply else failures.get(key, "not_in_batch"))
+            yield Completed(request=request, reply=reply, reason="" if reply else failures.get(key, "not_in_batch"))
 
 
 class _Batches:
@@ -68,7 +70,7 @@ class _Batches:
         }
         new = [r for key, r in self._requests.items() if key not in self._journal.replies and key not in pending]
         if not all(self._budget.reserve(request, batch=True) for request in new):
-            return {request.key: "over_budget" for request in new}
+            return {request.key: OVER_BUDGET for request in new}
         for part in _parts(new):
             keys = [request.key for request in part]
             tag = content_id("batch", len(self._journal.batches), keys)
@@ -122,8 +124,7 @@ class _Batches:
         for line in self._result_lines(batch):
             self._note(line, left)
         for key, reason in left.items():
-            self._journal.failed(key, 1, reason)
-            self._budget.settle(key, None, batch=True)
+            self._journal.failed(key, 1, Fault(reason=reason))
         self._journal.batch(tag, state="collected")
         if batch.status == "failed":
             raise ServerRefuses(f"the batch {batch.id} was turned down: {_complaint(batch)}")
@@ -152,7 +153,7 @@ class _Batches:
             left[key] = "broken_reply"
             return
         del left[key]
-        self._budget.settle(key, self._journal.answered(key, reply), batch=True)
+        self._journal.answered(key, reply)
 
 
 def _line(request: Request) -> bytes:

@@ -10,11 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import Reply
-from catsofa.data.files.append_log import AppendLog
+from catsofa.data.servers.endpoints import Fault
+from catsofa.data.servers.reply_store import ReplyStore
+
+if TYPE_CHECKING:
+    from catsofa.builders.paraphrases.prices import Budget
 
 
 class Asked(NamedTuple):
@@ -25,18 +29,28 @@ class Asked(NamedTuple):
     batch: bool
 
 
-class Journal(AppendLog):
+class Journal(ReplyStore):
     """An open journal; only one process at a time can hold it."""
+
+    expected = "a journal of requests and replies"
+    needed = ("event", "at")
 
     def __init__(self, path: Path | str, hide: Callable[[str], str] = str) -> None:
         """Open the journal at `path`, or begin it; `hide` takes secrets out of what a server says."""
-        super().__init__(path, "a journal of requests and replies", hide)
-        self.replies: dict[str, Reply] = {}
+        self.path = Path(path)
+        self.budget: Budget | None = None
+        """What decides whether a request is sent, and counts its cost."""
         self.in_doubt: Counter[str] = Counter()
         self.asked_of: dict[str, Asked] = {}
         self.batches: dict[str, dict[str, Any]] = {}
-        for event in self.read("event", "at"):
-            self._remember(event)
+        super().__init__(path, hide)
+
+    def reserve(self, request: Request, attempt: int) -> bool:
+        """Note a request before it is sent, if the budget holds it."""
+        if self.budget and not self.budget.reserve(request):
+            return False
+        self.asked(request, attempt)
+        return True
 
     def asked(self, request: Request, attempt: int, *, batch: bool = False) -> None:
         """Note a request before it is sent."""
@@ -46,12 +60,17 @@ class Journal(AppendLog):
     def answered(self, key: str, reply: Reply) -> Reply:
         """Note a reply before it is used; the reply as noted, without secrets."""
         self._note({"event": "answered", "key": key} | asdict(reply))
-        return self.replies[key]
+        kept: Reply = self.replies[key]
+        if self.budget:
+            self.budget.settle(key, kept)
+        return kept
 
-    def failed(self, key: str, attempt: int, reason: str, said: str = "", paid: bool = False) -> None:
-        """Note that a request brought no reply; `paid` if the server may have worked on it all the same."""
-        about = {"event": "failed", "key": key, "attempt": attempt, "reason": reason}
-        self._note(about | {"said": said[:500], "paid": paid})
+    def failed(self, key: str, attempt: int, fault: Fault) -> None:
+        """Note that a request brought no reply."""
+        about = {"event": "failed", "key": key, "attempt": attempt, "reason": fault.reason}
+        self._note(about | {"said": fault.said[:500], "paid": fault.paid})
+        if self.budget and not fault.paid:
+            self.budget.settle(key, None)
 
     def batch(self, tag: str, **state: Any) -> None:
         """Note a step in the life of a batch."""
@@ -59,8 +78,7 @@ class Journal(AppendLog):
 
     def _note(self, event: dict[str, Any]) -> None:
         """Write one event with its time, and remember it as written."""
-        for written in self.append(event | {"at": datetime.now(UTC).isoformat(timespec="seconds")}):
-            self._remember(written)
+        super()._note(event | {"at": datetime.now(UTC).isoformat(timespec="seconds")})
 
     def _remember(self, event: Mapping[str, Any]) -> None:
         """Keep of an event what the next step needs to know."""

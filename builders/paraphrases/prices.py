@@ -122,9 +122,9 @@ class Budget:
         self.spent += dearest
         return True
 
-    def settle(self, key: str, reply: Reply | None, *, batch: bool = False) -> None:
+    def settle(self, key: str, reply: Reply | None) -> None:
         """Replace what was set aside by what the reply cost; by nothing where the server did no work."""
-        chars = self._journal.asked_of[key].prompt_chars
+        _, chars, batch = self._journal.asked_of[key]
         self.spent += (self._cost(reply, chars) if reply else 0.0) - self._dearest(chars, batch)
 
     def _cost(self, reply: Reply, prompt_chars: int) -> float:

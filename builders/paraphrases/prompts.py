@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from catsofa.data.files import read_text
 from catsofa.data.language import contexts
 from catsofa.data.records import Cat, Label, content_id
+from catsofa.data.servers.requests import Side
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -116,6 +117,11 @@ class Request:
     def key(self) -> str:
         """The same for the same question, so an answer that is known is never paid for again."""
         return content_id("request", self.model, self.prompt, sorted(self.settings.items()))
+
+    @property
+    def side(self) -> Side:
+        """Prompts go to the chat side of a server."""
+        return "chat"
 
     @property
     def body(self) -> dict[str, Any]:

@@ -82,4 +82,4 @@ def answers(originals: Iterable[Cat], ended: Iterable[Completed]) -> Iterator[An
             yield Answer(original=cat, failure="original_unfit")
         else:
             completed = by_item[cat.id]
-            yield Answer(original=cat, reply=completed.reply, failure=f"failed_{completed.failure}")
+            yield Answer(original=cat, reply=completed.reply, failure=f"failed_{completed.reason}")

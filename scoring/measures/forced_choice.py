@@ -21,13 +21,14 @@ from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat, Label, Pair
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import Request, completion, fetch
 from catsofa.data.tables import Tabular
 from catsofa.scoring.dataset import Watched, data
 from catsofa.scoring.measures import crows_pairs, position, stereoset
 from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.measures.crows_pairs import Preferences
 from catsofa.scoring.results import Report
-from catsofa.scoring.served.requests import Replies, Request, fetch
 from catsofa.scoring.signature import DIGITS, Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array
 
@@ -101,13 +102,13 @@ def _letters(text: str) -> str:
 
 
 def choose(
-    name: str, comparisons: Iterable[Comparison], endpoint: Endpoint, replies: Replies, *, answer_tokens: int = 16
+    name: str, comparisons: Iterable[Comparison], endpoint: Endpoint, replies: ReplyStore, *, answer_tokens: int = 16
 ) -> dict[Comparison, Choice]:
     """What a chat model chooses, each distinct question asked once, at temperature 0."""
     distinct = list(dict.fromkeys(comparisons))
     asked = {c: [_request(name, question, answer_tokens) for question in c.questions()] for c in distinct}
     said: dict[str, str | None] = {}
-    for answer in fetch((request for pair in asked.values() for request in pair), endpoint, replies):
+    for answer in fetch((request for pair in asked.values() for request in pair), endpoint, replies, completion):
         said[answer.request.key] = _content(answer.reply)
     return {
         c: Choice(parse(said[first.key], c.one, c.other), parse(said[second.key], c.other, c.one))
@@ -186,7 +187,7 @@ def evaluate(
     server = endpoint.base_url or "the default address"
     if out:
         _settle(Path(out), {"model": name, "at": server})
-    with Replies(out and Path(out) / CHOICES, endpoint.hide, server=server) as replies:
+    with ReplyStore(out and Path(out) / CHOICES, endpoint.hide, server=server) as replies:
         left = iter(watch(Watched(of.records(), of)))
         while chunk := list(islice(left, CHUNK)):
             asked = [comparison for record in chunk for comparison in comparisons(record)]

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, get_args
 
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import Request, ask, completion, fetch
 from catsofa.scoring.served.replies import Dialect, Reading, Unreadable, body, constant, read
-from catsofa.scoring.served.requests import Replies, Request, ask, fetch
 
 PLAIN = "The cat sat on the mat. It purred."
 SCRAMBLED = "mat the on sat cat The purred. It."
@@ -47,14 +48,14 @@ class ServedModel:
     name: str
     endpoint: Endpoint
     capability: Capability
-    replies: Replies
+    replies: ReplyStore
     start: str = ""
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
         wanted = {self._request(text).key: text for text in dict.fromkeys(texts)}
         found: dict[str, Reading | str] = {}
-        for answer in fetch((self._request(text) for text in wanted.values()), self.endpoint, self.replies):
+        for answer in fetch((self._request(text) for text in wanted.values()), self.endpoint, self.replies, completion):
             text = wanted[answer.request.key]
             found[text] = (
                 self._reading(text, answer.reply) if answer.reply is not None else f"{NO_REPLY}: {answer.failure}"
@@ -87,9 +88,9 @@ class ServedModel:
         return {"served": self.name, "at": self.endpoint.base_url or "the default address", **asked}
 
 
-def connect(name: str, endpoint: Endpoint, *, start: str = "", replies: Replies | None = None) -> ServedModel:
+def connect(name: str, endpoint: Endpoint, *, start: str = "", replies: ReplyStore | None = None) -> ServedModel:
     """A model whose server was tried and gives the log-probabilities of prompts; else a ValueError with the reasons."""
-    return ServedModel(name, endpoint, probe(name, endpoint, start), replies or Replies(), start)
+    return ServedModel(name, endpoint, probe(name, endpoint, start), replies or ReplyStore(), start)
 
 
 def probe(name: str, endpoint: Endpoint, start: str = "") -> Capability:
@@ -108,7 +109,7 @@ def _answer(name: str, endpoint: Endpoint, dialect: Dialect, start: str, text: s
     """What a server says of a text."""
     got = ask(Request("completions", body(name, start + text, dialect)), endpoint)
     if got.reply is None:
-        raise Unreadable(endpoint.hide(got.failure))
+        raise Unreadable(got.failure)
     return read(got.reply, dialect)
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from catsofa.data.files import json_files
 from catsofa.data.files.append_log import LogReader
+from catsofa.data.servers.reply_store import EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Verdict
 from catsofa.scoring.measures import forced_choice
 from catsofa.scoring.run import manifest
-from catsofa.scoring.served import requests, runs
+from catsofa.scoring.served import runs
 
 
 def check_replies(path: Path) -> Verdict | None:
@@ -22,4 +23,4 @@ def check_replies(path: Path) -> Verdict | None:
     else:
         return None
     server = str(model.get("at", "")) if isinstance(model, dict) else ""
-    return check_log(LogReader(path, requests.EXPECTED, bound_to=server), "replies")
+    return check_log(LogReader(path, EXPECTED, bound_to=server), "replies")

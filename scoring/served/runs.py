@@ -12,6 +12,7 @@ from typing import Any
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring import served
 from catsofa.scoring.dataset import Data, Watched, data
 from catsofa.scoring.measures import sanity, sofa
@@ -20,7 +21,6 @@ from catsofa.scoring.results import Report, report
 from catsofa.scoring.run.chunks import WAYS, items_of
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.served import NO_REPLY
-from catsofa.scoring.served.requests import Replies
 from catsofa.scoring.served.scores import LogProbabilities, refuse, score
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -56,7 +56,7 @@ def evaluate(
     refuse(model.capability, chosen, name)
     identity, about = describe(model.identity(), {"model": name, "label": model.label}, of, chosen)
     store, server = out and Path(out) / REPLIES, model.identity()["at"]
-    with Run.begin(out, identity, about) as run, Replies(store, endpoint.hide, server=server) as replies:
+    with Run.begin(out, identity, about) as run, ReplyStore(store, endpoint.hide, server=server) as replies:
         failed = score_all(replace(model, replies=replies), watch(Watched(of.records(), of)), chosen, run)
         found = measured(of, chosen, model, [*run.scores(), *failed], with_terms, resamples)
         run.finish(found.to_dict())

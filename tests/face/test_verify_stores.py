@@ -25,8 +25,9 @@ from catsofa.data.files.checksums import sha256_of, write_list
 from catsofa.data.records import Identity, Score, Stereotype
 from catsofa.data.release import write_release
 from catsofa.data.release.dataset_card import CardFacts
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import Request
 from catsofa.scoring.run.store import Run
-from catsofa.scoring.served.requests import Replies, Request
 
 SERVER = "http://zorbs.invalid/v1"
 MANIFEST = {"model": {"served": "m", "at": SERVER}, "data": "records:11", "protocol": {}}
@@ -79,9 +80,9 @@ def replies(folder: Path) -> Path:
     """The replies of a server in the folder of their run."""
     with Run.begin(folder / "run", MANIFEST, {"model": "m"}) as run:
         run.add([Score(item="a", task="intrasentence", score=-1.0)])
-    with Replies(folder / "run" / "replies.jsonl", server=SERVER) as store:
-        store.add(Request("completions", {"prompt": "Zorbs"}), {"choices": [{"text": "Zorbs"}]})
-        store.add(Request("completions", {"prompt": "Quibs"}), {"choices": [{"text": "Quibs"}]})
+    with ReplyStore(folder / "run" / "replies.jsonl", server=SERVER) as store:
+        store.answered(Request("completions", {"prompt": "Zorbs"}).key, {"choices": [{"text": "Zorbs"}]})
+        store.answered(Request("completions", {"prompt": "Quibs"}).key, {"choices": [{"text": "Quibs"}]})
     return folder / "run" / "replies.jsonl"
 
 

@@ -19,7 +19,7 @@ from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import Reply
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
-from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
+from catsofa.data.servers.endpoints import Endpoint, Fault, ServerRefuses
 
 KEY = "sk-secret-0123456789-do-not-tell"
 
@@ -135,7 +135,7 @@ def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
     path.write_bytes(whole + b'{"event": "answered", "key": "' + b"x" * 70_000)
     with Journal(path) as journal:
         assert journal.in_doubt[request.key] == 1
-        journal.failed(request.key, 1, "timeout")
+        journal.failed(request.key, 1, Fault(reason="timeout"))
     assert path.read_bytes().startswith(whole)
     assert [event["event"] for event in events(tmp_path)] == ["asked", "failed"]
 

@@ -13,11 +13,12 @@ from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe
 from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import Request, completion, fetch
 from catsofa.scoring import protocols, served
 from catsofa.scoring.items.probes import score_probes
 from catsofa.scoring.served import AFTER, CONTEXT, NO_REPLY, PLAIN, SCRAMBLED, runs
 from catsofa.scoring.served.replies import Reading, Unreadable, read
-from catsofa.scoring.served.requests import Replies, Request, fetch
 from catsofa.scoring.served.scores import score
 
 Tiny = Callable[[str], Path]
@@ -102,11 +103,11 @@ def test_a_reply_cut_short_by_a_kill_is_asked_for_again(tiny: Tiny, tmp_path: Pa
     """Half a line at the end of the journal is no reply; the whole ones before it are."""
     journal = tmp_path / "replies.jsonl"
     with server(tiny("llama")) as (endpoint, behind):
-        with Replies(journal) as replies:
+        with ReplyStore(journal) as replies:
             first = score(served.connect("llama", endpoint, replies=replies), PROBES, protocols.named("catsofa"))
         journal.write_bytes(journal.read_bytes()[:-40])
         behind.answered.clear()
-        with Replies(journal) as replies:
+        with ReplyStore(journal) as replies:
             second = score(served.connect("llama", endpoint, replies=replies), PROBES, protocols.named("catsofa"))
         asked = sum(
             count for text, count in behind.answered.items() if text not in (PLAIN, SCRAMBLED, CONTEXT, f" {AFTER}")
@@ -212,9 +213,8 @@ def test_replies_are_by_everything_that_was_asked(tmp_path: Path) -> None:
     """Another model or another field is another question."""
     bodies = [{"model": m, "prompt": "a", "max_tokens": n} for m, n in (("m", 0), ("m", 1), ("n", 0))]
     assert len({Request("completions", body).key for body in bodies}) == 3
-    with Replies(tmp_path / "r.jsonl") as replies:
-        replies.add(Request("completions", bodies[0]), {"choices": [1], "id": "left out"})
-    with Replies(tmp_path / "r.jsonl") as replies:
-        assert replies[Request("completions", bodies[0])] == {"choices": [1]}
-        assert Request("completions", bodies[1]) not in replies
-        assert not list(fetch([], Endpoint(base_url="http://127.0.0.1:9/v1"), replies))
+    with ReplyStore(tmp_path / "r.jsonl") as replies:
+        replies.answered(Request("completions", bodies[0]).key, completion({"choices": [1], "id": "left out"}))
+    with ReplyStore(tmp_path / "r.jsonl") as replies:
+        assert replies.replies == {Request("completions", bodies[0]).key: {"choices": [1]}}
+        assert not list(fetch([], Endpoint(base_url="http://127.0.0.1:9/v1"), replies, completion))

@@ -1,0 +1,64 @@
+"""The replies of model servers: stored before they are used, so that no request is sent or paid for twice."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.servers.endpoints import Fault
+
+EXPECTED = "the replies of a model server"
+
+
+class ReplyStore:
+    """The replies by the keys of their requests, in memory and, with a path, in a log that the next run reads."""
+
+    expected = EXPECTED
+    needed = ("key", "reply")
+    """The fields of each line of the log."""
+
+    def __init__(self, path: Path | str | None = None, hide: Callable[[str], str] = str, *, server: str = "") -> None:
+        """Open the log, or begin it; `hide` takes secrets out of replies, `server` is the address they are bound to."""
+        self.replies: dict[str, Any] = {}
+        self._log = AppendLog(path, self.expected, hide, bound_to=server) if path else None
+        for line in self._log.read(*self.needed) if self._log else ():
+            self._remember(line)
+        self.unchecked = self._log.unchecked if self._log else 0
+        """Lines from before lines had a checksum."""
+
+    def reserve(self, request: Any, attempt: int) -> bool:
+        """Every attempt may be sent."""
+        return True
+
+    def answered(self, key: str, reply: Any) -> Any:
+        """Store a reply, and return it as stored, without secrets."""
+        self._note({"key": key, "reply": reply})
+        return self.replies[key]
+
+    def failed(self, key: str, attempt: int, fault: Fault) -> None:
+        """Failures are not stored: the next run asks again."""
+
+    def _note(self, line: dict[str, Any]) -> None:
+        """Write a line, and remember it as written."""
+        for written in self._log.append(line) if self._log else [line]:
+            self._remember(written)
+
+    def _remember(self, line: Mapping[str, Any]) -> None:
+        """Keep a line's reply in memory."""
+        self.replies[line["key"]] = line["reply"]
+
+    def close(self) -> None:
+        """Close the log, which lets go of its lock."""
+        if self._log:
+            self._log.close()
+
+    def __enter__(self) -> Self:
+        """The store, closed at the end."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the log."""
+        self.close()

@@ -1,0 +1,173 @@
+"""Requests to an OpenAI-compatible server: a few at a time, paced, retried, each reply stored before it is used."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from catsofa.data.runs.event_loops import as_they_end, pump
+from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
+from catsofa.data.servers.reply_store import ReplyStore
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+FAILURES_IN_A_ROW = 10
+"""After so many requests in a row without a reply the server is out of order, and no more is sent."""
+KEPT = ("choices", "usage", "model", "system_fingerprint")
+"""The fields of a completion that are stored."""
+OVER_BUDGET = "over_budget"
+"""The reason of a request that its store does not let through."""
+Side = Literal["completions", "chat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question that is identified by its JSON."""
+
+    side: Side
+    body: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """A hash of everything that the reply depends on."""
+        text = json.dumps([self.side, self.body], ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+A = TypeVar("A")
+Q = TypeVar("Q")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Generic[Q, A]):
+    """How a request ended: with a reply, or with the reason why there is none."""
+
+    request: Q
+    reply: A | None = None
+    reason: str = ""
+    said: str = ""
+
+    @property
+    def failure(self) -> str:
+        """The reason and what the server said."""
+        return f"{self.reason}: {self.said}" if self.said else self.reason
+
+
+def completion(body: Any) -> dict[str, Any]:
+    """The fields of a completion that count; a ValueError if the JSON is none."""
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        raise ValueError("the server's JSON is no completion: it has no choices")
+    return {name: body[name] for name in KEPT if name in body}
+
+
+def fetch(
+    requests: Iterable[Any],
+    endpoint: Endpoint,
+    store: ReplyStore,
+    parse: Callable[[Any], A],
+    filtered: Callable[[str], A] | None = None,
+) -> Iterator[Answer[Any, A]]:
+    """Each request as it ends; requests of one key are sent once, and not at all where the store has the reply.
+
+    A request has a `key` that names everything the reply depends on, a `side` of the server, and a JSON `body`.
+    `parse` reads a reply's JSON; `filtered` makes a reply of the message of a content filter, else that is a failure.
+    """
+    twins: dict[str, list[Any]] = {}
+    for request in requests:
+        twins.setdefault(request.key, []).append(request)
+    known = [key for key in twins if key in store.replies]
+    for key in known:
+        yield from (Answer(request=request, reply=store.replies[key]) for request in twins[key])
+    if unknown := [same[0] for key, same in twins.items() if key not in known]:
+        for ended in pump(_Pool(endpoint, store, parse, filtered).run(unknown)):
+            for request in twins[ended.request.key]:
+                yield Answer(request=request, reply=ended.reply, reason=ended.reason, said=ended.said)
+
+
+def ask(request: Request, endpoint: Endpoint) -> Answer[Request, dict[str, Any]]:
+    """One request sent now, whatever is known."""
+    return next(fetch([request], endpoint, ReplyStore(), completion))
+
+
+class _Pool:
+    """A bounded number of requests under way, which share their pace and their store."""
+
+    def __init__(
+        self, endpoint: Endpoint, store: ReplyStore, parse: Callable[[Any], Any], filtered: Callable[[str], Any] | None
+    ) -> None:
+        self._endpoint, self._store, self._parse, self._filtered = endpoint, store, parse, filtered
+        self._pace = Pace(endpoint.per_minute)
+        self._failed_in_a_row = 0
+
+    async def run(self, requests: Iterable[Any]) -> AsyncIterator[Answer[Any, Any]]:
+        """Each request as it ends; those under way are let go when the caller stops listening."""
+        async with self._endpoint.client() as client:
+            answers = as_they_end(requests, lambda request: self._one(client, request), self._endpoint.concurrency)
+            async with aclosing(answers):
+                async for ended in answers:
+                    self._watch(ended)
+                    yield ended
+
+    def _watch(self, ended: Answer[Any, Any]) -> None:
+        """Stop at one failure too many in a row.
+
+        A request that is turned down for itself (HTTP 4xx) says nothing about a server that has answered others.
+        """
+        if ended.reply is not None:
+            self._failed_in_a_row = 0
+        elif ended.reason != OVER_BUDGET and not (_turned_down(ended.reason) and self._store.replies):
+            self._failed_in_a_row += 1
+        if self._failed_in_a_row == FAILURES_IN_A_ROW:
+            raise ServerRefuses(
+                f"{FAILURES_IN_A_ROW} requests in a row had no reply (the last: {ended.failure}), so nothing more is "
+                "sent; run the same command again when the server is well"
+            )
+
+    async def _one(self, client: "AsyncOpenAI", request: Any) -> Answer[Any, Any]:
+        """One request to its end: retried where that can help, each attempt noted before it is sent.
+
+        By hand, not with tenacity: a wait that the server asks for holds all requests, and each attempt is paced,
+        paid for and noted.
+        """
+        fault = Fault(reason=OVER_BUDGET)
+        for attempt in range(1, self._endpoint.attempts + 1):
+            await self._pace.turn()
+            if not self._store.reserve(request, attempt):
+                break
+            got = await self._attempt(client, request)
+            if not isinstance(got, Fault):
+                return Answer(request=request, reply=self._store.answered(request.key, got))
+            fault = got
+            self._store.failed(request.key, attempt, fault)
+            if fault.fatal:
+                raise ServerRefuses(self._endpoint.hide(fault.said))
+            if not fault.again:
+                break
+            if fault.everyone and fault.wait is not None:
+                self._pace.hold(fault.wait)
+            elif attempt < self._endpoint.attempts:
+                again = self._endpoint.delay(attempt, request.key)
+                await asyncio.sleep(again if fault.wait is None else fault.wait)
+        return Answer(request=request, reason=fault.reason, said=self._endpoint.hide(fault.said))
+
+    async def _attempt(self, client: "AsyncOpenAI", request: Any) -> Any:
+        """What sending a request once brings; JSON that is cut or that cannot be parsed is a fault."""
+        from openai import OpenAIError
+
+        create: Any = client.completions if request.side == "completions" else client.chat.completions
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                raw = await create.with_raw_response.create(**request.body)
+            return self._parse(json.loads(raw.http_response.content))
+        except (OpenAIError, TimeoutError, ValueError) as error:
+            fault = fault_of(error)
+            return self._filtered(fault.said) if self._filtered and fault.reason == CONTENT_FILTER else fault
+
+
+def _turned_down(reason: str) -> bool:
+    """Whether a server refused a request for what it is, rather than for when it came."""
+    return reason.startswith("http_4") and reason not in ("http_408", "http_425", "http_429")

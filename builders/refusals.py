@@ -1,5 +1,7 @@
 """What a builder kept and what it refused, written to two files in one pass and counted by reason."""
 
+__all__ = ["write"]
+
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack

@@ -69,6 +69,11 @@ _HOMES = {
 extras.install()
 
 
+def __dir__() -> list[str]:
+    """The public names, whether they are imported yet or not."""
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     """Imports a public name when somebody asks for it (PEP 562): Ctrl-C can hit an import only after `main` began."""
     from importlib import import_module

@@ -3,7 +3,15 @@
 A record keeps a foreign id where its source has one; otherwise the id is a hash of the content that defines
 the record. Labels and provenance are left out of the hash: a vote may change a label, it does not make
 another item.
+
+Fields of most records: `id`, given or made from the content; `language`, an ISO 639 code; `source`, provenance (file,
+row, builder); `extra`, fields of the source that no record has.
 """
+
+__all__ = [
+    "Annotation", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe", "Refused", "Score", "Statement",
+    "Stereotype", "Term", "WordSet", "content_id",
+]  # fmt: skip
 
 import hashlib
 import json
@@ -41,9 +49,13 @@ class Annotation:
     """One person's judgement of one item; several labels are joined by `|`, none is the empty string."""
 
     item: str
+    """Id of the judged record."""
     annotator: str
+    """Pseudonym of the person."""
     label: str
+    """The judgement; several labels joined by `|`."""
     at: str = ""
+    """Time of the judgement, as the source writes it."""
     extra: Extra = field(default_factory=dict)
 
 
@@ -53,9 +65,13 @@ class Candidate:
 
     id: str = ""
     text: str
+    """The sentence that a model reads."""
     label: Label
+    """The label that people agreed on."""
     fill: str | None = None
+    """The words in the BLANK; None in an intersentence CAT."""
     votes: tuple[Annotation, ...] = ()
+    """The judgements behind the label."""
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -70,10 +86,15 @@ class Cat:
 
     id: str = ""
     kind: Kind
+    """Whether candidates fill a BLANK or follow the context."""
     bias_type: str
+    """The domain: gender, profession, race, religion, or another."""
     target: str
+    """The term for the group."""
     context: str
+    """The sentence with the BLANK, or the sentence before the candidates."""
     candidates: tuple[Candidate, Candidate, Candidate]
+    """One candidate per label, in the order of the source."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -101,10 +122,15 @@ class Pair:
 
     id: str = ""
     more: str
+    """The more stereotyping sentence."""
     less: str
+    """The less stereotyping sentence."""
     direction: Direction
+    """Whether `more` states the stereotype or violates it."""
     bias_type: str
+    """The domain."""
     votes: tuple[Annotation, ...] = ()
+    """The judgements of the annotators."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -120,9 +146,13 @@ class Probe:
 
     id: str = ""
     category: str
+    """The category of the identity."""
     identity: str
+    """The plural subject."""
     stereotype: str
+    """The predicate."""
     text: str = ""
+    """The sentence that a model reads; by default identity and stereotype."""
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
 
@@ -138,7 +168,9 @@ class WordSet:
     """A named list of words or sentences; a list, since a text may stand in it twice."""
 
     name: str
+    """Name of the set, as the test lists it."""
     items: tuple[str, ...]
+    """The words or sentences; a text may occur twice."""
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -153,9 +185,13 @@ class AssociationTest:
 
     id: str = ""
     x: WordSet
+    """First set of targets."""
     y: WordSet
+    """Second set of targets."""
     a: WordSet
+    """First set of attributes."""
     b: WordSet
+    """Second set of attributes."""
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
 
@@ -170,9 +206,13 @@ class Term:
 
     id: str = ""
     category: str
+    """The category of the group."""
     term: str
+    """The word or phrase."""
     pos: str = ""
+    """Part of speech: n, adj or pp; empty if unknown."""
     group: str = ""
+    """The group that sibling terms share; empty if unknown."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -188,8 +228,11 @@ class Identity:
 
     id: str = ""
     category: str
+    """The category of the term."""
     identity: str
+    """The plural subject."""
     form: str
+    """How the subject was made from the term."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -205,8 +248,11 @@ class Statement:
 
     id: str = ""
     statement: str
+    """The text as people wrote it; empty if they wrote none."""
     target: str = ""
+    """The group, as the source names it."""
     category: str = ""
+    """The category of the group."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -222,8 +268,11 @@ class Stereotype:
 
     id: str = ""
     text: str
+    """The predicate."""
     category: str = ""
+    """The category whose identities it can follow."""
     notes: tuple[str, ...] = ()
+    """What the builder changed or doubts."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
 
@@ -237,10 +286,15 @@ class Score:
     """One number about one text; None is unscored, and then `reason` says why."""
 
     item: str
+    """Id of the scored text or record."""
     score: float | None
+    """The number; None if unscored."""
     tokens: int = 0
+    """Number of tokens that the score covers; 0 if unknown."""
     task: str = ""
+    """What was scored: the kind of a CAT, the side of a pair."""
     reason: str = ""
+    """Why the text is unscored."""
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -255,8 +309,11 @@ class Refused:
 
     id: str
     reason: str
+    """One word with underscores."""
     text: str = ""
+    """The refused text."""
     score: float | None = None
+    """The number that the filter compared; None if it compares none."""
     source: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:

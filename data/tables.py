@@ -1,5 +1,7 @@
 """Results in notebooks: every one shows itself as a table, and gives its rows to pandas."""
 
+__all__ = ["table"]
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,5 +1,7 @@
 """A model on a data set by a protocol: every text scored once, kept as it goes, and the measures made of it."""
 
+__all__ = ["evaluate"]
+
 import gc
 import sys
 from collections import Counter

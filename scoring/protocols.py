@@ -1,5 +1,7 @@
 """Protocols: every choice a score depends on, by name, and the presets that reproduce each paper and each code."""
 
+__all__ = ["Protocol", "named"]
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace

@@ -1,5 +1,7 @@
 """Results: measures with their signature, as JSON, as rows and as a table."""
 
+__all__ = ["Report"]
+
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Files read a line at a time, written whole or not at all; what is wrong with one is said in a sentence."""
 
+__all__ = ["BadInput", "atomic_write", "lines", "short"]
+
 import errno
 import os
 import shlex

@@ -1,5 +1,7 @@
 """Every format by name: what it holds, how it is known, how it is read and written, what it cannot hold."""
 
+__all__ = ["MODULES", "Format", "convert"]
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,5 +1,7 @@
 """What a format cannot hold of a record: found by comparing the record with what comes back."""
 
+__all__ = ["lost"]
+
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any

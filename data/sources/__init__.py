@@ -6,6 +6,8 @@ Data is looked for in the folder that CATSOFA_DATA names and then in the user's 
 into CATSOFA_DATA where that is set, else into the cache.
 """
 
+__all__ = ["read"]
+
 import os
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,7 @@
 """What scores make of each CAT: the comparisons won and made, from which every StereoSet number follows."""
 
+__all__ = ["outcomes"]
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan

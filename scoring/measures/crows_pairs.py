@@ -1,5 +1,7 @@
 """CrowS-Pairs: the percentage of pairs whose more stereotyping sentence a model prefers, per type and direction."""
 
+__all__ = ["by_pair", "preferences", "results"]
+
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import nan

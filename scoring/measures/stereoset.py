@@ -1,5 +1,7 @@
 """StereoSet's measures: lms, ss and icat per term, domain and task, over terms and over items."""
 
+__all__ = ["icat", "measures", "per_term", "results"]
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isnan, nan

@@ -1,5 +1,7 @@
 """Load a model by folder or hub id, and say which questions its trained weights can answer."""
 
+__all__ = ["load"]
+
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

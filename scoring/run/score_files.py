@@ -1,5 +1,7 @@
 """Per-item scores from files, and the reports made from them."""
 
+__all__ = ["read_scores"]
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

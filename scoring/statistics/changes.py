@@ -5,6 +5,8 @@ A draw keeps each cluster with probability 1/2. The changes within the draws are
 paired randomisation test, so that p is at most 0.05 exactly where the 95 % interval leaves 0 out.
 """
 
+__all__ = ["Change", "paired_changes"]
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan, nan

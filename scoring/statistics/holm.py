@@ -1,5 +1,7 @@
 """Holm's correction for a family of tests."""
 
+__all__ = ["holm"]
+
 from collections.abc import Sequence
 from math import isnan, nan
 

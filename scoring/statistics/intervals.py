@@ -4,6 +4,8 @@ A cluster (a target term, a stereotype, a pair) is one row of sufficient statist
 a product of counts and rows, and any measure follows from the resampled sums.
 """
 
+__all__ = ["Interval", "Measure", "intervals", "ratio", "wilson"]
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt

@@ -1,5 +1,7 @@
 """Texts to vectors: sentence-transformers, any model of transformers, static word and token vectors."""
 
+__all__ = ["load"]
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,6 +4,8 @@ Every statistic here is a function of sums over items, so the sums are taken onc
 matrix product of weights and sums.
 """
 
+__all__ = ["agreement"]
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan

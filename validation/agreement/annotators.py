@@ -1,5 +1,7 @@
 """Each annotator's accuracy, speed and habits, whom to exclude by stated limits, and what that would change."""
 
+__all__ = ["annotators"]
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby

@@ -1,5 +1,7 @@
 """The vote rule: a label that enough of the counted judges gave; ties and gaps are named, never resolved."""
 
+__all__ = ["vote"]
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

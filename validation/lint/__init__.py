@@ -1,5 +1,7 @@
 """Lint: every rule over a set of records; which rules ran, and which could not for want of something."""
 
+__all__ = ["RULES", "lint"]
+
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

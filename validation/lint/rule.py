@@ -1,5 +1,7 @@
 """What a lint rule is: a function from a set of records to findings, with its code, severity and an example."""
 
+__all__ = ["WHOLE_SET", "Corpus", "Finding", "Found", "Given", "Rule"]
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property

@@ -1,5 +1,7 @@
 """A development and a test set that share no target term, no sibling term and no near-duplicate."""
 
+__all__ = ["split"]
+
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,7 @@
 """Robustness: what rephrasing changes in a model's numbers and in its single preferences."""
 
+__all__ = ["changes", "flip_rate", "flips", "flips_per_term", "robustness"]
+
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

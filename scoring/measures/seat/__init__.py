@@ -4,6 +4,8 @@ s(w, A, B) is the mean cosine of w with A less that with B (May et al. 2019, aft
 effect shows an association; a small one does not show that there is none.
 """
 
+__all__ = ["associations", "cosines", "effect_size", "evaluate", "measure", "with_holm"]
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt

@@ -5,6 +5,8 @@ twice the sum over X, and one number a split is enough. A split within rounding 
 reaching it, so the observed split always counts.
 """
 
+__all__ = ["p_value"]
+
 from dataclasses import dataclass
 from math import comb, sqrt
 from typing import Any, Literal

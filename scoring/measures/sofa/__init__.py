@@ -4,6 +4,8 @@ The log PPL* of a stereotype's identities has a variance; the score of a categor
 stereotypes, the SoFa score the plain mean over categories. 0 is ideal, more is less fair.
 """
 
+__all__ = ["evaluate"]
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,5 +1,7 @@
 """SoFa's grid: for each category, a row for each stereotype, a column for each identity, a probe in each cell."""
 
+__all__ = ["disparities", "log_ppl_star", "shares_of_lowest", "variances"]
+
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field

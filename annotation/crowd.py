@@ -5,7 +5,6 @@ batch CSV. Prolific sends people to pages of your own, which send the answers wh
 completion code; the answers come as a CSV with a row for each page that somebody finished.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, rows
 from catsofa.annotation.study.blinding import Task
 from catsofa.annotation.study.interface import FOLDER, result_of
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
 
 Platform = Literal["mturk", "prolific"]
@@ -79,13 +79,13 @@ def _pages(tasks: Sequence[Task], per_page: int) -> Iterator[list[Task]]:
 def _name(page: Sequence[Task], study: Study) -> str:
     """A page's name: a hash of the tasks on it."""
     tokens = ",".join(task.key.token for task in page)
-    return hashlib.sha256(f"{study.settings.secret}:page:{tokens}".encode()).hexdigest()[:12]
+    return hex_digest(f"{study.settings.secret}:page:{tokens}", 12)
 
 
 def completion_code(study: Study, page: Sequence[Task]) -> str:
     """The code a page shows at its end, which nobody can work out from another's."""
     tokens = ",".join(task.key.token for task in page)
-    return hashlib.sha256(f"{study.settings.secret}:code:{tokens}".encode()).hexdigest()[:8].upper()
+    return hex_digest(f"{study.settings.secret}:code:{tokens}", 8).upper()
 
 
 def _script(page: Sequence[Task]) -> str:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data import formats
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import plural_noun, singular_noun
@@ -90,7 +90,7 @@ def build(
 
 def _generator(seed: int, name: str) -> np.random.Generator:
     """A generator of its own for each test, so that one test more or less changes no other."""
-    return np.random.default_rng([seed, int.from_bytes(sha256(name.encode()).digest()[:8], "big")])
+    return np.random.default_rng([seed, int(hex_digest(name, 16), 16)])
 
 
 def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:

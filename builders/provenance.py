@@ -1,11 +1,10 @@
 """Where a record comes from: what its builder writes into `source`, so that the record can be made again."""
 
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.files.checksums import sha256_of
+from catsofa.data.files.checksums import sha256_of, sha256_of_files
 
 
 def provenance(builder: str, *files: Path | str, **options: Any) -> dict[str, Any]:
@@ -20,6 +19,4 @@ def hash_of(path: Path) -> str:
     """The first 16 hex digits of a file's SHA-256; of a folder, that of its files' names and hashes."""
     if not path.is_dir():
         return sha256_of(path)[:16]
-    names = sorted(file for file in path.rglob("*") if file.is_file())
-    listed = "".join(f"{file.relative_to(path)} {sha256_of(file)}\n" for file in names)
-    return sha256(listed.encode()).hexdigest()[:16]
+    return sha256_of_files(path, sorted(file for file in path.rglob("*") if file.is_file()))[:16]

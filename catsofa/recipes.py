@@ -24,7 +24,8 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from catsofa.data.files import BadInput, atomic_write, json_files, seals, toml_files
+from catsofa.data.digests import json_digest
+from catsofa.data.files import BadInput, atomic_write, json_files, toml_files
 from catsofa.data.files.checksums import known_sha256_of
 from catsofa.scoring.run import manifest, reports, rows, store
 
@@ -135,7 +136,7 @@ def _state(paths: list[Path]) -> str:
     Of a finished run it is that of its identity and its scores, whose files also say when it was made.
     """
     files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
-    return seals.digest_of([(str(f), _content(f)) for f in files if not _tells_times(f)])
+    return json_digest([(str(f), _content(f)) for f in files if not _tells_times(f)])
 
 
 def _tells_times(file: Path) -> bool:

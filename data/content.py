@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import sources
+from catsofa.data.digests import hex_digest
 from catsofa.data.records import Candidate, Cat, Score, WordSet
 
 LEFT_OUT = ("votes", "source", "extra")
@@ -52,7 +53,7 @@ def content_of(records: Iterable[Any]) -> Content:
         total += int.from_bytes(sha256(_encoded(record)).digest(), "little")
         count += 1
     whole = f"{count}:{total % MODULUS:064x}"
-    return Content(count, sha256(whole.encode()).hexdigest())
+    return Content(count, hex_digest(whole))
 
 
 def content_at(on: str | Path, limit: int | None = None) -> Content:

@@ -13,12 +13,13 @@ __all__ = [
     "Stereotype", "Term", "WordSet", "content_id",
 ]  # fmt: skip
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+
+from catsofa.data.digests import hex_digest
 
 Kind = Literal["intrasentence", "intersentence"]
 Label = Literal["stereotype", "anti-stereotype", "unrelated"]
@@ -35,7 +36,7 @@ Extra = Mapping[str, Any]
 def content_id(kind: str, *parts: object) -> str:
     """32 hex digits that depend on the kind of record and its defining content alone."""
     canonical = json.dumps([kind, *parts], ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hex_digest(canonical, 32)
 
 
 def _give_id(record: Any, kind: str, *parts: object) -> None:

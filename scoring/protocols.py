@@ -2,16 +2,15 @@
 
 __all__ = ["Protocol", "named"]
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from hashlib import sha256
 from importlib.metadata import version
 from math import comb
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from catsofa.scoring.signature import DIGITS, Signature
+from catsofa.data.digests import DIGITS, json_digest
+from catsofa.scoring.signature import Signature
 
 Masked = Literal["left-to-right", "pseudo"]
 Pieces = Literal["mean-log", "mean-prob", "sum"]
@@ -79,7 +78,7 @@ class Protocol:
     @property
     def digest(self) -> str:
         """The hash of every choice; two protocols of one name and other choices have other digests."""
-        return sha256(json.dumps(self.options(), sort_keys=True).encode()).hexdigest()[:DIGITS]
+        return json_digest(self.options(), DIGITS, compact=False)
 
     def signature(self, data: str, model: str, **parts: Any) -> Signature:
         """The signature of a number that this version computes by this protocol; `parts` are its other fields."""

@@ -4,11 +4,10 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
 
-DIGITS = 12
-"""Hexadecimal digits of a SHA-256 that are shown."""
 UNKNOWN_MODEL = "predictions:"
 """How a signature begins to name a file of scores, which does not say whose they are."""
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 
+from catsofa.data.digests import hex_digest
 from catsofa.data.records import Annotation, Cat, Extra, Probe
 
 Names = Callable[[str], str]
@@ -34,7 +34,7 @@ def numbered(items: Iterable[Cat | Probe]) -> Names:
     for item in items:
         for name, part in _parts(item):
             parts[name].append(part)
-    order = {name: sha256(json.dumps(sorted(map(json.dumps, part))).encode()).digest() for name, part in parts.items()}
+    order = {name: hex_digest(json.dumps(sorted(map(json.dumps, part)))) for name, part in parts.items()}
     width = len(str(len(order)))
     return {
         name: f"a{number:0{width}}" for number, name in enumerate(sorted(order, key=order.__getitem__), 1)

@@ -1,13 +1,12 @@
 """What leaves the study folder: shuffled, under a name that tells nothing; the key stays here."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from catsofa.annotation.study.kinds import Fields, Kind
+from catsofa.data.digests import hex_digest, json_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class Task:
 def blind(records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False) -> Iterator[Task]:
     """Each record as a task: the order drawn from the study's secret and the record's id, the name a hash of both."""
     for record in records:
-        seed = hashlib.sha256(f"{secret}:{kind.name}:{record.id}".encode()).hexdigest()
+        seed = hex_digest(f"{secret}:{kind.name}:{record.id}")
         data, order = kind.show(record, Random(seed))
         data = {"item": seed[:16]} | data
         key = Key(token=seed[:16], item=record.id, order=order, gold=gold, digest=digest(data))
@@ -41,4 +40,4 @@ def blind(records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False
 
 def digest(data: Fields) -> str:
     """The hash of what people see of a task."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+    return json_digest(data, 16, compact=False, ascii=False)

@@ -1,6 +1,5 @@
 """The people of a study: invited one by one, kept from their own items, asked again, and let go."""
 
-import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from catsofa.annotation.label_studio import EVERYBODY, Server
 from catsofa.annotation.results.answers import REOPENED, Wanted
 from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.annotation.study.status import wanted_of
+from catsofa.data.digests import hex_digest
 from catsofa.data.records import Cat
 
 FILE = "people.jsonl"
@@ -162,7 +162,7 @@ def close(study: Study, server: Server, report: Callable[[int], None] = lambda d
 
 def hashed(code: str) -> str:
     """What is kept of a code."""
-    return hashlib.sha256(code.encode()).hexdigest()
+    return hex_digest(code)
 
 
 def _address(email: str) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from catsofa.builders.probes import Grid, build, sofa_categories
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, checksums, jsonl, parquet_columns
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.files.checksums import MANIFEST
@@ -94,7 +94,7 @@ def _is_made(out: Path, file: Path, digests: Mapping[str, str]) -> bool:
 
 def _keep(out: Path, file: Path, content: bytes, manifest: AppendLog, digests: dict[str, str]) -> None:
     """Write a shard, its checksum first: a shard that a kill left without its file is made again."""
-    name, digest = file.relative_to(out).as_posix(), sha256(content).hexdigest()
+    name, digest = file.relative_to(out).as_posix(), hex_digest(content)
     if digests.get(name) != digest:
         manifest.append({"shard": name, "sha256": digest})
         digests[name] = digest
@@ -189,10 +189,7 @@ def _identity(
 
 def _digest(records: Iterable[Any]) -> str:
     """The start of the SHA-256 of records in their order."""
-    digest = sha256()
-    for record in records:
-        digest.update(jsonl.dumps(record) + b"\n")
-    return digest.hexdigest()[:16]
+    return hex_digest(b"".join(jsonl.dumps(record) + b"\n" for record in records), 16)
 
 
 def _place(out: Path, number: int, of: int) -> Path:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
 from catsofa.report.cells import without_folders
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.rows import unchecked
-from catsofa.scoring.signature import DIGITS, Signature, hashes_in
+from catsofa.scoring.signature import Signature, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
 ASKED = "asked "

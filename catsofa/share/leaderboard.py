@@ -6,13 +6,13 @@ What is published is made of whole tasks, to one decimal: no item, term or domai
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from catsofa.data import sources
+from catsofa.data.digests import DIGITS, hex_digest
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats import predictions
@@ -21,7 +21,7 @@ from catsofa.scoring.dataset import read_named
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import report
 from catsofa.scoring.run.score_files import cats_in
-from catsofa.scoring.signature import DIGITS, UNKNOWN_MODEL
+from catsofa.scoring.signature import UNKNOWN_MODEL
 from catsofa.share.leaderboard_page import write
 
 SUBMISSIONS, HISTORY, PAGE = "submissions", "history.jsonl", "index.html"
@@ -86,7 +86,7 @@ def _new(file: Path, split: Withheld, entries: Sequence[Entry]) -> Iterator[Entr
     about = {"name": name, "split": data, "protocol": protocol}
     try:
         content = _bytes(file)
-        about["file"] = sha256(content).hexdigest()
+        about["file"] = hex_digest(content)
     except Turned as turned:
         content, about["file"], refused = b"", "", str(turned)
     if any(all(entry[key] == value for key, value in about.items()) for entry in entries):
@@ -144,11 +144,11 @@ def _complete(scores: Sequence[Score], cats: Sequence[Cat]) -> dict[str, float]:
 
 def _order(scores: Mapping[str, float], cats: Sequence[Cat]) -> str:
     """The hash of how a submission orders the sentences of each CAT, which is all that is measured of it."""
-    total = sha256()
+    orders = []
     for cat in sorted(cats, key=lambda cat: cat.id):
         a, b, c = (scores[item] for item in sorted(candidate.id for candidate in cat.candidates))
-        total.update(bytes(1 + (one > other) - (one < other) for one, other in ((a, b), (a, c), (b, c))))
-    return total.hexdigest()
+        orders.append(bytes(1 + (one > other) - (one < other) for one, other in ((a, b), (a, c), (b, c))))
+    return hex_digest(b"".join(orders))
 
 
 def _refuse_twice(order: str, about: Mapping[str, str], entries: Sequence[Entry]) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, lines, writing
-from catsofa.data.files.seals import FIELD, digest_of
+from catsofa.data.files.seals import FIELD
 
 REMEDY = "restore the file, or delete this line so that its work is done again"
 
@@ -59,7 +60,7 @@ class LogReader:
 
     def _checksum(self, value: dict[str, Any]) -> str:
         """The checksum of a line."""
-        return digest_of([self._bound_to, value] if self._bound_to else value)
+        return json_digest([self._bound_to, value] if self._bound_to else value)
 
     def _ended(self) -> float:
         """How many lines have an end: all, or those before a line that a kill cut or that is being written."""

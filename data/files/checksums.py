@@ -4,11 +4,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from pathlib import Path
 
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, lines
 
 LARGE = 1 << 20
@@ -21,6 +22,11 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of_files(folder: Path, files: Iterable[Path]) -> str:
+    """The SHA-256 of files of a folder: of their names below it and their own, in the order given."""
+    return hex_digest("".join(f"{file.relative_to(folder).as_posix()} {sha256_of(file)}\n" for file in files))
 
 
 def checked_sha256_of(path: Path, expected: str) -> str:
@@ -58,7 +64,7 @@ def _kept_in(path: Path) -> Path:
     """Where the checksum of a file is kept: in the user's cache, since data folders may be read-only."""
     from platformdirs import user_cache_path
 
-    name = sha256(os.fsencode(path.resolve())).hexdigest()
+    name = hex_digest(os.fsencode(path.resolve()))
     return user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"
 
 

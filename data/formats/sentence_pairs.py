@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, existing_file, jsonl, lines
 from catsofa.data.records import content_id
 
@@ -104,7 +105,7 @@ def _pair(line: str, path: Path, number: int) -> SentencePair:
 
 def _drawn(pair: SentencePair) -> float:
     """A number from 0 to 1, the same for all pairs of a document (of a first sentence, where no document is named)."""
-    return int(hashlib.sha256((pair.document or pair.first).encode()).hexdigest()[:8], 16) / 2**32
+    return int(hex_digest(pair.document or pair.first, 8), 16) / 2**32
 
 
 def _places(path: Path) -> NDArray[np.int64]:

@@ -4,8 +4,9 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
+
+from catsofa.data.digests import hex_digest
 
 TEMPLATES = Path(__file__).with_name("templates")
 SIZES = (
@@ -77,4 +78,4 @@ def size_category(records: int) -> str:
 
 def canary(splits: Sequence[Split]) -> str:
     """A GUID that depends on the bytes of the splits alone."""
-    return str(uuid.UUID(bytes=sha256("".join(split.sha256 for split in splits).encode()).digest()[:16]))
+    return str(uuid.UUID(hex_digest("".join(split.sha256 for split in splits), 32)))

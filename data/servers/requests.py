@@ -1,13 +1,13 @@
 """Requests to an OpenAI-compatible server: a few at a time, paced, retried, each reply stored before it is used."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from catsofa.data.digests import json_digest
 from catsofa.data.runs.event_loops import as_they_end, pump
 from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
 from catsofa.data.servers.reply_store import ReplyStore
@@ -34,8 +34,7 @@ class Request:
     @property
     def key(self) -> str:
         """A hash of everything that the reply depends on."""
-        text = json.dumps([self.side, self.body], ensure_ascii=False, sort_keys=True)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return json_digest([self.side, self.body], compact=False, ascii=False)
 
 
 A = TypeVar("A")

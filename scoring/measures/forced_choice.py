@@ -7,7 +7,6 @@ from log-probabilities: their protocol is `forced-choice`, and so is their place
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
 from math import isnan, nan
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.digests import DIGITS, hex_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat, Label, Pair
 from catsofa.data.runs.manifests import refuse_difference
@@ -29,7 +29,7 @@ from catsofa.scoring.measures import crows_pairs, position, stereoset
 from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.measures.crows_pairs import Preferences
 from catsofa.scoring.results import Report
-from catsofa.scoring.signature import DIGITS, Signature
+from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array
 
 PROTOCOL = "forced-choice"
@@ -198,7 +198,7 @@ def evaluate(
         subset=of.subset,
         model=f"{name} at {server}",
         protocol=PROTOCOL,
-        options=sha256(repr((ALONE, AFTER, answer_tokens)).encode()).hexdigest()[:DIGITS],
+        options=hex_digest(repr((ALONE, AFTER, answer_tokens)), DIGITS),
         seed=seed,
         resamples=resamples,
         version=version("catsofa"),

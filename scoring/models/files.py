@@ -1,6 +1,5 @@
 """Where a model's files are: a folder, or a revision on the hub that is asked for once and named exactly."""
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from catsofa.data import extras
 from catsofa.data.files import json_files
-from catsofa.data.files.checksums import sha256_of
+from catsofa.data.files.checksums import sha256_of_files
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
 
 LEFT_OUT = {
@@ -100,10 +99,7 @@ def _decides(file: Path) -> bool:
 @lru_cache
 def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
     """The same, read again only after the size or time of change of a file changed."""
-    total = hashlib.sha256()
-    for file, *_ in stamps:
-        total.update(f"{Path(file).relative_to(folder).as_posix()} {sha256_of(Path(file))}\n".encode())
-    return f"sha256:{total.hexdigest()}"
+    return f"sha256:{sha256_of_files(folder, (Path(file) for file, *_ in stamps))}"
 
 
 def _modules(folder: Path) -> list[Path]:

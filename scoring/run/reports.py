@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, json_files
-from catsofa.data.files.seals import FIELD, check_seal, digest_of
+from catsofa.data.files.seals import FIELD, check_seal
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
 from catsofa.scoring.run.rows import REMEDY, SCORES, warn_unchecked
 from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
@@ -64,7 +65,7 @@ def _report_of(run: Run) -> dict[str, Any]:
         return report
     check_seal(report, path, REMEDY)
     made_from = dict(report.get(MADE_FROM, {}))
-    if made_from.pop("run", None) != digest_of(read_manifest(run.folder)["identity"]):
+    if made_from.pop("run", None) != json_digest(read_manifest(run.folder)["identity"]):
         raise BadInput(path, f"the report of another run than that of {MANIFEST} beside it", REMEDY)
     if made_from != run.finished_with():
         raise BadInput(path, f"a report of other scores than those of {SCORES} beside it", REMEDY)

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, json_files
 from catsofa.data.files.append_log import drop_half_line
-from catsofa.data.files.seals import digest_of, sealed
+from catsofa.data.files.seals import sealed
 from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
@@ -56,7 +57,7 @@ class Run:
     ) -> None:
         self.folder = folder
         self._connection = connection
-        self._identity = digest_of(identity)
+        self._identity = json_digest(identity)
         self._checksum = row_checksum(self._identity)
         self._highest = highest_by(identity)
         self.checked = checked

@@ -7,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from catsofa.cli import app
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput
-from catsofa.data.files.seals import check_seal, digest_of, sealed
+from catsofa.data.files.seals import check_seal, sealed
 from catsofa.data.records import Score
 from catsofa.data.verify.verdicts import NotChecked
 from catsofa.scoring.run.store import Run
@@ -58,7 +59,7 @@ def test_a_sealed_document_is_as_it_was_whatever_its_keys_order() -> None:
     """A changed field, an added one and a lost one are refused."""
     document = sealed({"b": [1, 2.5, None], "a": {"c": "zorb"}})
     check_seal(dict(reversed(document.items())), "file", "a copy")
-    assert document["checksum"] == digest_of({"a": {"c": "zorb"}, "b": [1, 2.5, None]})
+    assert document["checksum"] == json_digest({"a": {"c": "zorb"}, "b": [1, 2.5, None]})
     without = {name: value for name, value in document.items() if name != "b"}
     for changed in ({**document, "a": {"c": "quib"}}, {**document, "d": 1}, without):
         with pytest.raises(BadInput, match="checksum"):

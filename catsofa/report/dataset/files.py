@@ -8,11 +8,12 @@ from typing import Any
 
 from catsofa.data import formats
 from catsofa.data.content import content_of
+from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import Annotation, Cat, Pair, Probe, Refused, Score
 from catsofa.data.release import read_release
 from catsofa.scoring.run.manifest import MANIFEST
-from catsofa.scoring.signature import DIGITS, data_label
+from catsofa.scoring.signature import data_label
 from catsofa.validation.annotation_files import Collected, collect, onto
 
 EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"

@@ -1,0 +1,20 @@
+"""SHA-256 digests of texts and of JSON values; `files.checksums` has those of files."""
+
+import json
+from hashlib import sha256
+from typing import Any
+
+DIGITS = 12
+"""Hexadecimal digits of a digest that people see."""
+
+
+def hex_digest(content: str | bytes, digits: int = 64) -> str:
+    """The first hexadecimal digits of the SHA-256 of a text or of bytes."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return sha256(data).hexdigest()[:digits]
+
+
+def json_digest(value: Any, digits: int = 64, *, compact: bool = True, ascii: bool = True) -> str:
+    """The digest of a JSON value, whatever the order of its keys; stored digests keep the form they were made of."""
+    separators = (",", ":") if compact else None
+    return hex_digest(json.dumps(value, sort_keys=True, separators=separators, ensure_ascii=ascii), digits)

@@ -1,8 +1,12 @@
-"""Statistics that scoring and validation share."""
+"""Statistics that rooms share: levels, score limits, bootstrap draws, rank correlation."""
 
 from math import sqrt
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
+
+Array = NDArray[np.float64]
 
 LEVEL = 0.95
 """The level of every confidence interval."""
@@ -10,10 +14,14 @@ WIDE = float(special.ndtri((1 + LEVEL) / 2))
 """Standard errors on each side of a normal interval."""
 
 
+def students(clusters: int, level: float = LEVEL) -> float:
+    """Standard errors on each side of an interval of Student's t over clusters."""
+    return float(special.stdtrit(clusters - 1, (1 + level) / 2))
+
+
 def tail(clusters: int, level: float = LEVEL) -> float:
     """The share of resamples beyond each limit, so that a mean over clusters has the interval of Student's t."""
-    wide = float(special.stdtrit(clusters - 1, (1 + level) / 2))
-    return float(special.ndtr(-wide * sqrt(clusters / (clusters - 1))))
+    return float(special.ndtr(-students(clusters, level) * sqrt(clusters / (clusters - 1))))
 
 
 def score_limits(share: float, n: float, wide: float) -> tuple[float, float]:
@@ -22,3 +30,27 @@ def score_limits(share: float, n: float, wide: float) -> tuple[float, float]:
     low, high = ((middle + side) / (1 + wide**2 / n) for side in (-half, half))
     # at the edges rounding would step over them
     return 0.0 if share == 0 else low, 1.0 if share == 1 else high
+
+
+def draws(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """For each row, as many places as there are items, drawn with replacement."""
+    return rng.integers(items, size=(rows, items))
+
+
+def draw_counts(items: int, rows: int, rng: np.random.Generator) -> Array:
+    """How often each item is in each row of `draws`."""
+    drawn = draws(items, rows, rng) + items * np.arange(rows)[:, None]
+    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items).astype(np.float64)
+
+
+def spearman(one: ArrayLike, other: ArrayLike) -> Array:
+    """Spearman's rho along the last axis, ties at their mean rank; NaN where one side does not vary.
+
+    scipy.stats.spearmanr has the same rho to 1e-15, but takes one pair of lists, computes a p and warns of ties.
+    """
+    from scipy.stats import rankdata  # half a second
+
+    a, b = (rankdata(side, axis=-1) - (np.shape(side)[-1] + 1) / 2 for side in (one, other))
+    spread = np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((a * b).sum(axis=-1) / spread)

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.files import BadInput, csv_files, lines
+from catsofa.data.statistics import draws, spearman
 
 Floats = NDArray[np.float64]
 
 RESAMPLES = 1000
 STRETCH = 256
 """Pairs that are compared between two looks at how far it is."""
+BLOCK = 100
+"""Resamples held in memory at once."""
 COLUMNS = ("sentence1", "sentence2", "score")
 EXPECTED = f"a table with the columns {', '.join(COLUMNS)}, as STS-B has them, separated by tabs or commas"
 
@@ -96,29 +99,19 @@ def calibrate(
         raise ValueError("a correlation needs three pairs or more, and judgements that differ")
     same = judged >= same_from
     rng = np.random.default_rng(seed)
-    drawn = (rng.integers(0, len(cosine), len(cosine)) for _ in range(RESAMPLES))
-    again = np.array([spearman(cosine[at], judged[at]) for at in drawn])
+    blocks = (draws(len(cosine), BLOCK, rng) for _ in range(0, RESAMPLES, BLOCK))
+    again = np.concatenate([spearman(cosine[drawn], judged[drawn]) for drawn in blocks])
     low, high = np.nanpercentile(again, [2.5, 97.5])
     threshold, recall = threshold_for(cosine, same, precision)
     return Calibration(
         pairs=len(cosine),
         same=int(same.sum()),
-        spearman=spearman(cosine, judged),
+        spearman=float(spearman(cosine, judged)),
         interval=(float(low), float(high)),
         precision=precision,
         threshold=threshold,
         recall=recall,
     )
-
-
-def spearman(x: Floats, y: Floats) -> float:
-    """Spearman's ρ: the correlation of the ranks, ties at their mean rank; NaN where one side does not vary."""
-    from scipy.stats import rankdata
-
-    a, b = rankdata(x), rankdata(y)
-    a, b = a - a.mean(), b - b.mean()
-    spread = math.sqrt(float(a @ a) * float(b @ b))
-    return float(a @ b) / spread if spread else math.nan
 
 
 def threshold_for(cosine: Floats, same: NDArray[np.bool_], precision: float) -> tuple[float | None, float | None]:

@@ -251,19 +251,15 @@ def per_term(of: Outcomes) -> list[TermScore]:
         # n counts items, since the two lms comparisons of an item are not apart
         judged, scored = part.by_term(part.counts > 0)[1], part.by_term(part.complete)[1][:, 0]
         for term, of_term, n, items in zip(terms, sums, judged, scored, strict=True):
+            lms, ss = float(LMS(of_term)), float(SS(of_term))
             rows.append(
                 TermScore(
                     term=str(term),
                     domain=str(domain),
                     items=int(items),
-                    lms=_wilson(float(LMS(of_term)), int(n[LMS_OF])),
-                    ss=_wilson(float(SS(of_term)), int(n[SS_OF])),
+                    lms=Interval(lms, *wilson(lms, int(n[LMS_OF]))),
+                    ss=Interval(ss, *wilson(ss, int(n[SS_OF]))),
                     icat=float(ICAT(of_term)),
                 )
             )
     return sorted(rows, key=lambda row: (isnan(row.ss.value), -row.ss.value, row.term))
-
-
-def _wilson(share: float, n: int) -> Interval:
-    """A percentage of n items with Wilson's limits."""
-    return Interval(share, *wilson(share, n))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, score_limits, tail
+from catsofa.data.statistics import LEVEL, draw_counts, score_limits, students, tail
 from catsofa.scoring.statistics import minimum_interval
 
 Array = NDArray[np.float64]
@@ -130,7 +130,7 @@ def _of_percentage(value: float, resampled: Array, clusters: int, level: float) 
     if not error > ALIKE * value:  # nor if one of them is NaN
         return Interval(value, nan, nan)
     share = value / 100
-    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * error / 100 / (share * (1 - share))
+    reach = students(clusters, level) * error / 100 / (share * (1 - share))
     low, high = (100 * float(special.expit(special.logit(share) + side)) for side in (-reach, reach))
     return Interval(value, low, high)
 
@@ -148,7 +148,7 @@ def _of_lesser(
     errors = np.sqrt(np.diag(covariance) * clusters / (clusters - 1))
     if not (errors * scale > ALIKE * here).any():
         return Interval(value, nan, nan)
-    reach = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * errors
+    reach = students(clusters, level) * errors
     low, high = float((odds - reach).min()), float((odds + reach).min())
     if clusters > minimum_interval.FEWEST:
         around = odds + normal_draws(covariance, len(drawn), rng)
@@ -171,7 +171,7 @@ def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) 
     """
     if clusters < 2 or not len(resampled):
         return np.full_like(value, nan), np.full_like(value, nan)
-    wide = float(special.stdtrit(clusters - 1, (1 + level) / 2))
+    wide = students(clusters, level)
     error = np.nanstd(resampled, axis=0) * sqrt(clusters / (clusters - 1))
     if clusters < FEW:
         low, high = value - wide * error, value + wide * error
@@ -192,9 +192,7 @@ def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, resamples, block):
         rows = min(block, resamples - start)
-        drawn = rng.integers(clusters, size=(rows, clusters)) + clusters * np.arange(rows)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters)
-        parts.append(counts @ columns)
+        parts.append(draw_counts(clusters, rows, rng) @ columns)
     return np.concatenate(parts)
 
 

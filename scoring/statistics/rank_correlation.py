@@ -6,9 +6,8 @@ from itertools import permutations
 from math import atanh, factorial, inf, isfinite, nan, sqrt
 
 import numpy as np
-from scipy import special
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data import statistics
 from catsofa.scoring.statistics.intervals import Interval
 
 LEAST = 3
@@ -33,9 +32,12 @@ def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlatio
         return _none(len(here))
     from scipy import stats  # half a second, and many reports have fewer models
 
-    found = stats.spearmanr(here, there)
-    rho = float(found.statistic)
-    p = _exact(here, there) if len(here) <= EXACT else max(float(found.pvalue), 2 / factorial(len(here)))
+    rho = float(statistics.spearman(here, there))
+    if len(here) <= EXACT:
+        orders = statistics.spearman(list(permutations(here)), there)
+        p = float(np.mean(np.abs(orders) >= abs(rho) - 1e-9))
+    else:
+        p = max(float(stats.spearmanr(here, there).pvalue), 2 / factorial(len(here)))
     return Correlation(_limits(rho, (1 + rho * rho / 2), len(here) - 3), p, len(here))
 
 
@@ -50,13 +52,11 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
     return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
 
 
-def _exact(here: list[float], there: list[float]) -> float:
-    """Two-sided p of Spearman's rho: the share of all orders of one side with a rho as far from 0."""
-    from scipy import stats
+def kendall_tau(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Kendall's tau-b of two orders joined by name; names that either leaves unscored are left out."""
+    from scipy.stats import kendalltau
 
-    ranks, others = (stats.rankdata(side) - (len(side) + 1) / 2 for side in (here, there))
-    products = np.array(list(permutations(ranks))) @ others
-    return float(np.mean(np.abs(products) >= abs(ranks @ others) - 1e-9))
+    return float(kendalltau(*_both(one, other)).statistic)
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
@@ -74,6 +74,6 @@ def _limits(value: float, variance: float, of: int) -> Interval:
     """A correlation with limits from Fisher's z; an order that is wholly the same or reversed has none."""
     if of < 1 or not isfinite(value) or abs(value) >= 1 - 1e-12:
         return Interval(value, nan, nan)
-    half = float(special.ndtri((1 + LEVEL) / 2)) * sqrt(variance / of)
+    half = statistics.WIDE * sqrt(variance / of)
     low, high = np.tanh([atanh(value) - half, atanh(value) + half])
     return Interval(value, float(low), float(high))

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from math import nan
 
 import numpy as np
-from scipy import special
 
-from catsofa.data.statistics import LEVEL, score_limits
+from catsofa.data.statistics import LEVEL, score_limits, students
 from catsofa.validation.agreement.ratings import Floats
 
 Statistics = Callable[[Floats], Floats]
@@ -36,7 +35,7 @@ def share_limits(won: Floats, out_of: Floats) -> Limits:
     error = float(np.sum((won - share * out_of) ** 2)) / total**2 * units / (units - 1)
     same = min(share, 1 - share) < 1e-12 or error < 1e-15
     effective = units if same else share * (1 - share) / error
-    return score_limits(round(share) if same else share, effective, _students(units))
+    return score_limits(round(share) if same else share, effective, students(units))
 
 
 def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: int) -> tuple[Limits, Limits]:
@@ -60,7 +59,7 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
     for kind in range(2):
         known = studentised[np.isfinite(studentised[:, kind]), kind]
         ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(known) else np.zeros(2)
-        reach = _students(units) * own[kind]
+        reach = students(units) * own[kind]
         low = min(corrected[kind] - reach, middle[kind] - ends[1] * own[kind])
         high = max(corrected[kind] + reach, middle[kind] - ends[0] * own[kind])
         both.append((float(np.tanh(low)), float(np.tanh(high))))
@@ -80,6 +79,7 @@ def _studentised(middle: Floats, totals: Floats, statistics: Statistics, resampl
     """How far kappa and alpha of resampled units lie from the observed ones, in their own standard errors."""
     rng, units = np.random.default_rng(seed), len(totals)
     for start in range(0, resamples, BLOCK):
+        # the intervals of earlier versions were drawn so; data.statistics.draw_counts has the same distribution
         weights = rng.multinomial(units, np.full(units, 1 / units), size=min(BLOCK, resamples - start)).astype(float)
         drawn = statistics(weights @ totals)[:, :2]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -104,8 +104,3 @@ def _errors(weights: Floats, totals: Floats, statistics: Statistics) -> Floats:
 def _fisher(values: Floats) -> Floats:
     """The values on Fisher's scale."""
     return np.arctanh(np.clip(values, -EDGE, EDGE))
-
-
-def _students(units: int) -> float:
-    """Student's t at the level of all intervals."""
-    return float(special.stdtrit(units - 1, (1 + LEVEL) / 2))

@@ -90,7 +90,10 @@ def _gaps(values: Array) -> Array:
 
 
 def _kendall(values: Array) -> Array:
-    """Kendall's tau-a between the two sides of each row: the mean over pairs of 1 (same order) or −1 (reversed)."""
+    """Kendall's tau-a between the two sides of each row: the mean over pairs of 1 (same order) or −1 (reversed).
+
+    scipy has tau-b and tau-c, and takes no rows of resamples.
+    """
     signs = np.sign(_gaps(values))
     return np.asarray((signs[:, 0] * signs[:, 1]).mean(axis=-1))
 

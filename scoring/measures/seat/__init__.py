@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from catsofa.data.records import AssociationTest
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import LEVEL, draw_counts, students
 from catsofa.scoring.measures.seat.permutation_test import EXACT_LIMIT, SAMPLES, How, Method, p_value
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import ALIKE, RESAMPLES, Interval, limits
@@ -163,7 +162,7 @@ def interval_over_targets(x: Vector, y: Vector, level: float = LEVEL) -> Interva
         return Interval(size, nan, nan)
     flat = 1 - size**2 / 4
     error *= sqrt(1 + TAILS * min(max(_excess(x, y), 0.0), MOST_EXCESS)) / flat**1.5
-    reach = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
+    reach = students(n, level) * error
     low, high = (moved / sqrt(1 + moved**2 / 4) for moved in (size / sqrt(flat) - reach, size / sqrt(flat) + reach))
     return Interval(size, low, high)
 
@@ -213,8 +212,8 @@ def resampled_effect_sizes(x: Vector, y: Vector, split: int, resamples: int, rng
     found: list[Vector] = [np.empty(0)]
     for start in range(0, resamples, BLOCK):
         rows = min(BLOCK, resamples - start)
-        w_x, w_y = (_weights(len(words), rows, rng) for words in (x, y))
-        w = contrast * np.c_[_weights(split, rows, rng), _weights(x.shape[1] - split, rows, rng)]
+        w_x, w_y = (draw_counts(len(words), rows, rng) for words in (x, y))
+        w = contrast * np.c_[draw_counts(split, rows, rng), draw_counts(x.shape[1] - split, rows, rng)]
         found.append(_weighted_effect_size(w @ x.T, w @ y.T, w_x, w_y))
     return np.concatenate(found)
 
@@ -232,12 +231,6 @@ def _weighted_effect_size(x: Vector, y: Vector, w_x: Vector, w_y: Vector) -> Vec
     with np.errstate(invalid="ignore", divide="ignore"):
         sizes: Vector = (mean_x - mean_y) / np.sqrt(squares / (2 * n - 1))
     return sizes
-
-
-def _weights(items: int, rows: int, rng: np.random.Generator) -> Vector:
-    """How often each of `items` is drawn in as many draws with replacement, for each row."""
-    drawn = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items).astype(np.float64)
 
 
 def _unit(vectors: Sequence[ArrayLike]) -> Vector:

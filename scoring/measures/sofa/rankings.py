@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan, nan
+from math import isnan, nan
 from typing import Any
 
 from catsofa.scoring.measures.sofa import Results
 from catsofa.scoring.signature import Signature
+from catsofa.scoring.statistics.rank_correlation import kendall_tau
 
 TOP = 10
 
@@ -28,14 +29,6 @@ def overlap(one: Sequence[str], other: Sequence[str]) -> float:
     """The share that two lists of first entries have in common: of the longer list, so that it is 1 for equal sets."""
     longest = max(len(set(one)), len(set(other)))
     return len(set(one) & set(other)) / longest if longest else nan
-
-
-def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Kendall's tau-b between two orders, joined by name; names that either leaves unscored are left out."""
-    from scipy.stats import kendalltau
-
-    both = [name for name in one if name in other and isfinite(one[name]) and isfinite(other[name])]
-    return float(kendalltau([one[name] for name in both], [other[name] for name in both]).statistic)
 
 
 def compare(models: Mapping[str, Results], top: int = TOP) -> list[dict[str, Any]]:
@@ -69,8 +62,8 @@ def _compared(one: Results, other: Results, category: str, top: int) -> dict[str
         "top": top,
         "overlap": {end: overlap(here[end], there[end]) for end in here},
         "kendall": {
-            "identities": kendall(_means(one, category), _means(other, category)),
-            "stereotypes": kendall(_dds(one, category), _dds(other, category)),
+            "identities": kendall_tau(_means(one, category), _means(other, category)),
+            "stereotypes": kendall_tau(_dds(one, category), _dds(other, category)),
         },
     }
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals, recorded
 from catsofa.builders.paraphrases.checks import SlotFit
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
-from catsofa.builders.similarity.calibration import calibrate, read_judged, spearman, threshold_for
+from catsofa.builders.similarity.calibration import calibrate, read_judged, threshold_for
 from catsofa.builders.similarity.character_overlap import chrf
 from catsofa.builders.similarity.encoders import sentence_encoder
 from catsofa.builders.similarity.filter import Scores, filter_pairs, read_pairs
@@ -205,10 +205,8 @@ def test_what_cannot_be_filtered_is_said(tmp_path: Path) -> None:
         filter_pairs([], folder, folder, Models(encoder=angles()), Cut())
 
 
-def test_spearman_and_threshold_by_hand() -> None:
-    """ρ = 1 - 6·Σd²/(n(n²-1)) = 1 - 12/60; from 0.7 on 3 of 4 pairs are the same, which keeps all 3 of them."""
-    assert spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])) == pytest.approx(0.8)
-    assert math.isnan(spearman(np.array([1.0, 1]), np.array([1.0, 2])))
+def test_threshold_by_hand() -> None:
+    """From 0.7 on 3 of 4 pairs are the same, which keeps all 3 of them."""
     cosine = np.array([0.9, 0.8, 0.75, 0.7, 0.6, 0.5])
     same = np.array([True, False, True, True, False, False])
     assert threshold_for(cosine, same, 0.75) == (0.7, 1.0)

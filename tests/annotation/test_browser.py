@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.browser import shot
-from helpers.invented import bakers, terms
+from helpers.records import bakers, terms
 from helpers.servers.label_studio_server import PASSWORD, Person, serving
 
 from catsofa.annotation.label_studio import Server

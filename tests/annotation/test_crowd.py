@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.invented import bakers
+from helpers.records import bakers
 
 from catsofa.annotation.crowd import completion_code, export, import_results
 from catsofa.annotation.results import answers as judged

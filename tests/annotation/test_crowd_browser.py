@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from helpers.browser import new_page, shot
-from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.records import bakers, paraphrased, probes, terms
 
 from catsofa.annotation.crowd import completion_code, export, import_results
 from catsofa.annotation.results import answers

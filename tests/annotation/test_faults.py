@@ -15,7 +15,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from helpers.invented import bakers
+from helpers.records import bakers
 from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, free_port, start, truth
 
 from catsofa.annotation.label_studio import Server, ServerError

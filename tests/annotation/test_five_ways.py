@@ -3,7 +3,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.records import bakers, paraphrased, probes, terms
 from helpers.servers.label_studio_server import Person, truth
 
 from catsofa.annotation.label_studio import Server

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos.killing import Made, Target
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 
 from catsofa.data import formats
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.invented import bakers, paraphrased
+from helpers.records import bakers, paraphrased
 from typer.testing import CliRunner
 
 from catsofa.annotation.results import answers as judged

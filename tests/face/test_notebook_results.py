@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.invented import bakers, probes
-from helpers.zorbs import a_cat, a_pair, said
+from helpers.records import a_cat, a_pair, bakers, probes, said
 
 import catsofa
 from catsofa.data import formats

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from helpers.records import a_cat
 from helpers.tiny_models import BUILDERS
-from helpers.zorbs import a_cat
 from typer.testing import CliRunner
 
 from catsofa.cli import app

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_verify_stores import MANIFEST, release, replies, shards, verify
+from helpers.stores import MANIFEST, release, replies, shards, verify
 from typer.testing import CliRunner
 
 from catsofa.cli import app

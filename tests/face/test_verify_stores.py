@@ -4,46 +4,22 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers.invented import probes
+from helpers.stores import release, replies, shards, verify
 from typer.testing import CliRunner
 
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import rows
 from catsofa.builders.paraphrases.journal import Journal
 from catsofa.builders.paraphrases.replies import Reply
-from catsofa.builders.probes import shards as probe_shards
 from catsofa.builders.similarity import Similarity
 from catsofa.builders.similarity.filter import Scores
 from catsofa.cli import app
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of, write_list
-from catsofa.data.records import Identity, Score, Stereotype
-from catsofa.data.release import write_release
-from catsofa.data.release.dataset_card import CardFacts
-from catsofa.data.servers.reply_store import ReplyStore
-from catsofa.data.servers.requests import Request
-from catsofa.scoring.run.store import Run
-
-SERVER = "http://zorbs.invalid/v1"
-MANIFEST = {"model": {"served": "m", "at": SERVER}, "data": "records:11", "protocol": {}}
-
-
-def release(folder: Path) -> Path:
-    """A release; its Parquet file."""
-    write_release({"test": probes(20)}, folder / "set", CardFacts(pretty_name="Zorbs"))
-    return folder / "set" / "data" / "test.parquet"
-
-
-def shards(folder: Path) -> Path:
-    """A folder of shards; one of them."""
-    identities = [Identity(category="job", identity=f"Zorbs {n}", form="noun") for n in range(4)]
-    probe_shards.write(identities, [Stereotype(text="polish blickets")], folder / "shards", rows=2)
-    return folder / "shards" / "data" / "test-00000-of-00002.parquet"
 
 
 def manifest(folder: Path) -> Path:
@@ -74,23 +50,6 @@ def answers(folder: Path) -> Path:
         row = Raw(annotation=f"ls-{number}", updated="u", token="zorb", annotator="ls-1", at="t", result=[number])
         rows.append([row], folder / "raw.jsonl")
     return folder / "raw.jsonl"
-
-
-def replies(folder: Path) -> Path:
-    """The replies of a server in the folder of their run."""
-    with Run.begin(folder / "run", MANIFEST, {"model": "m"}) as run:
-        run.add([Score(item="a", task="intrasentence", score=-1.0)])
-    with ReplyStore(folder / "run" / "replies.jsonl", server=SERVER) as store:
-        store.answered(Request("completions", {"prompt": "Zorbs"}).key, {"choices": [{"text": "Zorbs"}]})
-        store.answered(Request("completions", {"prompt": "Quibs"}).key, {"choices": [{"text": "Quibs"}]})
-    return folder / "run" / "replies.jsonl"
-
-
-def verify(*paths: Path) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code and the verdicts."""
-    done = CliRunner().invoke(app, ["verify", *map(str, paths), "--json"])
-    assert done.stdout, done.exception
-    return done.exit_code, json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("make", [release, shards, manifest, journal, similarity, replies, answers])

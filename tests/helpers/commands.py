@@ -2,15 +2,21 @@
 
 import importlib.util
 import os
+import re
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+
+from catsofa.cli import app
 
 
 def run_catsofa(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -73,3 +79,28 @@ def bert(folder: Path, **labels: int) -> Path:
     BertForSequenceClassification(config).eval().save_pretrained(folder)
     BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
+
+
+@cache
+def commands() -> dict[str, typer.models.CommandInfo]:
+    """Every command by the words one types."""
+    found = {}
+
+    def walk(command: object, words: tuple[str, ...]) -> None:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            found[" ".join(words)] = command
+        for name, one in (inner or {}).items():
+            walk(one, (*words, name))
+
+    walk(typer.main.get_command(app), ())
+    return found
+
+
+def resolved(line: str) -> tuple[str, list[str]]:
+    """A line's command and arguments, without what the shell does with the output and without a comment."""
+    words = shlex.split(re.split(r" [|>#] ?", line)[0])
+    known = [name for name in commands() if words[: len(name.split())] == name.split()]
+    assert known, f"no such command: {line}"
+    name = max(known, key=len)
+    return name, words[len(name.split()) :]

@@ -6,15 +6,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from test_dataset_report import a_release, evil, judged
-from test_report import association, cats, pairs, probes, run
-from test_report_compared import scored
-
 from catsofa.data.files import jsonl
 from catsofa.report import dataset, document
 from catsofa.report.elements import Document
 from catsofa.report.formats import WRITE
-from helpers.zorbs import a_cat
+from helpers.records import a_cat
+from helpers.report_runs import a_release, association, cats, evil, judged, pairs, probes, run, scored
 
 HIT = "document.title='hit'"
 EVIL = (

@@ -18,7 +18,7 @@ from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.score_files import scores_of
 from catsofa.scoring.run.store import read_scores
 from catsofa.scoring.signature import name_of
-from helpers.few_records import PROBES, cats
+from helpers.records import PROBES, cats
 
 Tiny = Callable[[str], Path]
 

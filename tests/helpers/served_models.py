@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.records import Candidate, Cat, Label, Pair, Probe, Score
+from catsofa.data.records import Pair, Probe, Score
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.scoring import models, protocols
 from catsofa.scoring.likelihood.backend import Backend
+from helpers.records import a_cat
 from helpers.servers.completions_server import Behaviour, Served, serving
 
 KEY = "sk-a-secret-of-the-test-0123456789"
@@ -21,23 +22,10 @@ def server(folder: Path, **behaviour: Any) -> Iterator[tuple[Endpoint, Served]]:
         yield Endpoint(base_url=url, concurrency=4, timeout=20, backoff=0.01), behind
 
 
-def _cat(kind: Any, context: str, texts: tuple[str, str, str]) -> Cat:
-    labels: tuple[Label, Label, Label] = ("stereotype", "anti-stereotype", "unrelated")
-    one, two, three = (Candidate(text=text, label=label) for text, label in zip(texts, labels, strict=True))
-    return Cat(kind=kind, bias_type="profession", target="baker", context=context, candidates=(one, two, three))
-
-
+AFTER = ("She sang to the roses.", "She never waters the roses, aren't they?", "Glimmers are long meetings.")
 CATS = [
-    _cat(
-        "intrasentence",
-        "The baker was BLANK.",
-        ("The baker was friendly.", "The baker was stubborn.", "The baker was salted."),
-    ),
-    _cat(
-        "intersentence",
-        "A florin walked into the kitchen.",
-        ("She sang to the roses.", "She never waters the roses, aren't they?", "Glimmers are long meetings."),
-    ),
+    a_cat("The baker was BLANK.", "friendly", "stubborn", "salted", id="", target="baker", bias_type="profession"),
+    a_cat("A florin walked into the kitchen.", *AFTER, id="", target="baker", bias_type="profession"),
 ]
 PAIRS = [Pair(more="The zorbs are kind.", less="The florins are kind.", direction="stereo", bias_type="zorb")]
 PROBES = [

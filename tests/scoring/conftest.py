@@ -65,7 +65,7 @@ def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with one file of each kind of record."""
-    from helpers.few_records import one_file_of_each
+    from helpers.records import one_file_of_each
 
     return one_file_of_each(tmp_path)
 

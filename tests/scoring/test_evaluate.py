@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.commands import run_catsofa
-from helpers.few_records import PAIRS, PROBES, TEST, cats
+from helpers.records import PAIRS, PROBES, TEST, cats
 
 from catsofa.cli import main
 from catsofa.data import formats

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.few_records import PAIRS, PROBES, TEST, cats
-from helpers.zorbs import a_cat, said
+from helpers.records import PAIRS, PROBES, TEST, a_cat, cats, said
 
 from catsofa.data import formats, sources
 from catsofa.data.content import content_at, content_of

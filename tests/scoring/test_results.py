@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import run_catsofa
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers.commands import little_room
-from helpers.invented import bakers
+from helpers.records import bakers
 
 from catsofa.annotation.label_studio import ServerTask, Unanswered
 from catsofa.annotation.label_studio import pull as pulls

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from helpers.invented import bakers
+from helpers.records import bakers
 from helpers.servers.label_studio_server import ADMIN, PATIENCE, serving, truth
 
 from catsofa.annotation.label_studio import Server

@@ -3,7 +3,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.invented import bakers
+from helpers.records import bakers
 from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, truth
 from typer.testing import CliRunner
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.records import bakers, paraphrased, probes, terms
 
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results import drafts

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import need_ray
-from helpers.invented import bakers
+from helpers.records import bakers
 
 from catsofa.builders import stereotypes
 from catsofa.builders.probes import shards

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 
 from catsofa.builders.probes import shards as probe_shards
 from catsofa.data import formats

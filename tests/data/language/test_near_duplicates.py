@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from helpers.zorbs import a_cat, a_pair
+from helpers.records import a_cat, a_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.zorbs import a_cat
+from helpers.records import a_cat
 from typer.testing import CliRunner
 
 from catsofa.cli import app

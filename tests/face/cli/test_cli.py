@@ -1,37 +1,18 @@
 import json
 import re
-import shlex
 import signal
 import subprocess
 import sys
 import time
-from functools import cache
 from pathlib import Path
 
 import pytest
-import typer
-from helpers.commands import run_catsofa
+from helpers.commands import commands, resolved, run_catsofa
 from typer.testing import CliRunner
 
 from catsofa import cli
 from catsofa.cli import app, terminal
 from catsofa.cli.score.tables import _cell
-
-
-@cache
-def commands() -> dict[str, typer.models.CommandInfo]:
-    """Every command by the words one types."""
-    found = {}
-
-    def walk(command: object, words: tuple[str, ...]) -> None:
-        inner = getattr(command, "commands", None)
-        if inner is None:
-            found[" ".join(words)] = command
-        for name, one in (inner or {}).items():
-            walk(one, (*words, name))
-
-    walk(typer.main.get_command(app), ())
-    return found
 
 
 @pytest.mark.parametrize("name", commands())
@@ -45,15 +26,6 @@ def test_every_command_has_examples_in_its_help_that_parse(name: str) -> None:
     assert name in [words for words, _ in of]
     for words, arguments in of:
         commands()[words].make_context(words, arguments)
-
-
-def resolved(line: str) -> tuple[str, list[str]]:
-    """A line's command and arguments, without what the shell does with the output and without a comment."""
-    words = shlex.split(re.split(r" [|>#] ?", line)[0])
-    known = [name for name in commands() if words[: len(name.split())] == name.split()]
-    assert known, f"no such command: {line}"
-    name = max(known, key=len)
-    return name, words[len(name.split()) :]
 
 
 def test_help_and_version_answer_at_once() -> None:

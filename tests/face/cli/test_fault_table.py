@@ -19,7 +19,7 @@ import pytest
 from chaos.killing import ENDS, Ended, Made, Target, differences, run
 from chaos.targets import _copy, made
 from helpers.commands import little_room, word_vectors
-from helpers.invented import baker, probes
+from helpers.records import baker, probes
 
 from catsofa.data import formats
 from catsofa.data.files import jsonl

@@ -14,7 +14,7 @@ import pytest
 from helpers import ROOT
 from helpers.alike import difference
 from helpers.commands import run_catsofa
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 
 from catsofa.data import formats
 

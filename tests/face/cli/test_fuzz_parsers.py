@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.invented import bakers
 from helpers.mutations import MUTATIONS
+from helpers.records import bakers
 
 from catsofa import recipes
 from catsofa.annotation import study

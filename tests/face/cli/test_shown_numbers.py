@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.small_cats import cat
+from helpers.records import cat
 from typer.testing import CliRunner
 
 from catsofa.cli import app

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 import typer.rich_utils
-from helpers.invented import bakers
-from helpers.zorbs import said
-from test_cli import commands
+from helpers.commands import commands
+from helpers.records import bakers, said
 from typer.testing import CliRunner
 
 from catsofa import cli

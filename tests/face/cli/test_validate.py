@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from helpers.commands import run_catsofa
-from helpers.zorbs import a_cat, a_pair, said
+from helpers.records import a_cat, a_pair, said
 
 from catsofa.data import formats
 from catsofa.data.records import LABELS

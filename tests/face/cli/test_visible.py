@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.few_records import PAIRS, PROBES, cats
+from helpers.records import PAIRS, PROBES, cats
 
 from catsofa import cli
 from catsofa.cli import terminal

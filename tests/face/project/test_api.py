@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers import ROOT
-from test_house import ROOMS, module_of, sources
+from helpers.sources import ROOMS, module_of, sources
 
 import catsofa
 from catsofa.data import records

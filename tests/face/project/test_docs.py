@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 from helpers import ROOT
-from test_cli import commands, resolved
+from helpers.commands import commands, resolved
 
 from catsofa import cli
 from catsofa.data import formats

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import typer
 from helpers import ROOT
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 

@@ -8,14 +8,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from helpers import ROOT
-
-ROOMS = ("builders", "annotation", "validation", "scoring", "data")
-
-
-def sources(*folders: str) -> list[Path]:
-    """The Python files of these folders."""
-    found = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
-    return [file for file in found if not any(parent.is_symlink() for parent in file.parents)]
+from helpers.sources import ROOMS, module_of, sources
 
 
 def test_the_rooms_are_links_inside_the_package() -> None:
@@ -76,13 +69,6 @@ def test_imports_have_no_circles() -> None:
     """No module needs itself while it is imported."""
     modules = {module_of(file): file for file in sources(*ROOMS, "catsofa")}
     TopologicalSorter({name: imports_of(file, modules) - {name} for name, file in modules.items()}).prepare()
-
-
-def module_of(file: Path) -> str:
-    """The dotted name of a file of the package."""
-    parts = file.relative_to(ROOT).with_suffix("").parts
-    dotted = parts if parts[0] == "catsofa" else ("catsofa", *parts)
-    return ".".join(dotted[:-1] if dotted[-1] == "__init__" else dotted)
 
 
 def imports_of(file: Path, modules: Collection[str]) -> set[str]:

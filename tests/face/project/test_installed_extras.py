@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers import ROOT
-from helpers.small_cats import cat
+from helpers.records import cat
 
 from catsofa.data.files import jsonl
 

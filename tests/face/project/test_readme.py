@@ -2,7 +2,7 @@ import re
 
 import pytest
 from helpers import ROOT
-from test_cli import commands, resolved
+from helpers.commands import commands, resolved
 
 README = (ROOT / "README.md").read_text("utf-8")
 LINES = [line for line in README.splitlines() if line.startswith("catsofa ")]

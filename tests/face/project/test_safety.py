@@ -50,7 +50,7 @@ def test_a_models_own_code_is_not_run_unless_asked(tmp_path: Path) -> None:
 
 def test_people_reach_the_gate_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
     """It listens on this machine unless one says otherwise, and then a server with HTTPS must stand before it."""
-    from helpers.invented import bakers
+    from helpers.records import bakers
 
     create(tmp_path / "study", kind="validate-cats", items=bakers(2))
     gate = ["annotate", "gate", str(tmp_path / "study"), "--host", "0.0.0.0"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT
 from helpers.commands import run_catsofa
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 
 from catsofa.cli.terminal import without_secrets
 from catsofa.data import formats

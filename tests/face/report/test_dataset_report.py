@@ -2,14 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.invented import bakers
-from helpers.zorbs import a_cat, a_pair, said
-from test_report import EVIL, Page, cats, run
+from helpers.records import a_cat, bakers, said
+from helpers.report_runs import Page, a_release, cats, evil, judged, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app
@@ -31,17 +29,6 @@ from catsofa.validation.json_reports import agreement_report
 def tables(of: Document) -> dict[str, Table]:
     """The tables by the end of their names."""
     return {table.name.partition("-")[2]: table for section in of.sections for table in section.tables}
-
-
-def judged(count: int = 4) -> list[Annotation]:
-    """Five people who agree on all bakers but the first, of whom one says otherwise."""
-    votes = [
-        Annotation(item=candidate.id, annotator=f"person {n}", label=candidate.label)
-        for cat in bakers(count)
-        for candidate in cat.candidates
-        for n in range(5)
-    ]
-    return [replace(votes[0], label="unrelated"), *votes[1:]]
 
 
 def test_stereoset_dev_has_the_sizes_that_were_counted_and_the_agreement_that_validate_prints(shared: Path) -> None:
@@ -125,14 +112,6 @@ def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(
     assert [row[:3] for row in second] == [("kept", "split", 1)]
 
 
-def a_release(folder: Path, said: str = "Few zorbs.") -> Path:
-    """A release whose splits share a term, with a statement of two headings."""
-    statement = f"## Data statement\n\n### Limits\n\n{said}\n\n### Rationale\n\nNone."
-    splits = {"dev": bakers(2), "test": [*bakers(4)[2:], *bakers(2, "florist")]}
-    write_release(splits, folder / "release", CardFacts(pretty_name="Bakers", statement=statement, citation="@x{}"))
-    return folder / "release"
-
-
 def test_a_release_shows_its_splits_what_they_share_and_its_statement(tmp_path: Path) -> None:
     """Dev has 2 of 6 items; the term `baker` is on both sides; the statement ends where the next heading begins."""
     found = tables(document([a_release(tmp_path)]))
@@ -175,17 +154,6 @@ def test_what_is_not_in_the_report_is_said_with_the_way_to_get_it(tmp_path: Path
     (note,) = document([tmp_path / "a.jsonl"]).notes
     assert "--sentiment-model" in note
     assert "--corpus" in note
-
-
-def evil(folder: Path, text: str = EVIL) -> Path:
-    """A folder of everything with this text, markup if it is not another, in every field."""
-    cat = a_cat(f"The {text} BLANK.", text, "early", "purple", sentences=False, target=text, bias_type=text, id=text)
-    votes = [Annotation(item=c.id, annotator=f"{text}{n}", label=text) for c in cat.candidates for n in range(3)]
-    jsonl.write([cat, replace(cat, id="two", candidates=a_cat(id="two").candidates)], folder / "items.jsonl")
-    jsonl.write(votes, folder / "annotations.jsonl")
-    jsonl.write([Refused(id=text, reason=text, text=text)], folder / "refused.jsonl")
-    jsonl.write([a_pair(text, "b", bias_type=text, votes=said("one", text, "x"))], folder / f"<b>{'x'}.jsonl")
-    return folder
 
 
 def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:

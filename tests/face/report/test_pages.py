@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from helpers import ROOT
+from helpers.boards import cats, scores, submit
 from helpers.browser import SCHEMES, WIDTHS, axe, barriers
-from helpers.invented import bakers, paraphrased, probes, terms
+from helpers.records import bakers, paraphrased, probes, terms
 from helpers.report_pages import EVIL, of_data, of_models
-from test_leaderboard import cats, scores, submit
 
 from catsofa.annotation.crowd import export
 from catsofa.annotation.study import create

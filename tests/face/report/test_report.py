@@ -3,12 +3,11 @@
 import csv
 import json
 from dataclasses import replace
-from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
+from helpers.report_runs import EVIL, Page, association, cats, pairs, probes, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app
@@ -18,62 +17,6 @@ from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
 from catsofa.report.figures import LONGEST, told_apart
 from catsofa.report.formats import FORMATS, WRITE
-from catsofa.scoring.run.store import Run
-
-EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
-
-
-def measures(lms: float, ss: float) -> dict[str, Any]:
-    """lms and ss of 40 of 50 CATs."""
-    of = {"lms": lms, "ss": ss, "icat": lms * min(ss, 100 - ss) / 50}
-    limits = {name: {"low": value - 2, "high": value + 2} for name, value in of.items()}
-    return {**of, "items": 50, "terms": 5, "coverage": 0.8, "intervals": limits}
-
-
-def cats(text: str) -> dict[str, Any]:
-    """Results of CATs whose domain and terms have this name."""
-    task = {text: measures(90, 60), "overall": measures(90, 60)}
-    return {"intrasentence": task, "overall": measures(90, 60)}
-
-
-def probes(text: str) -> dict[str, Any]:
-    """Results of probes whose category, identity and stereotype have this name."""
-    score = {"score": 0.5, "coverage": 0.5, "intervals": {"score": {"low": 0.4, "high": 0.6}}}
-    score["normalisation"] = "identity"
-    score["normalisations"] = {"identity": 0.5, "conditional": 0.25, "none": 0.125}
-    identity = {"category": text, "identity": text, "lowest": 0.5, "highest": 0.1, "mean": 1.0}
-    stereotype = {"category": text, "stereotype": text, "dds": 0.5, "variance": 0.1}
-    return {
-        **score,
-        "categories": {text: {**score, "probes": 10, "stereotypes": 4, "identities": 3, "quantiles": [*range(101)]}},
-        "identities": [identity],
-        "stereotypes": [stereotype],
-    }
-
-
-def association(text: str, p: float) -> list[dict[str, Any]]:
-    """Results of a test of this name."""
-    limits = {"effect_size": {"low": 0.5, "high": 1.5}}
-    sizes = {"x": 2, "y": 2, "a": 2, "b": 2}
-    row = {"test": text, "effect_size": 1.0, "p_value": p, "how": "exact", "sizes": sizes, "coverage": 1.0}
-    return [{**row, "intervals": limits}]
-
-
-def pairs(text: str) -> dict[str, Any]:
-    """Results of pairs of this type."""
-    score = {"score": 60.0, "pairs": 10, "neutral": 1, "coverage": 1.0, "intervals": {"score": {"low": 30, "high": 80}}}
-    return {"overall": score, "types": {text: score}, "directions": {"stereo": score}}
-
-
-def run(
-    folder: Path, results: Any, model: str = "m", data: str = "d@1", protocol: str = "catsofa", **more: Any
-) -> Path:
-    """A finished run with these results."""
-    signature = {"data": data, "model": f"{model}@{folder.name}", "protocol": protocol}
-    with Run.begin(folder, {}, {"model": model}) as kept:
-        kept.finish({"results": results, "signature": signature, **more})
-    return folder
-
 
 TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
 
@@ -86,21 +29,6 @@ def evil(folder: Path) -> Path:
     run(folder / "c", association(EVIL, 0.01), EVIL, EVIL, EVIL)
     run(folder / "d", pairs(EVIL), EVIL, EVIL, EVIL)
     return folder
-
-
-class Page(HTMLParser):
-    """What a browser would find in a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the tag and its attributes."""
-        self.tags.append(tag)
-        self.attributes += attrs
 
 
 def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:

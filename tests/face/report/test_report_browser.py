@@ -60,7 +60,7 @@ def test_what_is_printed_is_no_wider_than_the_paper(window: Any) -> None:
 
 def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_path: Path) -> None:
     """Beside its caption stands how many rows there are; its heads stay while it scrolls."""
-    from test_report import cats, run
+    from helpers.report_runs import cats, run
 
     from catsofa.report import document
     from catsofa.report.formats import WRITE
@@ -79,7 +79,7 @@ def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_pat
 
 def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) -> None:
     """At 390 pixels a long name wraps, in the list of sections too, and a model stands with lms, ss and icat."""
-    from test_report import cats, pairs, run
+    from helpers.report_runs import cats, pairs, run
 
     from catsofa.report import document
     from catsofa.report.formats import WRITE

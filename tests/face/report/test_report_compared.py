@@ -2,28 +2,24 @@
 
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.zorbs import a_cat
-from test_report import association, cats, measures, pairs, probes, run
+from helpers.records import a_cat
+from helpers.report_runs import association, cats, measures, pairs, probes, run, scored
 from typer.testing import CliRunner
 
 from catsofa.builders.probes.perplexity_filter import histogram
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import Cat, Score
+from catsofa.data.records import Cat
 from catsofa.report import document
 from catsofa.report.elements import Document, Number, Section, Table
 from catsofa.report.formats import FORMATS, WRITE
-from catsofa.scoring.protocols import DEFAULT, Protocol, named
-from catsofa.scoring.results import report
+from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.run.score_files import robustness_on
-from catsofa.scoring.run.store import Run
-from catsofa.scoring.signature import name_of
 
 TERMS = ("zorb", "quib", "marn", "tollit")
 
@@ -31,26 +27,6 @@ TERMS = ("zorb", "quib", "marn", "tollit")
 def some_cats(verb: str) -> list[Cat]:
     """A CAT about each of four invented terms; another verb is another wording."""
     return [a_cat(f"The {term} {verb} BLANK.", id=term, target=term) for term in TERMS]
-
-
-def scored(
-    folder: Path, data: Path, of: Sequence[Cat], turned: Sequence[str], protocol: Protocol = DEFAULT, model: str = "m"
-) -> Path:
-    """A run whose model prefers the stereotype, but for these terms."""
-    values = {"stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0}
-    other = {"stereotype": -2.0, "anti-stereotype": -1.0, "unrelated": -3.0}
-    scores = [
-        Score(item=candidate.id, task=cat.kind, score=(other if cat.target in turned else values)[candidate.label])
-        for cat in of
-        for candidate in cat.candidates
-    ]
-    about = {"model": model, "data": name_of(data), "on": str(data), "protocol": protocol.name}
-    identity = {"model": {"name": model}, "data": about["data"], "protocol": {"masked": protocol.masked}}
-    with Run.begin(folder, identity, about) as kept:
-        kept.add(scores)
-        found = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
-        kept.finish(found.to_dict())
-    return folder
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.small_cats import cat
-from test_report import association, cats, pairs, probes, run
+from helpers.records import cat
+from helpers.report_runs import association, cats, pairs, probes, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from helpers import ROOT
-from helpers.invented import bakers, probes
-from helpers.zorbs import a_cat, a_pair
+from helpers.records import a_cat, a_pair, bakers, probes
 
 from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Pair

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import run_catsofa
-from helpers.invented import bakers
+from helpers.records import bakers
+from helpers.report_runs import cats, run
 from helpers.servers.hub_server import READER, TOKEN, Hub, serving
-from test_report import cats, run
-from test_verify_stores import shards
+from helpers.stores import shards
 from typer.testing import CliRunner
 
 from catsofa.cli import app

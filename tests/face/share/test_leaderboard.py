@@ -8,40 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.zorbs import a_cat
+from helpers.boards import cats, scores, submit
 from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import Cat
 from catsofa.share.leaderboard import HISTORY, PAGE, update
 from catsofa.share.leaderboard_page import document
-
-Scores = dict[str, float]
-
-
-def cats() -> list[Cat]:
-    """Twelve CATs about four invented terms."""
-    return [
-        a_cat(f"The {term} number {at} was BLANK.", id=f"cat {term} {at}", target=term)
-        for term in ("zorb", "quib", "marn", "tollit")
-        for at in range(3)
-    ]
-
-
-def scores(first: float, second: float, third: float) -> Scores:
-    """One score for each label of every CAT."""
-    of = {"stereotype": first, "anti-stereotype": second, "unrelated": third}
-    return {candidate.id: of[candidate.label] for cat in cats() for candidate in cat.candidates}
-
-
-def submit(board: Path, name: str, of: Scores | list[tuple[str, Any]]) -> Path:
-    """A prediction file."""
-    rows = [{"id": item, "score": score} for item, score in (of.items() if isinstance(of, dict) else of)]
-    file = board / "submissions" / f"{name}.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"intrasentence": rows, "intersentence": []}), encoding="utf-8")
-    return file
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.invented import bakers, paraphrased, probes
+from helpers.records import bakers, paraphrased, probes
+from helpers.releases import FACTS, PEOPLE, REVIEW, judged, reviewed
 from typer.testing import CliRunner
 
 from catsofa.annotation.results.pseudonyms import pseudonym
@@ -17,25 +18,6 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Annotation, Cat, Probe
 from catsofa.data.release.dataset_card import CardFacts
 from catsofa.share.release import release
-
-PEOPLE = [f"worker-{n}" for n in range(5)]
-FACTS = CardFacts(pretty_name="Bakers")
-
-
-def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
-    """Five people agree with the writer on all CATs but the first, where so many of them call everything unrelated."""
-    return [
-        Annotation(
-            item=c.id,
-            annotator=who,
-            label="unrelated" if cat is cats[0] and n < wrong else c.label,
-            at="2026-01-02T03:04:05Z",
-            extra={"cat": cat.id, "seconds": 3.0},
-        )
-        for cat in cats
-        for c in cat.candidates
-        for n, who in enumerate(PEOPLE)
-    ]
 
 
 def test_only_confirmed_cats_are_released_and_nobody_is_named(tmp_path: Path) -> None:
@@ -120,25 +102,6 @@ def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> Non
         with pytest.raises(BadInput, match=r"study: found no judgements; .* catsofa annotate pull brings them home"):
             CliRunner().invoke(app, asked, catch_exceptions=False)
         (study.folder / "annotations.jsonl").touch()
-
-
-REVIEW = {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"}
-
-
-def reviewed(items: list[Cat], wrong: str) -> list[Annotation]:
-    """Five people confirm all paraphrases but the first, of which three answer `wrong` differently."""
-    return [
-        Annotation(
-            item=f"{item.id}/{question}",
-            annotator=who,
-            label="different" if item is items[0] and question == wrong and n < 3 else label,
-            at="2026-01-02T03:04:05Z",
-            extra={"of": item.id, "question": question, "seconds": 3.0},
-        )
-        for item in items
-        for question, label in REVIEW.items()
-        for n, who in enumerate(PEOPLE)
-    ]
 
 
 def test_only_confirmed_paraphrases_are_released_and_they_can_be_scored(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import run_catsofa
-from helpers.invented import bakers, paraphrased
-from test_release import FACTS, PEOPLE, judged, reviewed
+from helpers.records import bakers, paraphrased
+from helpers.releases import FACTS, PEOPLE, judged, reviewed
 
 from catsofa import recipes
 from catsofa.annotation.results.pseudonyms import numbered, without_names

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from helpers.small_cats import cat
+from helpers.records import cat
 
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.compare import baselines

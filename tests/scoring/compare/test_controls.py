@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Candidate, Cat

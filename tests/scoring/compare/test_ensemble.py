@@ -2,7 +2,7 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat

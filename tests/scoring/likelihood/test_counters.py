@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.invented import bakers
+from helpers.records import bakers
 
 from catsofa.scoring import vectors
 from catsofa.scoring.items.cats import score_cats

@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from helpers.few_records import PAIRS, PROBES, cats
+from helpers.records import PAIRS, PROBES, cats
 
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.items.cats import score_cats

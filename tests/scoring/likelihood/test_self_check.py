@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import odd_models
-from helpers.few_records import PAIRS, cats
+from helpers.records import PAIRS, cats
 from helpers.tiny_tokenizers import SENTENCES
 
 from catsofa.data.records import Pair

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.stereoset import measures

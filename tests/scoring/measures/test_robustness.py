@@ -2,7 +2,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.data.records import Cat
 from catsofa.scoring.measures.cat_outcomes import outcomes

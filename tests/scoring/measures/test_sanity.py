@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.few_records import PAIRS, PROBES, TEST, cats
-from helpers.small_cats import cat, scores
+from helpers.records import PAIRS, PROBES, TEST, cat, cats, scores
 
 from catsofa.data.files.seals import sealed
 from catsofa.data.records import Cat, Probe, Score

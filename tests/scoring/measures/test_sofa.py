@@ -3,7 +3,7 @@ from math import isnan, log, nan
 
 import numpy as np
 import pytest
-from helpers.few_grids import HAND, Cells, scored
+from helpers.records import HAND, Cells, scored
 
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.measures import sofa

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 import pytest
-from helpers.few_grids import HAND, scored
+from helpers.records import HAND, scored
 
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.sofa import rankings

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.few_grids import scored
+from helpers.records import scored
 
 from catsofa.data.records import Probe
 from catsofa.scoring import protocols

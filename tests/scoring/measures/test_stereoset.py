@@ -1,5 +1,5 @@
 import pytest
-from helpers.small_cats import cat, scores
+from helpers.records import cat, scores
 
 from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.measures.stereoset import MEASURES, icat, measures, per_term, results

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.few_records import FILLS, PAIRS, PROBES, TARGETS, cats
+from helpers.records import FILLS, PAIRS, PROBES, TARGETS, cats
 
 from catsofa.data import formats
 from catsofa.data.records import Cat, Probe

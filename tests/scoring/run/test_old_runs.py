@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.few_records import cats
+from helpers.records import cats
 from helpers.run_folders import Tiny, edit, numbers_of, older, verdict
 
 from catsofa.data import formats

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.alike import difference
 from helpers.commands import need_ray
-from helpers.invented import probes
+from helpers.records import probes
 
 from catsofa.data import formats
 from catsofa.data.runs.ray_cluster import Cluster

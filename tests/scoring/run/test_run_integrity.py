@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.few_records import cats
+from helpers.records import cats
 from helpers.run_folders import Tiny, edit, numbers_of, refused, verdict
 
 from catsofa.data import formats

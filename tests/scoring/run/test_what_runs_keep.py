@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.zorbs import a_cat
+from helpers.records import a_cat
 
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.evaluate import evaluate

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from helpers.invented import bakers, probes
+from helpers.records import bakers, probes
 
 from catsofa.data import extras
 from catsofa.scoring import evaluate

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.records import a_cat
 
 from catsofa.data import formats
-from catsofa.data.records import LABELS, Annotation, Candidate, Cat
+from catsofa.data.records import LABELS, Annotation, Cat
 from catsofa.validation.annotation_files import CHOSEN, NO_TYPE, collect, onto
 from catsofa.validation.decide.confirmed import confirm
 from catsofa.validation.decide.votes import compare, decide, decide_by_posterior, vote
@@ -149,22 +150,8 @@ def test_a_repeat_takes_only_the_last_seat_and_only_if_nobody_else_does() -> Non
 def cat(name: str, votes: dict[str, str], **source: str) -> Cat:
     """A CAT about an invented group; `votes` has one letter (s, a, u) a judge for each of the written labels."""
     letters = {"s": "stereotype", "a": "anti-stereotype", "u": "unrelated"}
-
-    def candidate(label: str) -> Candidate:
-        cast = said(f"{name}-{label}", *[letters[letter] for letter in votes[label]])
-        written = next(known for known in LABELS if known == label)
-        return Candidate(id=f"{name}-{label}", text=f"The zorb is {label}.", label=written, votes=tuple(cast))
-
-    first, second, third = map(candidate, LABELS)
-    return Cat(
-        id=name,
-        kind="intrasentence",
-        bias_type="invented",
-        target="zorb",
-        context="The zorb is BLANK.",
-        candidates=(first, second, third),
-        source=source,
-    )
+    cast = {of: tuple(said(f"{name}-{of}", *[letters[one] for one in given])) for of, given in votes.items()}
+    return a_cat("The zorb is BLANK.", *LABELS, id=name, ids=f"{name}-", votes=cast, source=source)
 
 
 def test_a_cat_is_kept_when_all_three_are_decided_as_a_permutation() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.lint_findings import found, messages
-from helpers.zorbs import a_cat, a_pair, said
+from helpers.records import a_cat, a_pair, said
 
 from catsofa.data import formats
 from catsofa.data.records import Probe, Stereotype

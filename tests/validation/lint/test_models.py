@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.zorbs import a_cat, a_pair
+from helpers.records import a_cat, a_pair
 from numpy.typing import NDArray
 
 from catsofa.data import formats

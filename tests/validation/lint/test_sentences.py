@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.lint_findings import fixes, found, messages
-from helpers.zorbs import a_cat, a_pair
+from helpers.records import a_cat, a_pair
 
 from catsofa.validation.lint.contrast import changes
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from helpers.zorbs import a_cat, a_pair
+from helpers.records import a_cat, a_pair
 
 from catsofa.data import formats
 from catsofa.data.records import Annotation, Probe

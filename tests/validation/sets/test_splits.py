@@ -5,7 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from helpers.zorbs import a_cat
+from helpers.records import a_cat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

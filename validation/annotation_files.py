@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catsofa.data.records import Annotation, Cat, Pair
-from catsofa.validation.agreement.columns import Column, item_values
+from catsofa.validation.columns import Column, item_values
 from catsofa.validation.judgements import Grouping
 
 FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}

@@ -9,8 +9,8 @@ from typing import Any
 
 from catsofa.validation.agreement import STATISTICS, Agreement, Watch, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.agreement.annotators import Annotator, Exclusion
-from catsofa.validation.agreement.columns import column
 from catsofa.validation.annotation_files import Collected
+from catsofa.validation.columns import column
 from catsofa.validation.decide.confirmed import Confirmed
 from catsofa.validation.decide.votes import compare
 from catsofa.validation.judgements import answers

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from catsofa.builders.identities.languages import subject_rule
+from catsofa.builders.languages import subject_rule
 from catsofa.data.language.demonyms import nation
 from catsofa.data.language.inflection import engine, plural_noun
 from catsofa.data.language.wordlists import wordlist

@@ -9,7 +9,8 @@ from functools import partial
 from itertools import islice
 from typing import Literal, get_args
 
-from catsofa.builders.identities.languages import predicate_rule
+from catsofa.builders.languages import predicate_rule
+from catsofa.builders.languages.text import clean
 from catsofa.builders.stereotypes.agreement import apply, pluralise
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import (
@@ -30,7 +31,6 @@ from catsofa.builders.stereotypes.subjects import (
     strip_group,
     strip_target,
 )
-from catsofa.builders.stereotypes.text import clean
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 from catsofa.data.records import Extra, Refused, Statement, Stereotype

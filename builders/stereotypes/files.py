@@ -6,8 +6,8 @@ from pathlib import Path
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, csv_files, json_files, lines
+from catsofa.data.formats.repeats import numbered
 from catsofa.data.records import Statement
-from catsofa.data.repeats import numbered
 
 
 def read_statements(

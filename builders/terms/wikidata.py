@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 from catsofa.builders.terms import USES
 from catsofa.data.files import BadInput, existing_file, open_to_read
 from catsofa.data.records import Refused, Term
+from catsofa.data.servers.endpoints import LONGEST_WAIT, retry_after
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 PROPERTIES = {"P106": "profession", "P172": "race", "P140": "religion"}
@@ -104,7 +105,8 @@ def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], No
             fault = f"HTTP {error.code}"
             if error.code not in _PASSING:
                 raise BadInput(endpoint, f"{fault} ({error.reason})", "the answer to a SPARQL query") from None
-            wait = _asked_to_wait(error.headers.get("Retry-After"), wait)
+            asked = retry_after(error.headers)
+            wait = wait if asked is None else min(LONGEST_WAIT, asked)
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
             fault = str(getattr(error, "reason", error)) or type(error).__name__
         except (ValueError, KeyError, TypeError):
@@ -114,11 +116,6 @@ def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], No
     raise BadInput(
         endpoint, f"{fault}, {ATTEMPTS} times", "the answer to a SPARQL query; try again later or use a dump"
     )
-
-
-def _asked_to_wait(header: str | None, otherwise: float) -> float:
-    """The seconds a server asks to wait, ten minutes at most."""
-    return min(600.0, float(header)) if header and header.strip().isdecimal() else otherwise
 
 
 def dump_terms(path: Path | str, property_id: str, *, least: int = 1) -> Iterator[Term | Refused]:

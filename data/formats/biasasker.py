@@ -11,8 +11,8 @@ from pathlib import Path
 from catsofa.data.files import csv_files, existing_file, open_to_read
 from catsofa.data.files.csv_files import Row
 from catsofa.data.formats import Format
+from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Statement, Term, kind_name
-from catsofa.data.repeats import lost_beside_number, numbered
 
 STATEMENTS, ANTONYMS, GROUPS = ("Sentence", "Labels"), ("Sentence", "Antonym", "Labels"), ("Group", "Category")
 EXPECTED = "BiasAsker's statements (CSV with Sentence, Labels) or groups (CSV with Group, Category)"

@@ -13,8 +13,8 @@ from typing import Any
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.json_files import Node
 from catsofa.data.formats import Format
+from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Term
-from catsofa.data.repeats import lost_beside_number, numbered
 
 EXPECTED = "HolisticBias descriptors (axis: {bucket: [descriptor, ...]})"
 LONGEST = 4

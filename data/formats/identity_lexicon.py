@@ -13,8 +13,8 @@ from catsofa.data.files import BadInput, csv_files, open_to_read
 from catsofa.data.files.csv_files import Row
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.formats import Format
+from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Term
-from catsofa.data.repeats import lost_beside_number, numbered
 
 EXPECTED = "an identity lexicon (CSV with a column TERM, named by its category)"
 OWN = ("TERM", "POS", "GROUP")

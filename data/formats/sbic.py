@@ -14,8 +14,8 @@ from typing import Any
 from catsofa.data.files import BadInput, csv_files, json_files, short
 from catsofa.data.files.csv_files import Row
 from catsofa.data.formats import Format
+from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Statement
-from catsofa.data.repeats import lost_beside_number, numbered
 
 MINORITY, CATEGORY, STEREOTYPE = TEXTS = ("targetMinority", "targetCategory", "targetStereotype")
 NEEDED = ("post", *TEXTS)

@@ -137,14 +137,14 @@ def _status_fault(error: "APIStatusError") -> Fault:
         return Fault(reason=CONTENT_FILTER, said=said)
     if status in (401, 403) or error.code == "insufficient_quota":
         return Fault(reason=f"http_{status}", said=f"the server does not let us in: {said}", fatal=True)
-    wait = retry_after(error.response.headers, datetime.now(UTC))
+    wait = retry_after(error.response.headers)
     again = status in (408, 409, 425, 429) or status >= 500
     if error.response.headers.get("x-should-retry") == "false" or (wait or 0) > LONGEST_WAIT:
         again = False
     return Fault(reason=f"http_{status}", said=said, again=again, wait=wait if again else None, everyone=status == 429)
 
 
-def retry_after(headers: Any, now: datetime) -> float | None:
+def retry_after(headers: Any, now: datetime | None = None) -> float | None:
     """Seconds to wait by Retry-After (seconds or a date) or retry-after-ms; None where neither can be read."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
@@ -157,7 +157,8 @@ def retry_after(headers: Any, now: datetime) -> float | None:
         until = parsedate_to_datetime(headers.get("retry-after", ""))
     except ValueError:
         return None
-    return max(0.0, (until if until.tzinfo else until.replace(tzinfo=UTC)).timestamp() - now.timestamp())
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
 
 
 def _message(body: object, otherwise: str) -> str:

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from socket import gaierror
@@ -15,6 +14,7 @@ from urllib.request import Request, urlopen
 
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
+from catsofa.data.servers.endpoints import retry_after
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that are there and, where it is known, how many there will be."""
@@ -194,25 +194,12 @@ def _accept_or_refuse(error: HTTPError, wanted: _Wanted, before: int) -> None:
         wanted.forget()
         raise _Failed("the server has less than what came before")
     if error.code in AGAIN:
-        raise _Failed(f"HTTP {error.code} {error.reason}", _retry_after(error.headers.get("Retry-After")))
+        raise _Failed(f"HTTP {error.code} {error.reason}", retry_after(error.headers))
     if error.code in (404, 410):
         raise ValueError(f"{wanted.url} does not exist (HTTP {error.code})")
     if error.code in CLOSED:
         raise ValueError(f"{wanted.url} is not open to everybody (HTTP {error.code}); download it in a browser")
     raise ValueError(f"{wanted.url} answered HTTP {error.code} {error.reason}")
-
-
-def _retry_after(header: str | None) -> float | None:
-    """The pause a server asks for, in seconds or until a date; None where it does not."""
-    if not header:
-        return None
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        until = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, until.timestamp() - time.time())
 
 
 def _note_version(wanted: _Wanted, answer: HTTPResponse) -> None:

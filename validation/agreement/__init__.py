@@ -16,10 +16,10 @@ import numpy as np
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Annotation
 from catsofa.data.tables import Tabular
-from catsofa.validation.agreement.columns import Column
 from catsofa.validation.agreement.intervals import FEWEST, Limits, kappa_limits, share_limits
-from catsofa.validation.agreement.ratings import Floats, Indices, Ratings, numbered, units_of
+from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
+from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
 
 Watch = Callable[[Sequence[str]], Iterable[str]]
 """Is given the parts of a set that agreement is taken of, and passes them on."""

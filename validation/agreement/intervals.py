@@ -6,7 +6,7 @@ from math import nan
 import numpy as np
 
 from catsofa.data.statistics import LEVEL, score_limits, students
-from catsofa.validation.agreement.ratings import Floats
+from catsofa.validation.ratings import Floats
 
 Statistics = Callable[[Floats], Floats]
 """The statistics of summed rows: (sets, sums) to (sets, statistics)."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from catsofa.data.records import Annotation
-from catsofa.validation.agreement.ratings import Floats, Ratings
+from catsofa.validation.ratings import Floats, Ratings
 
 SMALLEST = 1e-10
 """The least probability: log 0 would let one slip rule a label out for ever."""

@@ -13,11 +13,11 @@ from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.statistics.intervals import Measure, intervals, ratio
 from catsofa.validation.agreement import STATISTICS
 from catsofa.validation.agreement.intervals import FEWEST
-from catsofa.validation.agreement.ratings import Ratings, numbered, units_of
 from catsofa.validation.annotation_files import Collected
 from catsofa.validation.decide.confirmed import confirm
 from catsofa.validation.json_reports import agreement_report, votes_report
 from catsofa.validation.judgements import answers
+from catsofa.validation.ratings import Ratings, numbered, units_of
 
 RESAMPLES, SEED = 1000, 0
 ENDS = 5

@@ -12,8 +12,8 @@ from catsofa.builders.similarity.encoders import sentence_encoder
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.parsing import spacy_parser
 from catsofa.data import formats
+from catsofa.data.formats.repeats import numbered
 from catsofa.data.records import Identity, Statement, Stereotype
-from catsofa.data.repeats import numbered
 from catsofa.data.runs.ray_cluster import Cluster
 
 FORMS = (

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from helpers.statement_cases import RULES, cases, record, recorded, recorded_parser
 
+from catsofa.builders.languages.text import clean
 from catsofa.builders.stereotypes import build
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import Names
 from catsofa.builders.stereotypes.files import read_statements
 from catsofa.builders.stereotypes.parsing import Parser, spacy_parser
-from catsofa.builders.stereotypes.text import clean
 from catsofa.data.files import BadInput
 from catsofa.data.records import Refused, Statement, Stereotype
 

@@ -14,8 +14,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from catsofa.data import formats
 from catsofa.data.records import Annotation
 from catsofa.validation.agreement import STATISTICS, agreement, agreement_by, agreement_of_annotators
-from catsofa.validation.agreement.columns import column
 from catsofa.validation.annotation_files import Collected, collect
+from catsofa.validation.columns import column
 from catsofa.validation.json_reports import agreement_report
 
 

@@ -17,8 +17,8 @@ from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.records import Annotation
 from catsofa.validation.agreement import agreement, agreement_by
-from catsofa.validation.agreement.columns import column
 from catsofa.validation.annotation_files import Collected
+from catsofa.validation.columns import column
 from catsofa.validation.json_reports import agreement_report
 
 GROUPS = {"p0": "A", "p1": "A", "p2": "A", "p3": "B", "p4": "B", "p5": "B"}

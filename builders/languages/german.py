@@ -2,7 +2,7 @@
 
 import re
 
-from catsofa.builders.stereotypes.text import clean
+from catsofa.builders.languages.text import clean
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 from catsofa.data.records import Statement, Term

@@ -1,7 +1,7 @@
 import pytest
 
 from catsofa.builders import identities, probes, stereotypes
-from catsofa.builders.identities.languages import subject_rule
+from catsofa.builders.languages import subject_rule
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.data.records import Identity, Probe, Refused, Statement, Stereotype, Term
 
@@ -56,5 +56,5 @@ def test_german_probes_read_as_german() -> None:
 
 def test_a_language_without_rules_is_named() -> None:
     """And where to add it."""
-    with pytest.raises(ValueError, match=r"'tlh'; there are en, de \(see builders/identities/languages.py\)"):
+    with pytest.raises(ValueError, match=r"'tlh'; there are en, de \(see builders/languages/__init__.py\)"):
         subject_rule("tlh")

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from catsofa.data.records import Statement, Term
 
-LANGUAGES = {"en": "identities", "de": "identities.german"}
+LANGUAGES = {"en": "identities", "de": "languages.german"}
 """Language code to the module that holds its rules."""
 
 SubjectRule = Callable[[Term, str], tuple[str, str] | str]
@@ -36,7 +36,6 @@ def _module(language: str) -> ModuleType:
     """The module of a language's rules."""
     if language not in LANGUAGES:
         raise ValueError(
-            f"no rules for language {language!r}; there are {', '.join(LANGUAGES)} "
-            "(see builders/identities/languages.py)"
+            f"no rules for language {language!r}; there are {', '.join(LANGUAGES)} (see builders/languages/__init__.py)"
         )
     return import_module(f"catsofa.builders.{LANGUAGES[language]}")

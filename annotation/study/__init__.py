@@ -170,7 +170,7 @@ def create(
         jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
         if known := [*_with_answers(_of_type(gold, chosen.holds), chosen)]:
             jsonl.write(known, filling / "gold.jsonl")
-        rows.write((task.key for task in study.tasks()), filling / "key.jsonl")
+        jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):
             raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
         study.saved()

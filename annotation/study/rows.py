@@ -1,4 +1,4 @@
-"""The room's own files: a dataclass a line, read a line at a time, written whole or appended and synced.
+"""The room's own files: a dataclass a line, read a line at a time, appended to a log.
 
 Each appended line holds its checksum; files of earlier versions begin with lines without one.
 """
@@ -8,24 +8,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.files import BadInput, atomic_write, jsonl
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.files.append_log import AppendLog, LogReader
-
-
-def write(rows: Iterable[Any], path: Path) -> int:
-    """Write the file whole or not at all; returns the number of rows."""
-    count = 0
-    with atomic_write(path) as file:
-        for row in rows:
-            file.write(line(row))
-            count += 1
-    return count
 
 
 def append(rows: Iterable[Any], path: Path) -> int:
     """Add rows with their checksums, synced to disk; a line that a kill cut in two is dropped first."""
     with AppendLog(path, f"{path.name} of a study") as log:
-        return len(log.append(*(json.loads(line(row)) for row in rows)))
+        return len(log.append(*(json.loads(jsonl.dumps(row)) for row in rows)))
 
 
 def read(path: Path, row_type: type[Any]) -> Iterator[Any]:
@@ -41,8 +31,3 @@ def read(path: Path, row_type: type[Any]) -> Iterator[Any]:
         except ValidationError as error:
             found, _ = jsonl.explain(error, row_type)
             raise BadInput(path, found, expected, number) from None
-
-
-def line(row: Any) -> bytes:
-    """A row as a line of JSON, without its empty fields."""
-    return jsonl.adapter(type(row)).dump_json(row, exclude_defaults=True) + b"\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput, existing_file, jsonl
 from catsofa.data.files.checksums import LIST, check_listed, read_list
-from catsofa.data.files.seals import FIELD, sealed
+from catsofa.data.files.json_files import FIELD, sealed
 from catsofa.data.release import OURS
 from catsofa.data.verify.stores import check_shards, is_shards
 from catsofa.scoring.run.manifest import MANIFEST

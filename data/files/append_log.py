@@ -8,12 +8,12 @@ from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
+from catsofa.data.closing import Closing
 from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, lines, writing
-from catsofa.data.files.seals import FIELD
+from catsofa.data.files.json_files import FIELD
 
 REMEDY = "restore the file, or delete this line so that its work is done again"
 
@@ -74,7 +74,7 @@ class LogReader:
             return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
 
 
-class AppendLog(LogReader):
+class AppendLog(LogReader, Closing):
     """An open log; only one process at a time can hold it."""
 
     def __init__(
@@ -87,7 +87,7 @@ class AppendLog(LogReader):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = self.path.open("a+b")
         _lock(self._file, self.path, expected)
-        drop_half_line(self._file)
+        _drop_half_line(self._file)
 
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
         """Write values with their checksums, synced to disk, and return them as they were written."""
@@ -105,18 +105,8 @@ class AppendLog(LogReader):
         with writing(self.path):
             self._file.close()
 
-    def __enter__(self) -> Self:
-        """The log itself."""
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the log."""
-        self.close()
-
-
-def drop_half_line(file: IO[bytes]) -> None:
+def _drop_half_line(file: IO[bytes]) -> None:
     """Cut off what follows the last newline: a line that a kill did not let end."""
     size = end = file.seek(0, os.SEEK_END)
     while end:

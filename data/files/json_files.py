@@ -7,8 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, read_text, short
 
+FIELD = "checksum"
+"""The field of a document that holds the checksum of all its other fields.
+
+It finds mistakes, swapped files and flipped bits. It is no signature: whoever changes a file can write a new one.
+"""
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
@@ -74,6 +80,19 @@ def finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): finite(item) for key, item in value.items()}
     return [finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with its checksum."""
+    held = json.loads(json.dumps(document))  # as a reader will see it: texts as keys, lists for tuples
+    return {**held, FIELD: json_digest(held)}
+
+
+def check_seal(document: Mapping[str, Any], path: Path | str, remedy: str) -> None:
+    """Refuse a sealed document whose content is not what was sealed; `remedy` says what to do."""
+    held = {name: value for name, value in document.items() if name != FIELD}
+    if document.get(FIELD) != json_digest(held):
+        raise BadInput(path, "content that its checksum does not fit: it was changed after it was written", remedy)
 
 
 class Node:

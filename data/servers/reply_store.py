@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from catsofa.data.closing import Closing
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.servers.endpoints import Fault
 
 EXPECTED = "the replies of a model server"
 
 
-class ReplyStore:
+class ReplyStore(Closing):
     """The replies by the keys of their requests, in memory and, with a path, in a log that the next run reads."""
 
     expected = EXPECTED
@@ -52,13 +52,3 @@ class ReplyStore:
         """Close the log, which lets go of its lock."""
         if self._log:
             self._log.close()
-
-    def __enter__(self) -> Self:
-        """The store, closed at the end."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the log."""
-        self.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.checksums import sha256_of
-from catsofa.data.files.seals import FIELD, check_seal
+from catsofa.data.files.json_files import FIELD, check_seal
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput, json_files
-from catsofa.data.files.seals import FIELD, check_seal
+from catsofa.data.files.json_files import FIELD, check_seal
 from catsofa.scoring.run.rows import REMEDY
 
 MANIFEST = "manifest.json"

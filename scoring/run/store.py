@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from catsofa.data.closing import Closing
 from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, json_files
-from catsofa.data.files.append_log import drop_half_line
-from catsofa.data.files.seals import sealed
+from catsofa.data.files.append_log import AppendLog
+from catsofa.data.files.json_files import sealed
 from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
@@ -49,7 +49,7 @@ AT_ONCE = 500
 """Ids in one query."""
 
 
-class Run:
+class Run(Closing):
     """The scores of one model on one data set by one protocol, kept in a folder or, without one, in memory."""
 
     def __init__(
@@ -302,10 +302,8 @@ class Run:
         """Add a line to the journal."""
         if self.folder is None:
             return
-        line = json.dumps({"at": _now(), "event": event, "process": os.getpid(), **details}, ensure_ascii=False)
-        with sentences(self.folder), (self.folder / JOURNAL).open("a+b") as file:
-            drop_half_line(file)
-            file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
+        with sentences(self.folder), AppendLog(self.folder / JOURNAL, "the history of a run") as log:
+            log.append({"at": _now(), "event": event, "process": os.getpid(), **details})
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:
         """Keep the report in `report.json`, bound to the scores that it was made from."""
@@ -322,14 +320,6 @@ class Run:
     def close(self) -> None:
         """Let another process have the run."""
         self._connection.close()
-
-    def __enter__(self) -> "Run":
-        """The run, closed at the end."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Close the run."""
-        self.close()
 
 
 def read_scores(folder: Path | str) -> list[Score]:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput
-from catsofa.data.files.seals import check_seal, sealed
+from catsofa.data.files.json_files import check_seal, sealed
 from catsofa.data.records import Score
 from catsofa.data.verify.verdicts import NotChecked
 from catsofa.scoring.run.store import Run

@@ -16,7 +16,7 @@ from catsofa.annotation.study import Study, create, open_study, read_items, rows
 from catsofa.annotation.study.interface import answers, instructions, interface, result_of
 from catsofa.annotation.study.kinds import KINDS
 from catsofa.annotation.study.status import status
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS, Cat, Refused
 from catsofa.validation.annotation_files import collect
 from catsofa.validation.decide.confirmed import confirm
@@ -278,7 +278,7 @@ def test_an_answer_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
     """Every appended line has a checksum: a changed label and a lost checksum are refused; older lines are read."""
     study = create(tmp_path / "s", kind="judge-probes", items=probes(1))
     token, path = next(iter(study.keys)), study.folder / "raw.jsonl"
-    rows.write([answered(study, token, "ls-0", {})], path)
+    jsonl.write([answered(study, token, "ls-0", {})], path)
     rows.append([answered(study, token, f"ls-{number}", {}) for number in (1, 2)], path)
     assert [row.annotation.partition("/")[0] for row in rows.read(path, Raw)] == ["ls-0", "ls-1", "ls-2"]
     whole = path.read_text().splitlines()

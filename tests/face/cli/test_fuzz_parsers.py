@@ -23,6 +23,7 @@ from catsofa.builders.probes import perplexity_filter
 from catsofa.builders.similarity import calibration
 from catsofa.builders.stereotypes import files
 from catsofa.builders.terms import wikidata
+from catsofa.data.files import jsonl
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.language import word_numbers
 from catsofa.scoring.measures import forced_choice
@@ -155,7 +156,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
         lambda p: static_vectors.read_word_vectors(p, {"early", "late"}),
     ),
     "journal": ("j.jsonl", '{"key": "a", "reply": {}}\n{"key": "b", "reply": {}}\n', log),
-    "answers": ("raw.jsonl", rows.line(RAW), lambda p: list(rows.read(p, Raw))),
+    "answers": ("raw.jsonl", jsonl.dumps(RAW) + b"\n", lambda p: list(rows.read(p, Raw))),
     "study": ("given.json", json.dumps(STUDY), a_study),
     "manifest": ("given.json", json.dumps({"identity": {"a": 1}, "about": {}}), manifest),
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers.records import PAIRS, PROBES, TEST, cat, cats, scores
 
-from catsofa.data.files.seals import sealed
+from catsofa.data.files.json_files import sealed
 from catsofa.data.records import Cat, Probe, Score
 from catsofa.scoring.compare import compare
 from catsofa.scoring.evaluate import evaluate

@@ -26,10 +26,12 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Probe
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 from catsofa.scoring import models
+from catsofa.scoring.executors import local as on_this_machine
+from catsofa.scoring.executors.local import LocalScorer, about
+from catsofa.scoring.executors.ray_workers import Loaded, RayScorer, start
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.run import chunks
-from catsofa.scoring.run.ray_workers import Loaded, _score_all, _start
+from catsofa.scoring.run.session import score_all
 from catsofa.scoring.run.store import Run, read_scores
 
 STRETCH = 512
@@ -47,8 +49,7 @@ def local(model: Path, data: Path, threads: int) -> Iterator[Pass]:
 
     def once(out: Path) -> None:
         with Run.begin(out, {}, {}) as run:
-            for _ in chunks.score_all(backend, read_as(data, Probe), DEFAULT, run):
-                pass
+            score_all(LocalScorer(backend, DEFAULT, about(backend.model)), read_as(data, Probe), run)
 
     yield once
     torch.set_num_threads(1)
@@ -63,16 +64,15 @@ def spread(model: Path, data: Path, workers: int) -> Iterator[Pass]:
 
         def once(out: Path) -> None:
             with Run.begin(out, {}, {}) as run:
-                for _ in _score_all(ready, read_as(data, Probe), run):
-                    pass
+                score_all(RayScorer(ready), read_as(data, Probe), run)
 
         yield once
 
 
 def in_short_stretches(model: str) -> tuple[Loaded, Callable[[Any], Any]]:
     """In a worker: what the command starts there, with shorter stretches."""
-    about, work = _start(model, "model", DEFAULT, None, None, {})
-    return replace(about, records=STRETCH), work
+    known, work = start(model, "model", DEFAULT, None, {})
+    return replace(known, records=STRETCH), work
 
 
 WAYS: dict[str, Callable[[Path, Path], Any]] = {
@@ -166,7 +166,7 @@ def main() -> None:
         print("\n".join(table()))
         return
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as place, patch.object(chunks, "MOST", STRETCH):
+    with tempfile.TemporaryDirectory() as place, patch.object(on_this_machine, "MOST", STRETCH):
         folder = Path(place)
         model, data = shapes.gpt2(asked.size, folder / "model"), folder / "probes.jsonl"
         predicates = texts.stereotypes(Path("/nowhere"), 700)

@@ -22,10 +22,11 @@ from benchmarks import machine, texts
 from benchmarks.shapes import SHARED, flops
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Probe
+from catsofa.scoring.executors.local import LocalScorer, about
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import ANSWERS, Kind, Model
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.run import chunks
+from catsofa.scoring.run.session import score_all
 
 SUBJECTS, PROBES = 131, 1_490_000
 """The released grid is four smaller ones; this one has as many probes and a stereotype count between theirs."""
@@ -138,6 +139,8 @@ class Kept:
         """Keep scores."""
         self.scores.update((score.item, score.score) for score in scores)
 
+    folder = None
+
     def note(self, *_: Any, **__: Any) -> None:
         """Nothing is noted."""
 
@@ -167,8 +170,7 @@ def whole(model: Model, records: Callable[[], Iterator[Any]], top: float) -> dic
         torch.cuda.reset_peak_memory_stats()
 
     def work() -> None:
-        for _ in chunks.score_all(backend, records(), DEFAULT, run):  # type: ignore[arg-type]  # only five methods
-            pass
+        score_all(LocalScorer(backend, DEFAULT, about(model)), records(), run)  # type: ignore[arg-type]  # a stand-in
 
     seconds, tally = timed(work, model.device), backend.tally
     states = tally.forwarded if model.kind == "causal" else tally.rows

@@ -28,9 +28,7 @@ import numpy as np
 from benchmarks import loops, machine, shapes, texts
 from catsofa.data.records import Score
 from catsofa.scoring import models
-from catsofa.scoring.items.cats import score_cats
-from catsofa.scoring.items.pairs import score_pairs
-from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.items.score import score
 from catsofa.scoring.likelihood import cpu_kernels
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.protocols import DEFAULT, Protocol, named
@@ -83,7 +81,7 @@ def works(shared: Path, scale: float) -> list[Work]:
         size="base",
         units=texts.cats(shared, many(120)),
         each=3,
-        ours=lambda backend, units: score_cats(backend, units, DEFAULT),
+        ours=lambda backend, units: score(backend, units, DEFAULT),
         loop=lambda model, units: loops.causal(model, [text for cat in units for text in filled(cat)]),
         peer="lm_eval",
         batches=(8, 16, 32),
@@ -95,7 +93,7 @@ def works(shared: Path, scale: float) -> list[Work]:
         size="small",
         units=texts.grid(texts.identities(many(10)), texts.stereotypes(shared, many(200))),
         each=1,
-        ours=lambda backend, units: score_probes(backend, units, DEFAULT),
+        ours=lambda backend, units: score(backend, units, DEFAULT),
         loop=None,
         peer="evaluate",
         batches=(16,),
@@ -146,7 +144,7 @@ def works(shared: Path, scale: float) -> list[Work]:
             size="base",
             units=texts.pairs(shared, many(10)),
             each=2,
-            ours=lambda backend, units: score_pairs(backend, units, every),
+            ours=lambda backend, units: score(backend, units, every),
             peer="minicons",
             batches=(1, 8),
             texts=sides,
@@ -157,7 +155,7 @@ def works(shared: Path, scale: float) -> list[Work]:
 
 def unrounded(backend: Backend, units: Sequence[Any], protocol: Protocol) -> list[Score]:
     """Sums over shared tokens, as they are before any rounding."""
-    return score_pairs(backend, units, replace(protocol, rounding=None))
+    return score(backend, units, replace(protocol, rounding=None))
 
 
 class Peer:

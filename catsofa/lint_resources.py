@@ -53,8 +53,8 @@ def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
     """The mean log-probability per token that a language model gives to each text; NaN where it gives none."""
     from catsofa.scoring import models
     from catsofa.scoring.items import guarded, sentences
+    from catsofa.scoring.items.score import answered
     from catsofa.scoring.likelihood.backend import Backend
-    from catsofa.scoring.likelihood.engine import scores
     from catsofa.scoring.protocols import named
 
     backend, protocol = Backend(models.load(name)), named("catsofa")
@@ -65,7 +65,7 @@ def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
             guarded(text, "", partial(sentences.item, backend, read[text], protocol, text, ""))
             for text in dict.fromkeys(texts)
         ]
-        found = {score.item: nan if score.score is None else score.score for score in scores(backend, items)}
+        found = {score.item: nan if score.score is None else score.score for score in answered(backend, items)}
         return [found[text] for text in texts]
 
     return mean_log_probability

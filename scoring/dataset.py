@@ -11,8 +11,7 @@ from catsofa.data import sources
 from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
 from catsofa.data.formats.crows_pairs import SkippedRows
-from catsofa.data.records import AssociationTest, kind_name
-from catsofa.scoring.run.chunks import WAYS
+from catsofa.data.records import AssociationTest, Cat, Pair, Probe, kind_name
 from catsofa.scoring.signature import data_label
 
 SCHEME = "records:"
@@ -64,29 +63,13 @@ class Data:
     def kind(self) -> type[Any]:
         """The type of its records, of which a model can be asked."""
         first = next(self.records(), None)
-        if type(first) not in (*WAYS, AssociationTest):
+        if type(first) not in (Cat, Pair, Probe, AssociationTest):
             found = "no records" if first is None else kind_name(type(first))
             raise BadInput(self.on or self.label, found, "CATs, CrowS-Pairs, probes or association tests")
         return type(first)
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """Records as they are done; how many there are in all is known from their content."""
-
-    done: Iterable[Any]
-    of: Data
-
-    def __iter__(self) -> Iterator[Any]:
-        """The records as they are done."""
-        return iter(self.done)
-
-    def __length_hint__(self) -> int:
-        """How many there are."""
-        return self.of.count
-
-
-def data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
+def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
     """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
     if isinstance(on, str | Path):
         place = sources.resolve(on)

@@ -1,14 +1,13 @@
 """The command that shows the whole journey on models whose stereotypes are known."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, examples, note, print_json, say, table
 
 if TYPE_CHECKING:
     from catsofa.demo import Demo
@@ -47,8 +46,8 @@ def demo(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from catsofa import demo as journey
 
-    def watch(items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
-        return progress(items, label, total, quiet=quiet)
+    def progress(label: str) -> Bar:
+        return Bar(label, quiet=quiet)
 
     done = journey.run(
         out,
@@ -56,7 +55,7 @@ def demo(
         seed=seed,
         label_studio=label_studio,
         tell=lambda text: note(text, quiet=quiet or json),
-        watch=watch,
+        progress=progress,
     )
     if json:
         print_json(done.to_dict())

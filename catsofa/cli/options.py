@@ -6,6 +6,7 @@ import typer
 
 if TYPE_CHECKING:
     from catsofa.data.runs.ray_cluster import Cluster
+    from catsofa.scoring.executors import Executor
 
 Engine = Literal["local", "ray", "vllm"]
 
@@ -33,3 +34,15 @@ def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluste
     if address or workers:
         raise ValueError("--ray-address and --workers belong to --engine ray")
     return None
+
+
+def executor_of(engine: Engine, address: str | None, workers: int | None) -> "Executor":
+    """Where a model is scored."""
+    from catsofa.scoring.executors.local import Local
+    from catsofa.scoring.executors.ray_workers import Ray
+    from catsofa.scoring.executors.texts import VLLM
+
+    workers_of = cluster(engine, address, workers)
+    if workers_of:
+        return Ray(workers_of)
+    return VLLM() if engine == "vllm" else Local()

@@ -6,17 +6,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, get_args
 
 import typer
 
 from catsofa.cli.spinner import PATIENCE
+from catsofa.data.progress import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress as _Columns
+    from rich.progress import ProgressColumn
     from rich.text import Text
 
 T = TypeVar("T")
@@ -208,11 +208,40 @@ KEPT = [False]
 """Whether the command has finished, and kept, some of its items."""
 
 
-def _kept(items: Iterable[T]) -> Iterator[T]:
-    """The items, each of which is finished when it comes."""
-    for item in items:
-        KEPT[0] = True
-        yield item
+class Bar(Progress):
+    """A bar with rate and time left, on stderr where a person is watching; `then` names what follows the work."""
+
+    def __init__(self, label: str, *, quiet: bool = False, then: str = "") -> None:
+        self._label, self._then = label, then
+        self.shown = not quiet and sys.stderr.isatty()
+        self._bar: _Columns | None = None
+        self._task: Any = None
+
+    def begin(self, total: int | None = None) -> None:
+        """Draw the bar."""
+        if self.shown:
+            from rich.console import Console
+            from rich.progress import Progress as _Bar
+
+            PATIENCE.end()
+            self._bar = _Bar(*_columns(), console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(visible(self._label), total=total or None)
+            self._bar.start()
+
+    def update(self, parts: int = 1) -> None:
+        """Move the bar on."""
+        KEPT[0] = KEPT[0] or parts > 0
+        if self._bar:
+            self._bar.advance(self._task, parts)
+
+    def end(self) -> None:
+        """Leave no trace."""
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+            PATIENCE.begin()  # what is made of it may take its time too
+        if self._then:
+            doing(self._then)
 
 
 def progress(
@@ -222,56 +251,30 @@ def progress(
 
     Without a total, the length that the items report counts.
     """
-    known = partial(length_hint, items) if total is None else total
-    yield from _shown(_kept(items), label, known, quiet=quiet)
-
-
-def _shown(items: Iterable[T], label: str, total: int | Callable[[], int] | None, *, quiet: bool) -> Iterator[T]:
-    """The items with a bar."""
-    with _bar(quiet) as bar:
-        if bar is None:
-            yield from items
-        else:
-            known = total() if callable(total) else total
-            yield from bar.track(items, total=known or None, description=visible(label))
+    bar = Bar(label, quiet=quiet)
+    if callable(total):
+        total = total() if bar.shown else None
+    yield from bar.each(items, total)
 
 
 @contextmanager
 def counting(label: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Takes how much is done so far, and shows it as `progress` does: for work that reports and gives no items."""
-    with _bar(quiet) as bar:
-        if bar is None:
-            yield lambda done: KEPT.__setitem__(0, KEPT[0] or done > 0)
-        else:
-            task = bar.add_task(visible(label), total=total)
+    bar, before = Bar(label, quiet=quiet), [0]
 
-            def advance(done: int) -> None:
-                KEPT[0] = KEPT[0] or done > 0
-                bar.update(task, completed=done)
+    def advance(done: int) -> None:
+        bar.update(done - before[0])
+        before[0] = done
 
-            yield advance
+    with bar.through(total):
+        yield advance
 
 
 def reading(path: Path | str, *, quiet: bool = False) -> Iterator[Any]:
     """The records of a file in any format, with how far it is read."""
     from catsofa.data import formats
 
-    return _shown(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
-
-
-@contextmanager
-def _bar(quiet: bool) -> "Iterator[Progress | None]":
-    """A bar on stderr where a person is watching."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    PATIENCE.end()
-    with Progress(*_columns(), console=Console(stderr=True), transient=True) as bar:
-        yield bar
-    PATIENCE.begin()  # what is made of it may take its time too
+    return progress(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
 
 
 def _columns() -> "Iterator[ProgressColumn]":

@@ -12,9 +12,10 @@ from typing import Any
 
 from catsofa.data import extras
 from catsofa.data.files import atomic_write, jsonl
+from catsofa.data.progress import SILENT
 from catsofa.data.records import Cat
 from catsofa.demo.building import Built, build, path_of
-from catsofa.demo.measuring import KINDS, STRENGTHS, Limits, Measured, Watch, associations, measures, train, vectors
+from catsofa.demo.measuring import KINDS, STRENGTHS, Limits, Measured, Named, associations, measures, train, vectors
 from catsofa.demo.people import People, decide, judged, judgements
 
 Tell = Callable[[str], None]
@@ -80,7 +81,7 @@ def run(
     seed: int = 0,
     label_studio: bool = False,
     tell: Tell = lambda text: None,
-    watch: Watch = lambda items, label, total: items,
+    progress: Named = lambda label: SILENT,
 ) -> Demo:
     """Run the journey into `folder`; what an earlier run has finished there is used again."""
     needed = ("inflect", "lemminflect", "matplotlib", "safetensors", "tokenizers", "torch", "transformers")
@@ -88,12 +89,12 @@ def run(
     folder = Path(folder)
     tell("building items about invented groups, and gating paraphrases by what they mean")
     built = build(folder / "inputs", folder / "items")
-    people = _judged(folder, seed, label_studio, tell, watch)
+    people = _judged(folder, seed, label_studio, tell, progress)
     if model:
-        measured = [*_of_model(model, built, folder, watch)]
+        measured = [*_of_model(model, built, folder, progress)]
         checks: list[Check] = []
     else:
-        worlds = {world: _of_world(world, built, folder, seed, watch) for world in STRENGTHS}
+        worlds = {world: _of_world(world, built, folder, seed, progress) for world in STRENGTHS}
         measured, checks = [], list(_checks(worlds["planted"], worlds["balanced"]))
     tell("writing the report")
     done = Demo(
@@ -110,7 +111,7 @@ def run(
     return done
 
 
-def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, watch: Watch) -> People:
+def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, progress: Named) -> People:
     """What simulated people say of the CATs, on request by way of a server."""
     sets = [jsonl.read(path_of(folder / "items", task), Cat) for task in ("intrasentence", "intersentence")]
     cats = judged([cat for some in sets for cat in some])
@@ -119,26 +120,25 @@ def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, watch: Watc
         from catsofa.demo.server import through_server
 
         tell("starting a Label Studio for the simulated people, which takes a minute")
-        answers = 5 * len(cats)
-        votes = through_server(cats, votes, folder / "label-studio", lambda some: watch(some, "voting", answers))
+        votes = through_server(cats, votes, folder / "label-studio", progress("voting"))
     jsonl.write(votes, folder / "annotations.jsonl")
     return decide(cats, votes, server="Label Studio" if label_studio else "")
 
 
-def _of_world(world: str, built: Built, folder: Path, seed: int, watch: Watch) -> dict[tuple[str, str], Measured]:
+def _of_world(world: str, built: Built, folder: Path, seed: int, progress: Named) -> dict[tuple[str, str], Measured]:
     """Train the models of a world, and take every measure of them: (kind, measure) to what was found."""
     items, found = folder / "items", {}
     for kind in KINDS:
-        place = train(folder / "models", world, kind, seed, watch)
-        for one in measures(str(place), items, built.partitions, folder, watch):
+        place = train(folder / "models", world, kind, seed, progress)
+        for one in measures(str(place), items, built.partitions, folder, progress):
             found[kind, one.measure] = one
     one = associations(str(vectors(folder / "models", world, seed)), items, folder)
     return {**found, ("vectors", one.measure): one}
 
 
-def _of_model(model: str, built: Built, folder: Path, watch: Watch) -> Iterator[Measured]:
+def _of_model(model: str, built: Built, folder: Path, progress: Named) -> Iterator[Measured]:
     """Every measure of a model that was given, SEAT by its own vectors."""
-    yield from measures(model, folder / "items", built.partitions, folder, watch)
+    yield from measures(model, folder / "items", built.partitions, folder, progress)
     yield associations(model, folder / "items", folder)
 
 

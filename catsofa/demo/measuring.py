@@ -1,11 +1,12 @@
 """The demo's models, trained or given, and every measure of them: runs that a report can show and that go on."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files.folders import atomic_folder
+from catsofa.data.progress import Progress
 from catsofa.demo import planted_models
 from catsofa.demo.building import path_of
 from catsofa.demo.planted import World
@@ -14,8 +15,8 @@ from catsofa.scoring.protocols import DEFAULT, Protocol
 if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
-Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
-"""Is given what is worked through, what it is and how much, and passes it on."""
+Named = Callable[[str], Progress]
+"""The progress of work by its name."""
 Limits = tuple[float, float, float]
 """Value, low, high."""
 STRENGTHS = {"planted": 0.95, "balanced": 0.5}
@@ -40,7 +41,7 @@ class Measured:
     p: float | None = None
 
 
-def train(folder: Path, world: str, kind: str, seed: int, watch: Watch) -> Path:
+def train(folder: Path, world: str, kind: str, seed: int, progress: Named) -> Path:
     """The folder of a model of a world, trained if it was not before."""
     place = folder / f"{world}-{kind}"
     if not place.exists():
@@ -49,7 +50,7 @@ def train(folder: Path, world: str, kind: str, seed: int, watch: Watch) -> Path:
                 World(strength=STRENGTHS[world], seed=seed),
                 fresh,
                 steps=STEPS[kind],
-                watch=lambda steps: watch(steps, f"training {place.name}", STEPS[kind]),
+                progress=progress(f"training {place.name}"),
             )
     return place
 
@@ -59,7 +60,7 @@ def vectors(folder: Path, world: str, seed: int) -> Path:
     return planted_models.train_vectors(World(strength=STRENGTHS[world], seed=seed), folder / f"{world}-vectors.txt")
 
 
-def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, watch: Watch) -> Iterator[Measured]:
+def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, progress: Named) -> Iterator[Measured]:
     """StereoSet, CrowS-Pairs, SoFa and flips of a model, each score kept under `out`."""
     from catsofa.scoring import models
     from catsofa.scoring.evaluate import evaluate
@@ -67,13 +68,12 @@ def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, wat
     loaded, name = models.load(model), Path(model).name
 
     def found(data: Path, run: Path, protocol: Protocol = DEFAULT) -> Any:
-        counted = sum(1 for _ in data.open("rb"))
         return evaluate(
             loaded,
             str(data),
             protocol=protocol,
             out=run,
-            watch=lambda records: watch(records, f"{name}: {data.stem}", counted),
+            progress=progress(f"{name}: {data.stem}"),
         ).results
 
     runs = out / "runs" / name

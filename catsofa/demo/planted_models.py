@@ -1,15 +1,14 @@
 """Small models trained from scratch on the text of a planted world: causal, masked, and static word vectors."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.progress import SILENT, Progress
 from catsofa.demo.planted import SIDES, TRAITS, UNRELATED, World, words_of
 from catsofa.scoring.models.files import disk_errors
 
-Watch = Callable[[Iterable[int]], Iterable[int]]
-"""Is given the steps of a training, and passes them on."""
 BATCH, DIMENSIONS = 64, 16
 """Documents of a training step; dimensions of the static vectors."""
 GROUPS = [form for groups in SIDES for group in groups for form in (group, f"{group}s")]
@@ -45,7 +44,7 @@ def tokenizer(folder: Path, *, masked: bool) -> Any:
     return fast
 
 
-def train_causal(world: World, folder: Path, *, steps: int, watch: Watch = iter) -> Path:
+def train_causal(world: World, folder: Path, *, steps: int, progress: Progress = SILENT) -> Path:
     """A two-layer GPT-2 trained from scratch on the world's text; deterministic for a seed."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
@@ -64,13 +63,13 @@ def train_causal(world: World, folder: Path, *, steps: int, watch: Watch = iter)
         labels = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)
         return model(**inputs, labels=labels).loss
 
-    _train(model, loss, world, steps, watch)
+    _train(model, loss, world, steps, progress)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
 
 
-def train_masked(world: World, folder: Path, *, steps: int, watch: Watch = iter) -> Path:
+def train_masked(world: World, folder: Path, *, steps: int, progress: Progress = SILENT) -> Path:
     """A two-layer BERT trained from scratch on the world's text, scene and sequel as its two segments."""
     import torch
     from transformers import BertConfig, BertForMaskedLM
@@ -93,7 +92,7 @@ def train_masked(world: World, folder: Path, *, steps: int, watch: Watch = iter)
         doubles = words([one for one, _ in pairs], [two for _, two in pairs], return_tensors="pt", padding=True)
         return _masked_loss(model, words, singles, telling) + _masked_loss(model, words, doubles, telling)
 
-    _train(model, loss, world, steps, watch)
+    _train(model, loss, world, steps, progress)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
@@ -115,7 +114,7 @@ def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits[chosen], ids[chosen])
 
 
-def _train(model: Any, loss: Any, world: World, steps: int, watch: Watch) -> None:
+def _train(model: Any, loss: Any, world: World, steps: int, progress: Progress) -> None:
     """AdamW with warm-up and linear decay over random documents."""
     import torch
     from transformers.utils import logging
@@ -130,7 +129,7 @@ def _train(model: Any, loss: Any, world: World, steps: int, watch: Watch) -> Non
         optimizer, lambda step: min((step + 1) / (0.1 * steps), 1 - step / steps)
     )
     model.train()
-    for _ in watch(range(steps)):
+    for _ in progress.each(range(steps)):
         optimizer.zero_grad()
         loss(rng.sample(documents, BATCH)).backward()
         optimizer.step()

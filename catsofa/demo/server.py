@@ -2,12 +2,13 @@
 
 import shutil
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import jsonl
+from catsofa.data.progress import Progress
 from catsofa.data.records import Annotation, Cat
 
 if TYPE_CHECKING:
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from catsofa.annotation.label_studio import Server
     from catsofa.annotation.study import Study
 
-Watch = Callable[[Iterable[Any]], Iterable[Any]]
 """Is given the answers as they are sent, and passes them on."""
 PLACE = "study/annotations.jsonl"
 
 
-def through_server(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, watch: Watch) -> list[Annotation]:
+def through_server(
+    cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, progress: Progress
+) -> list[Annotation]:
     """The votes as a Label Studio brought them home; a ValueError if they are not those that were given.
 
     What an earlier run brought home is used again. A server that was stopped halfway begins anew: the password of its
@@ -30,7 +32,7 @@ def through_server(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Pat
     people = folder / "people.jsonl"
     if not people.exists():
         shutil.rmtree(folder, ignore_errors=True)
-        users = _served(cats, votes, folder, watch)
+        users = _served(cats, votes, folder, progress)
         jsonl.write((Annotation(item=user, annotator=name, label="") for user, name in users.items()), people)
     names = {person.item: person.annotator for person in jsonl.read(people, Annotation)}
     brought = [
@@ -43,7 +45,7 @@ def through_server(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Pat
     return brought
 
 
-def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, watch: Watch) -> dict[str, str]:
+def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, progress: Progress) -> dict[str, str]:
     """Start a server of our own, have everybody vote, and bring the answers home; the server's names to ours."""
     from catsofa.annotation.label_studio import Server
     from catsofa.annotation.label_studio import server as servers
@@ -62,12 +64,14 @@ def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, watc
     with servers.Running(program, folder / "server", port=_free_port()) as running:
         server = Server(running.url, first.token)
         study, _ = push(create(folder / "study", kind="validate-cats", items=cats, title="catsofa demo"), server)
-        users = _vote(study, server, votes, first.password, watch)
+        users = _vote(study, server, votes, first.password, progress)
         pull(study, server)
     return users
 
 
-def _vote(study: "Study", server: "Server", votes: Sequence[Annotation], password: str, watch: Watch) -> dict[str, str]:
+def _vote(
+    study: "Study", server: "Server", votes: Sequence[Annotation], password: str, progress: Progress
+) -> dict[str, str]:
     """Each person signs in and answers the tasks that are theirs."""
     from catsofa.annotation.study.interface import result_of
 
@@ -79,7 +83,7 @@ def _vote(study: "Study", server: "Server", votes: Sequence[Annotation], passwor
         users[f"ls-{server.sign_up(email, password)}"] = name
         sessions[name] = _signed_in(server.url, email, password)
     turns = [list(turn) for _, turn in groupby(votes, key=lambda vote: (vote.extra["cat"], vote.annotator))]
-    for turn in watch(turns):
+    for turn in progress.each(turns):
         key = of_cat[turn[0].extra["cat"]]
         said = {vote.item: vote.label for vote in turn}
         labels = {f"label_{place}": said[item] for place, item in enumerate(key.order, 1)}

@@ -21,6 +21,8 @@ DIGITS = 12
 """Significant digits of a mean or a sum of log-probabilities; what lies below depends on the order of summing."""
 UNKNOWN = "unknown"
 """Under this name a score's `extra` holds how many tokens of its text are unknown, if any are."""
+NO_REPLY = "no reply from the server"
+"""How the reason of a text begins that is asked for again in the next run."""
 UNKNOWN_IDENTITY = "unknown_identity"
 """The same of the identity of a probe."""
 

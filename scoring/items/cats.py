@@ -1,21 +1,18 @@
-"""CATs to scores: each candidate's number by the way that fits the task, the model and the protocol."""
+"""CATs to items: each candidate's number by the way that fits the task, the model and the protocol."""
 
 from collections.abc import Sequence
 
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.items import Item, attributes, next_sentences, of_candidates, released_attributes, sentences
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.engine import scores
 from catsofa.scoring.protocols import Protocol
 
 
-def score_cats(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Score]:
-    """A score for each candidate, keyed by its id and by the task as the Cat names it."""
+def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
+    """An item for each candidate, keyed by its id and by the task as the Cat names it."""
     inside = [cat for cat in cats if cat.kind == "intrasentence"]
     after = [cat for cat in cats if cat.kind == "intersentence"]
-    return scores(
-        backend, [*_intrasentence(backend, inside, protocol), *next_sentences.items(backend, after, protocol)]
-    )
+    return [*_intrasentence(backend, inside, protocol), *next_sentences.items(backend, after, protocol)]
 
 
 def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:

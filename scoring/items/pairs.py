@@ -1,4 +1,4 @@
-"""CrowS-Pairs to scores: two for each pair, keyed by its id and by the side, `more` or `less` stereotyping."""
+"""CrowS-Pairs to items: two for each pair, keyed by its id and by the side, `more` or `less` stereotyping."""
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
@@ -7,7 +7,6 @@ from functools import partial
 from catsofa.data.records import Pair, Score
 from catsofa.scoring.items import Item, guarded, over_length, sentences
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.engine import scores
 from catsofa.scoring.likelihood.queries import Attended, Fill
 from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
@@ -16,17 +15,12 @@ Make = Callable[[Pair, str], Item]
 SIDES = ("more", "less")
 
 
-def score_pairs(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Score]:
+def items(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Item | Score]:
     """Each sentence's log-likelihood; a masked model's over the tokens that `crows` names.
 
     A model that reads from the left scores the whole sentence, since a token it shares with its pair is
     conditioned on the other ones only where it stands after them.
     """
-    return scores(backend, items(backend, pairs, protocol))
-
-
-def items(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Item | Score]:
-    """What the model is asked of each sentence; nothing is forwarded yet."""
     make = _make(backend, pairs, protocol)
     return [guarded(p.id, side, partial(make, p, side)) for p in pairs for side in SIDES]
 

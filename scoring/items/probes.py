@@ -1,10 +1,10 @@
-"""SoFa probes to scores: the mean log-probability of a probe, and what its normalisation needs, in one record.
+"""SoFa probes to items: the mean log-probability of a probe, and what its normalisation needs, in one record.
 
 PPL = exp(−score). Beside the score stand `identity`, the mean log-probability of the identity as a text of its own
 (PPL(i)), and `conditional`, that of the probe's tokens after the identity; each is None where it does not exist.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -12,7 +12,6 @@ from catsofa.data.records import Probe, Score
 from catsofa.scoring.items import UNKNOWN_IDENTITY, Item, Reduce, Reduced, guarded, joined, mean, sentences
 from catsofa.scoring.likelihood import released_padding
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.engine import scores
 from catsofa.scoring.likelihood.queries import Answer
 from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
@@ -20,16 +19,11 @@ from catsofa.scoring.protocols import Protocol
 TASK = "probe"
 
 
-def score_probes(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Score]:
-    """A score for each probe, keyed by its id."""
-    return scores(backend, items(backend, probes, protocol))
-
-
 def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
     """What the model is asked of each probe; nothing is forwarded yet."""
     read = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
     if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
-        ask = released_padding.asked(backend, probes, read)
+        ask: Callable[[Tokens], sentences.Asked] = released_padding.asked(backend, probes, read)
     else:
         ask = partial(sentences.asked, backend, protocol=protocol)
 

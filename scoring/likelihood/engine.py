@@ -1,12 +1,9 @@
 """Ask a model many questions at once: equal ones once, each kind by the way its model can answer it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from math import isfinite
 from typing import Any
 
-from catsofa.data.records import Score
-from catsofa.scoring.items import UNKNOWN, Item
 from catsofa.scoring.likelihood import causal, encoder_decoder, masked, packed, released_padding, xlnet
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import (
@@ -71,21 +68,3 @@ def _left_to_right(backend: Backend, questions: list[Continuation]) -> list[Answ
     if backend.packs is None:
         backend.packs = packed.possible(backend)
     return packed.answer(backend, questions) if backend.packs else causal.answer(backend, questions)
-
-
-def scores(backend: Backend, items: Iterable[Item | Score]) -> list[Score]:
-    """The score of each item, in order; the questions of all of them are asked together."""
-    items = list(items)
-    asked = [question for item in items if isinstance(item, Item) for question in item.questions]
-    answers = iter(ask(backend, asked))
-    return [_score(item, [next(answers) for _ in item.questions]) if isinstance(item, Item) else item for item in items]
-
-
-def _score(item: Item, answers: Sequence[Answer]) -> Score:
-    """An item's score; a model that answers with no number leaves it unscored."""
-    value, extra = item.reduce(answers)
-    if not isfinite(value):
-        return Score(item=item.id, task=item.task, score=None, reason=f"the model answered {value}")
-    if item.unknown:
-        extra[UNKNOWN] = item.unknown
-    return Score(item=item.id, task=item.task, score=value, tokens=item.tokens, extra=extra)

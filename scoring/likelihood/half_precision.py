@@ -16,6 +16,8 @@ from catsofa.scoring.models import Model, load
 from catsofa.scoring.protocols import Protocol
 
 HALVES = ("bfloat16", "float16")
+DIVIDED = "a quantised or divided model is not loaded a second time"
+"""Why the error of a model is not measured."""
 SAMPLE = 64
 """Records scored again, from all over the data."""
 BYTES = 4
@@ -83,7 +85,7 @@ def _keys(record: Cat | Pair) -> list[tuple[str, str]]:
 def _in_full(model: Model) -> Model | str:
     """The same model in float32, or why it cannot be had."""
     if model.options.get("quantisation") or getattr(model.module, "hf_device_map", None):
-        return "a quantised or divided model is not loaded a second time"
+        return DIVIDED
     needed = BYTES * sum(weight.numel() for weight in model.module.parameters())
     if needed > (free := _free_memory(model.device)):
         return f"the model in float32 needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB can be used"

@@ -8,7 +8,6 @@ and another its identities.
 from collections.abc import Callable, Mapping, Sequence
 
 from catsofa.data.records import Probe
-from catsofa.scoring.items.sentences import Asked
 from catsofa.scoring.likelihood import batches
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.causal import continuations
@@ -21,7 +20,7 @@ def changes_scores(backend: Backend) -> bool:
     return backend.model.kind == "causal" and backend.model.tokenizer.padding_side == "left"
 
 
-def asked(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens]) -> Callable[[Tokens], Asked]:
+def asked(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens]) -> Callable[[Tokens], tuple[Padded]]:
     """How a text is asked: padded to the longest text of each call it stands in."""
     longest: dict[tuple[str, str], int] = {}
     calls: dict[str, tuple[str, str]] = {}
@@ -33,7 +32,7 @@ def asked(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens])
     tokenizer = backend.model.tokenizer
     pad = reader.start if tokenizer.pad_token_id is None else tokenizer.pad_token_id
 
-    def ask(tokens: Tokens) -> Asked:
+    def ask(tokens: Tokens) -> tuple[Padded]:
         start, *ids = reader.started(tokens)
         pads = longest[calls[tokens.text]] - len(ids)
         return (Padded((start, *[pad] * pads, *ids), 1 + pads),)

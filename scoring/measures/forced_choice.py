@@ -5,7 +5,7 @@ from log-probabilities: their protocol is `forced-choice`, and so is their place
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import islice
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from catsofa.data.digests import DIGITS, hex_digest
 from catsofa.data.files import BadInput, json_files
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Label, Pair
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request, completion, fetch
 from catsofa.data.tables import Tabular
-from catsofa.scoring.dataset import Watched, data
+from catsofa.scoring.dataset import open_data
 from catsofa.scoring.measures import crows_pairs, position, stereoset
 from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.measures.crows_pairs import Preferences
@@ -167,9 +168,9 @@ class Chosen(Tabular):
         ]
 
 
-def evaluate(
+def ask(
     name: str,
-    on: str | Path | Sequence[Any],
+    data: str | Path | Sequence[Any],
     endpoint: Endpoint,
     *,
     out: str | Path | None = None,
@@ -177,21 +178,23 @@ def evaluate(
     answer_tokens: int = 16,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    progress: Progress = SILENT,
 ) -> Report:
     """What a chat model chooses on CATs or CrowS-Pairs; with `out`, every reply is kept and none is paid for twice."""
-    of = data(on, limit)
+    of = open_data(data, limit)
     if of.kind not in (Cat, Pair):
-        raise BadInput(str(on), of.kind.__name__, "CATs or CrowS-Pairs: a choice needs two sentences")
+        raise BadInput(str(data), of.kind.__name__, "CATs or CrowS-Pairs: a choice needs two sentences")
     made: dict[Comparison, Choice] = {}
     server = endpoint.base_url or "the default address"
     if out:
         _settle(Path(out), {"model": name, "at": server})
-    with ReplyStore(out and Path(out) / CHOICES, endpoint.hide, server=server) as replies:
-        left = iter(watch(Watched(of.records(), of)))
+    store = out and Path(out) / CHOICES
+    with ReplyStore(store, endpoint.hide, server=server) as replies, progress.through(of.count):
+        left = of.records()
         while chunk := list(islice(left, CHUNK)):
             asked = [comparison for record in chunk for comparison in comparisons(record)]
             made |= choose(name, asked, endpoint, replies, answer_tokens=answer_tokens)
+            progress.update(len(chunk))
     records = list(of.records())
     signature = Signature(
         data=of.name,

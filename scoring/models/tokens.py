@@ -7,12 +7,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from catsofa.scoring.likelihood.queries import Ids
 from catsofa.scoring.models import Model
 from catsofa.scoring.models.unknown_text import dropped_by, unknown_ids
 
 Text = str | tuple[str, str]
 """A sentence, or a context and the sentence after it."""
+Ids = tuple[int, ...]
 AT_ONCE = 1024
 """Texts that are tokenised in one call."""
 

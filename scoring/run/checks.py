@@ -10,14 +10,14 @@ from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.json_files import FIELD, check_seal
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
+from catsofa.scoring.executors.texts import REPLIES
 from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
 from catsofa.scoring.run.origins import is_data, is_earlier_data
+from catsofa.scoring.run.reply_checks import check_replies
 from catsofa.scoring.run.reports import is_finished, read_report
 from catsofa.scoring.run.rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
 from catsofa.scoring.run.store import JOURNAL, MADE_FROM, REPORT, Run
-from catsofa.scoring.served.reply_checks import check_replies
-from catsofa.scoring.served.runs import REPLIES
 
 OLD = "an earlier version wrote its scores and its report without checksums; only their form was checked"
 

@@ -1,7 +1,7 @@
 """A model behind a completions endpoint: found able to score prompts, or refused with the reason, before it is used."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -9,14 +9,14 @@ from typing import Any, get_args
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request, ask, completion, fetch
+from catsofa.scoring.items import NO_REPLY
 from catsofa.scoring.served.replies import Dialect, Reading, Unreadable, body, constant, read
+from catsofa.scoring.served.scores import Answer, Query
 
 PLAIN = "The cat sat on the mat. It purred."
 SCRAMBLED = "mat the on sat cat The purred. It."
 CONTEXT, AFTER = "The cat sat on the mat.", "It purred."
 """What a server is tried with."""
-NO_REPLY = "no reply from the server"
-"""How the reason of a text begins that is asked for again in the next run."""
 DRIFT = 0.1
 """Nats a token by which two answers to one question may differ; half precision differs by some hundredths."""
 
@@ -50,6 +50,20 @@ class ServedModel:
     capability: Capability
     replies: ReplyStore
     start: str = ""
+
+    @property
+    def starts(self) -> bool:
+        """Whether a text's first token is conditioned on a start token."""
+        return bool(self.capability.leading)
+
+    @property
+    def space(self) -> bool | None:
+        """Whether a sentence alone has its tokens after a context with a space before it."""
+        return self.capability.space
+
+    def loglikelihood(self, queries: Sequence[Query]) -> list[Answer]:
+        """The log-probabilities of each query's tokens, or the reason why there are none."""
+        return answers(self.read, queries)
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
@@ -86,6 +100,26 @@ class ServedModel:
         """What a number of this model is a number of; a server can change its weights without telling."""
         asked = {"dialect": self.capability.dialect, "leading": self.capability.leading, "start": self.start}
         return {"served": self.name, "at": self.endpoint.base_url or "the default address", **asked}
+
+
+def answers(read: Callable[[Iterable[str]], Mapping[str, Reading | str]], queries: Sequence[Query]) -> list[Answer]:
+    """The answers to queries by a model that reads whole texts: the tokens after a context must be cut as it is."""
+    contexts = [context for context, _ in queries if context]
+    readings = read([*(context + text for context, text in queries), *contexts])
+    return [_answer_to(query, readings) for query in queries]
+
+
+def _answer_to(query: Query, readings: Mapping[str, Reading | str]) -> Answer:
+    """The log-probabilities of the tokens after a query's context."""
+    context, text = query
+    whole = readings[context + text]
+    first = readings[context] if context else Reading((), ())
+    if isinstance(whole, str) or isinstance(first, str):
+        return whole if isinstance(whole, str) else str(first)
+    count = len(first.tokens)
+    if context and (whole.tokens[:count] != first.tokens or len(whole.tokens) == count):
+        return "a token lies across the end of the beginning"
+    return whole.values[count:]
 
 
 def connect(name: str, endpoint: Endpoint, *, start: str = "", replies: ReplyStore | None = None) -> ServedModel:

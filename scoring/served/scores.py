@@ -1,6 +1,6 @@
-"""Records to scores by a served model: whole texts, and what follows a beginning, as causal models are scored here."""
+"""Records to scores by a model that is asked for the log-probabilities of texts: on a server, in vLLM, or one's own."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol as Interface
@@ -13,49 +13,52 @@ from catsofa.scoring.items.pairs import SIDES, text_of
 from catsofa.scoring.items.probes import TASK as PROBE
 from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.served import Capability
-from catsofa.scoring.served.replies import Reading
 
 Values = NDArray[np.float64]
 Record = Cat | Pair | Probe
-Read = Mapping[str, Reading | str]
+Query = tuple[str, str]
+"""A context, which may be empty, and the text right after it."""
+Answer = Sequence[float | None] | str
+"""The log-probability of each token of a query's text, or the reason why there are none; a first one may lack it."""
 
 
-class LogProbabilities(Interface):
-    """A model that is asked for the log-probabilities of texts, on a server or in vLLM."""
+class TextModel(Interface):
+    """A model that is asked for the log-probabilities of texts."""
 
     @property
     def name(self) -> str:
         """What people call it."""
 
     @property
-    def label(self) -> str:
-        """What a signature calls it."""
+    def starts(self) -> bool:
+        """Whether the first token of a text without context is conditioned on a start token."""
 
     @property
-    def capability(self) -> Capability:
-        """What it was found to give."""
+    def space(self) -> bool | None:
+        """Whether a sentence has the tokens that it has after a context with a space before it; None if neither way."""
 
-    def read(self, texts: Iterable[str]) -> Read:
-        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
-
-
-def score(model: LogProbabilities, records: Sequence[Record], protocol: Protocol) -> list[Score]:
-    """The scores of records, keyed as those of a model that runs here; each distinct text is asked for once."""
-    refuse(model.capability, protocol, model.name)
-    how = _Reduced(protocol, model.capability)
-    read = model.read(text for record in records for text in how.texts(record))
-    return [found for record in records for found in how.scores(record, read)]
+    def loglikelihood(self, queries: Sequence[Query]) -> Sequence[Answer]:
+        """The answer to each query, in order."""
 
 
-def refuse(capability: Capability, protocol: Protocol, name: str) -> None:
-    """A ValueError for a protocol that this server cannot follow."""
-    if protocol.first_token == "bos" and not capability.leading:
+def score(model: TextModel, records: Sequence[Record], protocol: Protocol) -> list[Score]:
+    """The scores of records, keyed as those of a model that runs here; each distinct query is asked once."""
+    refuse(model, protocol)
+    how = _Reduced(protocol, model.space)
+    queries = list(dict.fromkeys(query for record in records for query in how.queries(record)))
+    answers = dict(zip(queries, model.loglikelihood(queries), strict=True))
+    return [found for record in records for found in how.scores(record, answers)]
+
+
+def refuse(model: TextModel, protocol: Protocol) -> None:
+    """A ValueError for a protocol that this model cannot follow."""
+    name = model.name
+    if protocol.first_token == "bos" and not model.starts:
         raise ValueError(
             f"the server of {name} gives a text's first token no probability; name the model's start token with "
             "--start, or choose a protocol that leaves the first token out"
         )
-    if protocol.first_token == "skip" and capability.leading:
+    if protocol.first_token == "skip" and model.starts:
         raise ValueError(
             f"{protocol.name} scores texts without a start token, and the server of {name} puts one before each"
         )
@@ -66,88 +69,76 @@ def refuse(capability: Capability, protocol: Protocol, name: str) -> None:
 
 
 class _Reduced:
-    """Which texts a record needs, and what becomes of their log-probabilities."""
+    """The queries of a record, and the scores from their answers."""
 
-    def __init__(self, protocol: Protocol, capability: Capability) -> None:
-        self._protocol, self._capability = protocol, capability
+    def __init__(self, protocol: Protocol, space: bool | None) -> None:
+        self._protocol, self._space = protocol, space
 
-    def texts(self, record: Record) -> list[str]:
-        """The texts that a record's scores are made from."""
+    def queries(self, record: Record) -> list[Query]:
+        """The queries that a record's scores are made from."""
         if isinstance(record, Pair):
-            return [record.more, record.less]
+            return [("", record.more), ("", record.less)]
         if isinstance(record, Probe):
-            return [record.text, record.identity, record.text[: len(record.identity)]]
+            return [("", record.text), ("", record.identity), *_after_identity(record)]
         texts = [candidate.text for candidate in record.candidates]
         if record.kind == "intrasentence":
-            return texts
-        if self._protocol.causal_pair != "pmi" or self._capability.space is None:
+            return [("", text) for text in texts]
+        if self._protocol.causal_pair != "pmi" or self._space is None:
             return []
-        return [record.context, *(f"{record.context} {text}" for text in texts), *map(self._alone, texts)]
+        return [query for text in texts for query in ((record.context, f" {text}"), ("", self._alone(text)))]
 
-    def scores(self, record: Record, read: Read) -> Iterator[Score]:
+    def scores(self, record: Record, answers: Mapping[Query, Answer]) -> Iterator[Score]:
         """The scores of a record, each a number or the reason why there is none."""
         if isinstance(record, Pair):
             for side in SIDES:
-                yield _score(record.id, side, partial(self._whole, read, text_of(record, side)))
+                yield _score(record.id, side, partial(self._whole, answers, text_of(record, side)))
         elif isinstance(record, Probe):
-            yield self._probe(record, read)
+            yield self._probe(record, answers)
         else:
             for candidate in record.candidates:
-                make = partial(self._whole, read, candidate.text)
+                make = partial(self._whole, answers, candidate.text)
                 if record.kind == "intersentence":
-                    make = partial(self._information, read, record.context, candidate.text)
+                    make = partial(self._information, answers, record.context, candidate.text)
                 yield _score(candidate.id, record.kind, make)
 
-    def _whole(self, read: Read, text: str) -> tuple[float, int]:
+    def _whole(self, answers: Mapping[Query, Answer], text: str) -> tuple[float, int]:
         """The mean or the sum over a text, and its tokens."""
-        values = self._values(read, text)
+        values = self._values(answers, ("", text))
         return self._over_length(values), len(values)
 
-    def _information(self, read: Read, context: str, text: str) -> tuple[float, int]:
+    def _information(self, answers: Mapping[Query, Answer], context: str, text: str) -> tuple[float, int]:
         """log p(sentence | context) - log p(sentence), over the same tokens."""
         if self._protocol.causal_pair != "pmi":
             raise Unscorable("a served model gives what follows a context by pointwise mutual information alone")
-        if self._capability.space is None:
+        if self._space is None:
             raise Unscorable("the server cuts a sentence after a context into other tokens than the sentence alone")
-        joined, alone = f"{context} {text}", self._alone(text)
-        after, by_itself = self._after(read, context, joined), self._values(read, alone)
+        after = self._values(answers, (context, f" {text}"))
+        by_itself = self._values(answers, ("", self._alone(text)))
         if len(after) != len(by_itself):
             raise Unscorable("the sentence has other tokens after its context than alone")
         return self._over_length(after) - self._over_length(by_itself), len(after)
 
-    def _probe(self, probe: Probe, read: Read) -> Score:
+    def _probe(self, probe: Probe, answers: Mapping[Query, Answer]) -> Score:
         """The mean over a probe; beside it those of its identity alone and of what follows the identity."""
-        beginning = probe.text[: len(probe.identity)]
-        begins = beginning.casefold() == probe.identity.casefold()
-        identity = _mean_or_none(partial(self._values, read, probe.identity))
-        conditional = _mean_or_none(partial(self._after, read, beginning, probe.text)) if begins else None
-        found = _score(probe.id, PROBE, partial(self._mean, read, probe.text))
+        means = [_mean_or_none(partial(self._values, answers, query)) for query in self.queries(probe)[1:]]
+        identity, conditional = (*means, None)[:2]
+        found = _score(probe.id, PROBE, partial(self._mean, answers, probe.text))
         return replace(found, extra={"identity": identity, "conditional": conditional})
 
-    def _mean(self, read: Read, text: str) -> tuple[float, int]:
+    def _mean(self, answers: Mapping[Query, Answer], text: str) -> tuple[float, int]:
         """The mean over a text, whatever the protocol makes of lengths, since PPL is made of it."""
-        values = self._values(read, text)
+        values = self._values(answers, ("", text))
         return float(values.mean()), len(values)
 
-    def _values(self, read: Read, text: str) -> Values:
-        """The log-probabilities of a text's tokens."""
-        found = read[text]
+    def _values(self, answers: Mapping[Query, Answer], query: Query) -> Values:
+        """The log-probabilities of a text's tokens; `skip` leaves out the first token, which has no context."""
+        found = answers[query]
         if isinstance(found, str):
             raise Unscorable(found)
-        values = found.values[1:] if self._protocol.first_token == "skip" else found.values
-        if not values or None in values:
+        values = found[1:] if self._protocol.first_token == "skip" and not query[0] else found
+        if not len(values) or None in values:
             raise Unscorable("no token of the text has a log-probability")
         return np.array(values, dtype=np.float64)
-
-    def _after(self, read: Read, beginning: str, text: str) -> Values:
-        """The log-probabilities of the tokens after a beginning, which must be cut as it is alone."""
-        values, first, whole = self._values(read, text), read[beginning], read[text]
-        if isinstance(first, str) or isinstance(whole, str):
-            raise Unscorable(first if isinstance(first, str) else str(whole))
-        count = len(first.tokens)
-        if whole.tokens[:count] != first.tokens or len(whole.tokens) == count:
-            raise Unscorable("a token lies across the end of the beginning")
-        return values[count - (self._protocol.first_token == "skip") :]
 
     def _over_length(self, values: Values) -> float:
         """The mean or the sum, as the protocol has it."""
@@ -155,7 +146,14 @@ class _Reduced:
 
     def _alone(self, text: str) -> str:
         """A sentence as it is asked without its context."""
-        return f" {text}" if self._capability.space else text
+        return f" {text}" if self._space else text
+
+
+def _after_identity(probe: Probe) -> list[Query]:
+    """The query for the rest of a probe after its identity; none where the probe begins with other letters."""
+    end = len(probe.identity)
+    begins = probe.text[:end].casefold() == probe.identity.casefold()
+    return [(probe.text[:end], probe.text[end:])] if begins else []
 
 
 def _score(item: str, task: str, make: Callable[[], tuple[float, int]]) -> Score:

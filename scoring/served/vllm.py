@@ -7,24 +7,15 @@ prefixes is off: with it, log-probabilities of prompts have depended on the orde
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from catsofa.data import extras
-from catsofa.data.files import BadInput
-from catsofa.scoring.dataset import data
 from catsofa.scoring.models import DTYPES
 from catsofa.scoring.models.files import find
-from catsofa.scoring.protocols import Protocol, named
-from catsofa.scoring.results import Report
-from catsofa.scoring.run.chunks import WAYS
-from catsofa.scoring.run.store import Run
-from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, tried
+from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, answers, tried
 from catsofa.scoring.served.replies import Reading, Unreadable, read
-from catsofa.scoring.served.runs import describe, measured, score_all
-from catsofa.scoring.served.scores import refuse
-from catsofa.scoring.signature import model_label, place_of
-from catsofa.scoring.statistics.intervals import RESAMPLES
+from catsofa.scoring.served.scores import Answer, Query
+from catsofa.scoring.signature import model_label
 
 ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
 """How each prompt is asked: 0 means its own tokens and no others; vLLM must write one token."""
@@ -47,6 +38,20 @@ class OfflineModel:
     def label(self) -> str:
         """What a signature calls it."""
         return model_label(self.name, self.digest, f"in vllm {self.version}")
+
+    @property
+    def starts(self) -> bool:
+        """Whether a text's first token is conditioned on a start token."""
+        return bool(self.capability.leading)
+
+    @property
+    def space(self) -> bool | None:
+        """Whether a sentence alone has its tokens after a context with a space before it."""
+        return self.capability.space
+
+    def loglikelihood(self, queries: Sequence[Query]) -> list[Answer]:
+        """The log-probabilities of each query's tokens, or the reason why there are none."""
+        return answers(self.read, queries)
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
@@ -134,29 +139,3 @@ def _refuse_neighbours(ask: Callable[[Sequence[str]], list[Reading]], start: str
             apart = [abs(a - b) for a, b in pairs if a is not None and b is not None]
             if max(apart, default=0.0) > DRIFT:
                 raise Unreadable(f"an answer depends on the other questions, by {max(apart):.2f} nats in a token")
-
-
-def evaluate(
-    name: str,
-    on: str | Path | Sequence[Any],
-    *,
-    protocol: str | Protocol = "catsofa",
-    out: str | Path | None = None,
-    limit: int | None = None,
-    with_terms: bool = False,
-    resamples: int = RESAMPLES,
-    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
-    **loading: Any,
-) -> Report:
-    """What a model scores on CATs, CrowS-Pairs or probes by vLLM's log-probabilities, kept in `out` as they come."""
-    chosen, of = named(protocol) if isinstance(protocol, str) else protocol, data(on, limit)
-    if of.kind not in WAYS:
-        raise BadInput(str(on), of.kind.__name__, "CATs, CrowS-Pairs or probes; vLLM gives no vectors here")
-    model = load(name, starts=chosen.first_token != "skip", **loading)
-    refuse(model.capability, chosen, name)
-    names = {"model": name, "label": model.label, "place": place_of(name)}
-    with Run.begin(out, *describe(model.identity(), names, of, chosen)) as run:
-        score_all(model, watch(of.records()), chosen, run)
-        found = measured(of, chosen, model, list(run.scores()), with_terms, resamples)
-        run.finish(found.to_dict())
-    return found

@@ -44,7 +44,7 @@ def of_probes() -> sofa.Results:
     """Two probes of one category, scored."""
     given = [replace(probe, category=EVIL) for probe in probes(2)]
     more = {"identity": -1.0, "conditional": -2.0}
-    return sofa.evaluate(given, [Score(item=probe.id, score=-2.0, extra=more) for probe in given])
+    return sofa.results(given, [Score(item=probe.id, score=-2.0, extra=more) for probe in given])
 
 
 def compared() -> Compared:

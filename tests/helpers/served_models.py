@@ -8,6 +8,7 @@ from typing import Any
 from catsofa.data.records import Pair, Probe, Score
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.scoring import models, protocols
+from catsofa.scoring.items.score import score
 from catsofa.scoring.likelihood.backend import Backend
 from helpers.records import a_cat
 from helpers.servers.completions_server import Behaviour, Served, serving
@@ -35,9 +36,9 @@ PROBES = [
 ]
 
 
-def directly(folder: Path, records: Any, way: Any) -> dict[tuple[str, str], Score]:
+def directly(folder: Path, records: Any) -> dict[tuple[str, str], Score]:
     """The same records by a model that runs here."""
-    scores = way(Backend(models.load(str(folder), device="cpu")), records, protocols.named("catsofa"))
+    scores = score(Backend(models.load(str(folder), device="cpu")), records, protocols.named("catsofa"))
     return {(found.item, found.task): found for found in scores}
 
 

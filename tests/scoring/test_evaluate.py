@@ -12,7 +12,8 @@ from catsofa.cli import main
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
-from catsofa.scoring.evaluate import evaluate, evaluate_all
+from catsofa.scoring.evaluate import evaluate, planned
+from catsofa.scoring.executors.local import Local
 from catsofa.scoring.models import load
 from catsofa.scoring.run.manifest import read_manifest
 from catsofa.scoring.run.store import read_scores
@@ -66,14 +67,17 @@ def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> 
     """`out/model/data`; two of one name are refused before anything is loaded."""
     models = [str(tiny("gpt2")), str(tiny("bert"))]
     sets = [str(files / "cats.jsonl"), str(files / "pairs.jsonl"), str(files / "tests")]
-    found = list(evaluate_all(models, sets, out=files / "runs", resamples=10))
-    assert len(found) == 6
+    work = planned(models, sets, files / "runs")
+    assert len(work) == 6
+    here = Local()
+    for model, data, folder in work:
+        evaluate(model, data, executor=here, out=folder, resamples=10)
     assert {path.parent.relative_to(files / "runs").as_posix() for path in files.glob("runs/*/*/manifest.json")} == {
         f"{model}/{name}" for model in ("gpt2", "bert") for name in ("cats", "pairs", "tests")
     }
     assert read_manifest(files / "runs/bert/pairs")["about"]["on"] == str(files / "pairs.jsonl")
     with pytest.raises(ValueError, match="have the same name"):
-        list(evaluate_all(models[:1], [sets[0], str(files / "cats.json")], out=files / "again"))
+        planned(models[:1], [sets[0], str(files / "cats.json")], files / "again")
 
 
 def test_a_pseudo_perplexity_is_not_taken_for_a_perplexity(tiny: Tiny) -> None:
@@ -120,16 +124,13 @@ def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Cal
     assert "two models or more; found one" in catsofa("compare", files / "one", files / "one again")[1]
 
 
-def test_a_slip_in_the_last_name_costs_no_work_on_the_first(
-    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: Path) -> None:
     """All models and sets are looked for before one is loaded."""
-    monkeypatch.setattr("catsofa.scoring.evaluate.load", lambda *_, **__: pytest.fail("loaded"))
     given = [str(tiny("gpt2")), str(files / "nothing")]
     with pytest.raises(ValueError, match=r"no folder .*nothing, and it cannot be a hub id"):
-        list(evaluate_all(given, [str(files / "cats.jsonl")]))
+        planned(given, [str(files / "cats.jsonl")])
     with pytest.raises(BadInput, match="no such file"):
-        list(evaluate_all(given[:1], [str(files / "cats.jsonl"), str(files / "missing.json")]))
+        planned(given[:1], [str(files / "cats.jsonl"), str(files / "missing.json")])
 
 
 def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files: Path) -> None:

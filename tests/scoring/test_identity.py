@@ -15,7 +15,7 @@ from helpers.records import PAIRS, PROBES, TEST, a_cat, cats, said
 from catsofa.data import formats, sources
 from catsofa.data.content import content_at, content_of
 from catsofa.report import document
-from catsofa.scoring.dataset import data, read_named
+from catsofa.scoring.dataset import open_data, read_named
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.signature import differences, name_of
@@ -39,10 +39,12 @@ def files(tmp_path: Path) -> Path:
 def test_a_file_its_conversion_and_a_list_of_its_records_are_the_same_data(files: Path) -> None:
     """The hash is of the records: another format, another order and a list have the same one."""
     given = cats()
-    digests = {data(on).digest for on in (files / "cats.jsonl", files / "cats.json", given, given[::-1], iter(given))}
+    digests = {
+        open_data(on).digest for on in (files / "cats.jsonl", files / "cats.json", given, given[::-1], iter(given))
+    }
     assert len(digests) == 1
     assert digests == {f"records:{content_of(given).digest}"}
-    assert read_named(files / "cats.json")[0] == data(files / "cats.json").name
+    assert read_named(files / "cats.json")[0] == open_data(files / "cats.json").name
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa:
     assert re.fullmatch(r"gpt2@[0-9a-f]{12}", label), label
     again = ("score", "--predictions", files / "original", "--on", files / "cats.json", "--json")
     assert json.loads(catsofa(*again)[0])["signature"] == signature | {
-        "data": data(files / "cats.json").name,
+        "data": open_data(files / "cats.json").name,
         "line": signature["line"].replace("cats.jsonl@", "cats.json@"),
     }
     compared = json.loads(catsofa("compare", files / "original", files / "other", "--json")[0])

@@ -10,7 +10,7 @@ from helpers.records import cat, scores
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Pair, Score
-from catsofa.scoring.dataset import data
+from catsofa.scoring.dataset import open_data
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
 from catsofa.scoring.run.origins import scored_by
@@ -172,7 +172,7 @@ def test_the_score_command(files: tuple[Path, Path], catsofa: Callable[..., tupl
     assert [row["term"] for row in found["terms"]] == ["tx", "ty", "tz"]
     table = catsofa(*asked)[0]
     assert "75.0" in table
-    assert f"data:{data(on).name} " in table
+    assert f"data:{open_data(on).name} " in table
 
 
 def test_the_score_command_says_what_is_wrong(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def run_of(folder: Path, on: Path, stereotyped: bool, **model: str) -> Path:
     """A run over these CATs, which are all stereotyped or all not."""
     values = {"stereotype": -3.0 if stereotyped else -4.0, "anti-stereotype": -3.5, "unrelated": -5.0}
     known = {"digest": "sha256:" + 64 * "a", "dtype": "float32"}
-    identity = {"model": known | model, "data": data(on).digest, "protocol": {"pieces": "mean-log"}}
-    about = {"model": "m", "data": data(on).name, "on": str(on), "protocol": "catsofa"}
+    identity = {"model": known | model, "data": open_data(on).digest, "protocol": {"pieces": "mean-log"}}
+    about = {"model": "m", "data": open_data(on).name, "on": str(on), "protocol": "catsofa"}
     with Run.begin(folder, identity, about) as run:
         run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
         run.finish({})

@@ -1,18 +1,17 @@
 """The command that scores models, or measures files of scores."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.options import EngineName, RayAddress, WorkerCount, cluster
+from catsofa.cli.options import EngineName, RayAddress, WorkerCount, executor_of
 from catsofa.cli.score import comparisons, controls, export, protocols
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.score.tables import show, show_ends
-from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, progress
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json
 
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
@@ -73,56 +72,54 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa or SEAT, each with its interval."""
-    from catsofa.scoring.evaluate import evaluate_all
+    from catsofa.scoring.evaluate import evaluate, planned
     from catsofa.scoring.protocols import named
-    from catsofa.scoring.run.score_files import report_on
 
     if bool(models) == bool(predictions) or (predictions and out):
         raise ValueError("name models to score, or --predictions to measure, which --out does not keep: one of the two")
     sets = [str(local(data)) for data in on]
-    watch = partial(_scored, quiet=quiet or json)
-    found: Iterable[Report]
-    doing("reading scores, resampling for the intervals" if predictions else "loading the model")
     if predictions:
-        found = (report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms) for data in sets)
-    elif engine == "vllm":
-        found = _by_vllm(
-            models or [],
-            sets,
+        doing("reading scores, resampling for the intervals")
+        show_all(_measured(predictions, sets, protocol, seed, terms), terms, json, quiet)
+        return
+    doing("loading the model")
+    executor = executor_of(engine, ray_address, workers)
+    loading: dict[str, Any] = {"dtype": dtype, "trust_remote_code": trust_remote_code}
+    if engine == "vllm" and len(models or []) * len(sets) != 1:
+        raise ValueError("--engine vllm scores one model on one data set in a call")
+    if engine != "vllm":
+        quantisation = bits and {f"load_in_{bits}bit": True}
+        loading |= {"device": device, "device_map": device_map, "allow_pickle": allow_pickle}
+        loading |= {"quantisation": quantisation, "batch_tokens": batch_tokens}
+    reports = []
+    for model, data, folder in planned(models or [], sets, out):
+        report = evaluate(
+            model,
+            data,
             protocol=named(protocol, seed=seed),
-            out=out,
-            limit=limit,
-            with_terms=terms,
-            watch=watch,
-            dtype=dtype,
-            trust_remote_code=trust_remote_code,
-        )
-    else:
-        found = evaluate_all(
-            models or [],
-            sets,
-            protocol=named(protocol, seed=seed),
-            out=out,
+            executor=executor,
+            out=folder,
             limit=limit,
             nsp=nsp,
-            batch_tokens=batch_tokens,
             with_terms=terms,
-            cluster=cluster(engine, ray_address, workers),
-            watch=watch,
-            device=device,
-            dtype=dtype,
-            device_map=device_map,
-            quantisation=bits and {f"load_in_{bits}bit": True},
-            trust_remote_code=trust_remote_code,
-            allow_pickle=allow_pickle,
+            progress=Bar("scored", quiet=quiet or json, then="resampling for the intervals"),
+            **loading,
         )
-    show_all(found, terms, json, quiet)
+        reports.append(report)
+        if not json:
+            show_all([report], terms, json, quiet)
+    if json:
+        show_all(reports, terms, json, quiet)
 
 
-def _scored(records: Iterable[Any], quiet: bool) -> Iterator[Any]:
-    """The records as they are scored, with how far it is; then their measures are taken."""
-    yield from progress(records, "scored", quiet=quiet)
-    doing("resampling for the intervals")
+def _measured(
+    predictions: Path, sets: Sequence[str], protocol: str, seed: int | None, terms: bool
+) -> "Iterator[Report]":
+    """A report on these scores for each data set."""
+    from catsofa.scoring.run.score_files import report_on
+
+    for data in sets:
+        yield report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms)
 
 
 def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> None:
@@ -139,12 +136,3 @@ def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) ->
         if terms and not quiet and isinstance(each.results, Probes):
             show_ends(each.results)
         doing("loading the next")
-
-
-def _by_vllm(models: Sequence[str], sets: Sequence[str], **options: Any) -> Iterator["Report"]:
-    """One model on one set by vLLM, which takes the whole of a GPU for itself."""
-    from catsofa.scoring.served import vllm
-
-    if len(models) * len(sets) != 1:
-        raise ValueError("--engine vllm scores one model on one data set in a call")
-    yield vllm.evaluate(models[0], sets[0], **options)

@@ -7,7 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.score.tables import show
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, print_json, progress, say
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, examples, print_json, say
 from catsofa.data.percentages import in_percent
 
 Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
@@ -84,19 +84,20 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Score a served model on CATs, CrowS-Pairs or probes by its server's log-probabilities."""
+    from catsofa.scoring.evaluate import evaluate
+    from catsofa.scoring.executors.texts import Served
     from catsofa.scoring.served import endpoint_from_environment
-    from catsofa.scoring.served.runs import evaluate
 
+    endpoint = endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout)
     found = evaluate(
         model,
         local(on),
-        endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout),
         protocol=protocol,
-        start=start,
+        executor=Served(endpoint, start),
         out=out,
         limit=limit,
         with_terms=terms,
-        watch=lambda records: progress(records, "asked", quiet=quiet or json),
+        progress=Bar("asked", quiet=quiet or json),
     )
     if json:
         print_json(found.to_dict())
@@ -119,10 +120,10 @@ def choose(
     quiet: Quiet = False,
 ) -> None:
     """Let a model that only chats choose between two sentences, in both orders; a table of its own."""
-    from catsofa.scoring.measures.forced_choice import evaluate
+    from catsofa.scoring.measures.forced_choice import ask
     from catsofa.scoring.served import endpoint_from_environment
 
-    found = evaluate(
+    found = ask(
         model,
         local(on),
         endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout),
@@ -130,7 +131,7 @@ def choose(
         limit=limit,
         answer_tokens=answer_tokens,
         seed=seed,
-        watch=lambda records: progress(records, "asked", quiet=quiet or json),
+        progress=Bar("asked", quiet=quiet or json),
     )
     if json:
         print_json(found.to_dict())

@@ -4,9 +4,9 @@ s(w, A, B) is the mean cosine of w with A less that with B (May et al. 2019, aft
 effect shows an association; a small one does not show that there is none.
 """
 
-__all__ = ["associations", "cosines", "effect_size", "evaluate", "measure", "with_holm"]
+__all__ = ["associations", "cosines", "effect_size", "measure", "results", "with_holm"]
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import AssociationTest
 from catsofa.data.statistics import LEVEL, draw_counts, students
 from catsofa.scoring.measures.seat.permutation_test import EXACT_LIMIT, SAMPLES, How, Method, p_value
@@ -58,7 +59,7 @@ class Association:
         return row | {"intervals": {name: {"low": of.low, "high": of.high} for name, of in found.items()}}
 
 
-def evaluate(
+def results(
     tests: Iterable[AssociationTest],
     encoder: Encoder,
     *,
@@ -68,13 +69,14 @@ def evaluate(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
-    watch: Callable[[Sequence[AssociationTest]], Iterable[AssociationTest]] = iter,
+    progress: Progress = SILENT,
 ) -> dict[str, Any]:
     """Every test with one encoder, each distinct text encoded once; Holm's correction is over all of them."""
     tests = list(tests)
     vectors = encode_once((text for test in tests for words in _sets(test) for text in words), encoder)
-    found = [
-        measure(
+    found = []
+    for test in tests:
+        row = measure(
             test,
             vectors,
             method=method,
@@ -84,8 +86,8 @@ def evaluate(
             level=level,
             seed=seed,
         )
-        for test in watch(tests)
-    ]
+        found.append(row)
+        progress.update()
     unknown = getattr(encoder, "unknown", None)
     if unknown is not None:
         found = [

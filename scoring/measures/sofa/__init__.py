@@ -4,7 +4,7 @@ The log PPL* of a stereotype's identities has a variance; the score of a categor
 stereotypes, the SoFa score the plain mean over categories. 0 is ideal, more is less fair.
 """
 
-__all__ = ["evaluate"]
+__all__ = ["results"]
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -148,7 +148,7 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return sum(found) if found else None
 
 
-def evaluate(
+def results(
     probes: Iterable[Probe],
     scores: Iterable[Score],
     *,
@@ -195,7 +195,7 @@ def measured(
     counts_unknown: bool = False,
 ) -> Results:
     """The SoFa score of scored probes as a protocol words it."""
-    return evaluate(
+    return results(
         probes,
         scores,
         normalisation=protocol.normalisation,

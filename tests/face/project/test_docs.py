@@ -29,7 +29,7 @@ from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.records import KINDS, Cat
 from catsofa.demo import building, measuring, people
-from catsofa.scoring.dataset import data
+from catsofa.scoring.dataset import open_data
 from catsofa.validation import lint
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
@@ -129,7 +129,9 @@ def test_signatures_of_the_documentation_name_the_data_of_the_demo(demo_out: Pat
     assert {"intrasentence.jsonl", "pairs.jsonl", "probes.jsonl"} <= built
     assert {label for label in named if label[0] not in built} <= {("dev.json", "1075fcfc4637"), SEAT}
     for name in built:
-        assert {f"{name}@{shown}" for each, shown in named if each == name} == {data(demo_out / "items" / name).name}
+        assert {f"{name}@{shown}" for each, shown in named if each == name} == {
+            open_data(demo_out / "items" / name).name
+        }
 
 
 SEAT = ("seat", "4f199242678e")

@@ -114,7 +114,7 @@ def harness_run(task: Path, name: str, model: Path, out: Path) -> tuple[dict[str
 @pytest.mark.parametrize("records", [two_kinds(), two_pairs()], ids=["cats", "pairs"])
 def test_the_harness_itself_finds_our_scores(records: list[Any], shared: Path, tmp_path: Path) -> None:
     """Each document's likelihoods, and the measures made of them, are those of `--protocol stereoset-acl`."""
-    from catsofa.scoring.evaluate import evaluate_all
+    from catsofa.scoring.evaluate import evaluate
     from catsofa.scoring.protocols import named
 
     lm_eval()
@@ -124,7 +124,7 @@ def test_the_harness_itself_finds_our_scores(records: list[Any], shared: Path, t
     theirs, samples = harness_run(
         shutil.move(tmp_path / "task", tmp_path / "moved"), "catsofa_zorbs", model, tmp_path / "out"
     )
-    (ours,) = evaluate_all([str(model)], [str(data)], protocol=named("stereoset-acl"), out=tmp_path / "run")
+    ours = evaluate(str(model), str(data), protocol=named("stereoset-acl"), out=tmp_path / "run")
     scores = {(score.item, score.task): score.score for score in read_scores(tmp_path / "run")}
     for sample in samples:
         doc, found = sample["doc"], [float(response[0]) for response in sample["filtered_resps"]]

@@ -19,9 +19,7 @@ from helpers.tiny_tokenizers import (
 )
 
 from catsofa.data.records import Score
-from catsofa.scoring.items.cats import score_cats
-from catsofa.scoring.items.pairs import score_pairs
-from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import packed
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import TREES
@@ -120,9 +118,9 @@ def settings(model: Model) -> list[tuple[str, Backend]]:
 
 def engine_totals(backend: Backend, protocol: Protocol) -> Totals:
     """All scores by the engine, as sums."""
-    scores = score_cats(backend, CATS, protocol)
+    scores = score_records(backend, CATS, protocol)
     if protocol.masked == "left-to-right":  # the other protocol changes CATs alone
-        scores += score_pairs(backend, PAIRS, protocol) + score_probes(backend, PROBES, protocol)
+        scores += score_records(backend, PAIRS, protocol) + score_records(backend, PROBES, protocol)
     return {(score.task, score.item): _total(backend, score) for score in scores}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from catsofa.data.records import LABELS, Candidate, Cat, Kind, Score
 from catsofa.scoring.items.attributes import filled
-from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Continuation, Fill, Question
@@ -78,7 +78,7 @@ def test_an_attribute_is_the_mean_over_its_pieces_from_left_to_right(tiny: Tiny,
     assert len(pieces) >= 2
     expected = {"mean-log": np.mean(pieces), "mean-prob": np.log(np.mean(np.exp(pieces))), "sum": np.sum(pieces)}
     for how, value in expected.items():
-        scores = score_cats(backend, [KIND], replace(DEFAULT, pieces=how))
+        scores = score_records(backend, [KIND], replace(DEFAULT, pieces=how))
         assert scores[1].score == pytest.approx(value, abs=1e-5)
         assert scores[1].tokens == len(pieces)
 
@@ -87,7 +87,7 @@ def test_an_attribute_is_the_mean_over_its_pieces_from_left_to_right(tiny: Tiny,
 def test_the_three_fillers_share_the_row_of_their_first_mask(tiny: Tiny, name: str) -> None:
     """One mask, three targets: one row; each further piece of a filler needs one more."""
     backend = Backend(load(str(tiny(name))))
-    pieces = [score.tokens for score in score_cats(backend, [KIND], DEFAULT)]
+    pieces = [score.tokens for score in score_records(backend, [KIND], DEFAULT)]
     assert backend.tally.rows == 1 + sum(count - 1 for count in pieces)
 
 
@@ -99,7 +99,7 @@ def test_all_pieces_may_be_hidden_at_once(tiny: Tiny) -> None:
     places = tokens.span(14, len(text) - 1)
     row = (*tokens.ids[: places.start], *[backend.reader.mask] * len(places), *tokens.ids[places.stop :])
     expected = total(backend, Fill(row, tuple(places), tokens.ids[places.start : places.stop])) / len(places)
-    found = score_cats(backend, [KIND], replace(DEFAULT, masks="all"))
+    found = score_records(backend, [KIND], replace(DEFAULT, masks="all"))
     assert found[1].score == pytest.approx(expected, abs=1e-5)
 
 
@@ -121,8 +121,8 @@ def test_pseudo_likelihood_hides_the_context_and_never_the_attribute(tiny: Tiny,
         row = tuple(backend.reader.mask if hide else token for token, hide in zip(tokens.ids, hidden, strict=True))
         found.append(total(backend, Fill(row, (at,), (tokens.ids[at],))))
     protocol = replace(DEFAULT, masked="pseudo", pseudo=pseudo)
-    assert score_cats(backend, [KIND], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
-    summed = score_cats(backend, [KIND], replace(protocol, length="sum"))[0].score
+    assert score_records(backend, [KIND], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+    summed = score_records(backend, [KIND], replace(protocol, length="sum"))[0].score
     assert summed == pytest.approx(np.sum(found), abs=1e-4)
 
 
@@ -142,7 +142,7 @@ def test_a_causal_model_reads_the_whole_sentence_after_one_start_token(tiny: Tin
         ("skip", "mean"): conditioned / len(ids) if name == "llama" else rest / (len(ids) - 1),
     }
     for (first_token, length), value in expected.items():
-        found = score_cats(backend, [KIND], replace(DEFAULT, first_token=first_token, length=length))
+        found = score_records(backend, [KIND], replace(DEFAULT, first_token=first_token, length=length))
         assert found[0].score == pytest.approx(value, abs=1e-5)
 
 
@@ -156,7 +156,7 @@ def test_the_sentence_after_a_context_is_scored_by_what_the_context_adds(tiny: T
     places = whole.span(len(context) + 1, len(whole.text))
     given = total(backend, Continuation((start, *whole.ids), places.start + 1))
     alone = total(backend, Continuation((start, *whole.ids[places.start :])))
-    found = score_cats(backend, [NEXT], DEFAULT)[0]
+    found = score_records(backend, [NEXT], DEFAULT)[0]
     assert found.score == pytest.approx((given - alone) / len(places), abs=1e-5)
     assert found.tokens == len(places)
 
@@ -176,13 +176,13 @@ def test_the_pseudo_likelihood_of_the_context_given_the_sentence(tiny: Tiny) -> 
         for at in tokens.of(0)
     ]
     protocol = replace(DEFAULT, masked_pair="pseudo", pseudo="plain")
-    assert score_cats(backend, [NEXT], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+    assert score_records(backend, [NEXT], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
 
 
 def test_a_model_without_a_next_sentence_head_leaves_those_items_unscored(tiny: Tiny) -> None:
     """The reason says what would help; the other task is scored."""
     backend = Backend(load(str(tiny("roberta"))))
-    inside, after = score_cats(backend, [KIND], DEFAULT), score_cats(backend, [NEXT], DEFAULT)
+    inside, after = score_records(backend, [KIND], DEFAULT), score_records(backend, [NEXT], DEFAULT)
     numbers(inside)
     assert all(score.score is None and "has no next-sentence head" in score.reason for score in after)
 
@@ -190,7 +190,7 @@ def test_a_model_without_a_next_sentence_head_leaves_those_items_unscored(tiny: 
 def test_an_encoder_decoder_fills_the_gap_it_was_trained_to_fill(tiny: Tiny) -> None:
     """BART reads the context with a mask for the filler, and writes the filler after the words before it."""
     backend = Backend(load(str(tiny("bart"))))
-    scores = score_cats(backend, [KIND, NEXT], DEFAULT)
+    scores = score_records(backend, [KIND, NEXT], DEFAULT)
     numbers(scores)
     text = KIND.candidates[1].text
     tokens = backend.reader.framed([text])[text]
@@ -223,7 +223,7 @@ def test_an_encoder_decoder_with_sentinels_writes_the_gap_alone(tiny: Tiny) -> N
         written = torch.tensor([[0, gap, *pieces]])
         logs = backend.model.module(input_ids=torch.tensor([source]), decoder_input_ids=written).logits[0]
     expected = np.mean([logs[at + 1].double().log_softmax(-1)[piece].item() for at, piece in enumerate(pieces)])
-    assert score_cats(backend, [item], DEFAULT)[0].score == pytest.approx(expected, abs=1e-5)
+    assert score_records(backend, [item], DEFAULT)[0].score == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
@@ -240,7 +240,7 @@ def test_a_blank_may_stand_anywhere_a_word_may(tiny: Tiny, name: str, context: s
     """At the start, between quotes, before a comma, at the end: the mask stands for the filler alone."""
     backend = Backend(load(str(tiny(name))))
     item = blank(context, *fills)
-    for candidate, score in zip(item.candidates, score_cats(backend, [item], DEFAULT), strict=True):
+    for candidate, score in zip(item.candidates, score_records(backend, [item], DEFAULT), strict=True):
         pieces = masks_by_hand(backend, candidate.text, candidate.fill or "")
         assert score.score == pytest.approx(np.mean(pieces), abs=1e-5)
 
@@ -294,14 +294,14 @@ def test_the_released_code_puts_glued_letters_twice_and_needs_no_certain_filler(
     """Its word is "watered"; its first row reads "He [MASK]ed the rose."; the default refuses the item."""
     backend = Backend(load(str(tiny("bert"))))
     item = cat("He BLANKed the rose.", "He watered the rose.", "He baked the rose.", "He breaded the rose.")
-    found = score_cats(backend, [item], named("stereoset-code"))
+    found = score_records(backend, [item], named("stereoset-code"))
     text = "He [MASK]ed the rose."
     row = backend.reader.framed([text])[text].ids
     pieces = backend.reader.bare(["watered"])["watered"].ids
     first = total(backend, Fill(row, (row.index(backend.reader.mask),), (pieces[0],)))
     assert found[0].score is not None
     assert np.exp(found[0].score) * len(pieces) >= np.exp(first) - 1e-9
-    refused = score_cats(backend, [item], DEFAULT)
+    refused = score_records(backend, [item], DEFAULT)
     assert all(score.score is None and "glued" in score.reason for score in refused)
 
 
@@ -309,7 +309,7 @@ def test_a_text_the_model_cannot_read_is_unscored_and_the_others_are_not(tiny: T
     """Too long a sentence costs its own score only."""
     backend = Backend(load(str(tiny("gpt2"))))
     item = cat("The zorbs are BLANK.", "The zorbs are kind.", "bread " * 99, "The zorbs are bread.")
-    scores = score_cats(backend, [item], DEFAULT)
+    scores = score_records(backend, [item], DEFAULT)
     assert [score.score is None for score in scores] == [False, True, False]
     assert "reads at most 96" in scores[1].reason
 
@@ -320,5 +320,5 @@ def test_a_model_that_answers_nan_leaves_the_item_unscored(tiny: Tiny) -> None:
     backend = Backend(model)
     assert backend.head.cut
     model.module.transformer.ln_f.weight.data[:] = float("nan")
-    scores = score_cats(backend, [KIND], DEFAULT)
+    scores = score_records(backend, [KIND], DEFAULT)
     assert all(score.score is None and score.reason == "the model answered nan" for score in scores)

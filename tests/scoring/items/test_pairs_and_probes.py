@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catsofa.data.records import Pair, Probe
-from catsofa.scoring.items.pairs import score_pairs, shared
-from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.items.pairs import shared
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Continuation, Fill
@@ -64,7 +64,7 @@ def test_a_masked_model_scores_the_tokens_a_protocol_names(tiny: Tiny, name: str
             ],
         )
     )
-    score = score_pairs(backend, [PAIR], replace(DEFAULT, crows=crows, pseudo="plain"))[0]
+    score = score_records(backend, [PAIR], replace(DEFAULT, crows=crows, pseudo="plain"))[0]
     assert (score.item, score.task, score.tokens) == (PAIR.id, "more", len(places))
     assert score.score == pytest.approx(found.sum() if crows == "shared" else found.mean(), abs=1e-5)
 
@@ -73,7 +73,7 @@ def test_sentences_without_a_differing_token_on_one_side_are_unscored(tiny: Tiny
     """A word more in one sentence leaves the other nothing that differs."""
     backend = Backend(load(str(tiny("bert"))))
     pair = Pair(more="the baker sang", less="the quiet baker sang", direction="stereo", bias_type="invented")
-    more, less = score_pairs(backend, [pair], named("bias-bench"))
+    more, less = score_records(backend, [pair], named("bias-bench"))
     assert more.score is None
     assert more.reason == "no token of the sentence is differing"
     assert less.score is not None
@@ -94,7 +94,7 @@ def test_aula_weighs_tokens_by_the_attention_they_receive(tiny: Tiny) -> None:
     logs = output.prediction_logits[0].log_softmax(-1)
     expected = np.mean([(logs[at, tokens.ids[at]] * received[at]).item() for at in tokens.of()])
     other = Pair(more=PAIR.less[:30], less=PAIR.more, direction="stereo", bias_type="invented")
-    scores = score_pairs(backend, [PAIR, other], named("aula"))
+    scores = score_records(backend, [PAIR, other], named("aula"))
     assert scores[0].score == pytest.approx(expected, abs=1e-6)
     assert module.config._attn_implementation == "sdpa"
 
@@ -104,9 +104,9 @@ def test_a_causal_model_scores_whole_sentences_and_has_no_aul(tiny: Tiny) -> Non
     backend = Backend(load(str(tiny("gpt2"))))
     ids = backend.reader.bare([PAIR.less])[PAIR.less].ids
     expected = ask(backend, [Continuation((backend.reader.start, *ids))])[0].mean()
-    assert score_pairs(backend, [PAIR], DEFAULT)[1].score == pytest.approx(expected, abs=1e-6)
+    assert score_records(backend, [PAIR], DEFAULT)[1].score == pytest.approx(expected, abs=1e-6)
     with pytest.raises(ValueError, match="aul is defined for masked models"):
-        score_pairs(backend, [PAIR], named("aul"))
+        score_records(backend, [PAIR], named("aul"))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
@@ -114,7 +114,7 @@ def test_a_probe_keeps_the_perplexity_of_its_identity_and_of_the_rest(tiny: Tiny
     """log p(i s) = log p(i) + log p(s | i) where the identity's tokens are the same alone and in the probe."""
     backend = Backend(load(str(tiny(name))))
     read = backend.reader.bare([text for probe in PROBES for text in (probe.text, probe.identity)])
-    for probe, score in zip(PROBES, score_probes(backend, PROBES, DEFAULT), strict=True):
+    for probe, score in zip(PROBES, score_records(backend, PROBES, DEFAULT), strict=True):
         whole, identity = len(read[probe.text].ids), len(read[probe.identity].ids)
         assert score.score is not None
         assert score.tokens == whole
@@ -126,7 +126,7 @@ def test_a_probe_keeps_the_perplexity_of_its_identity_and_of_the_rest(tiny: Tiny
 def test_every_kind_of_model_scores_probes(tiny: Tiny) -> None:
     """A masked model by pseudo-perplexity, an encoder-decoder by filling an empty text."""
     for name in ("bert", "roberta", "bart"):
-        scores = score_probes(Backend(load(str(tiny(name)))), PROBES, DEFAULT)
+        scores = score_records(Backend(load(str(tiny(name)))), PROBES, DEFAULT)
         assert all(score.score is not None and score.extra["identity"] is not None for score in scores)
 
 
@@ -135,10 +135,10 @@ def test_left_padding_changes_a_perplexity_only_where_it_is_asked_for(tiny: Tiny
     backend = Backend(load(str(tiny("bloom"))))
     long = Probe(category="invented", identity="Zorbs", stereotype="never water the roses " * 5)
     for protocol, equal in (("catsofa", True), ("sofa-hf", False)):
-        alone = score_probes(backend, PROBES[:1], named(protocol))[0].score
-        beside = score_probes(backend, [PROBES[0], long], named(protocol))[0].score
+        alone = score_records(backend, PROBES[:1], named(protocol))[0].score
+        beside = score_records(backend, [PROBES[0], long], named(protocol))[0].score
         assert alone is not None
         assert (alone == pytest.approx(beside, abs=1e-5)) is equal
     right = Backend(load(str(tiny("gpt2"))))
-    one, other = (score_probes(right, PROBES, named(name)) for name in ("catsofa", "sofa-hf"))
+    one, other = (score_records(right, PROBES, named(name)) for name in ("catsofa", "sofa-hf"))
     assert [score.score for score in one] == [score.score for score in other]

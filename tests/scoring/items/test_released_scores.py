@@ -11,9 +11,7 @@ import pytest
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat, Pair, Probe, Score
-from catsofa.scoring.items.cats import score_cats
-from catsofa.scoring.items.pairs import score_pairs
-from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT, named
@@ -64,7 +62,7 @@ RELEASED = {
 def test_a_sample_of_stereoset_as_the_released_code_scores_it(shared: Path, model: str) -> None:
     """Both tasks; the four glued contexts and the two with two BLANKs are among them."""
     expected = by_id(oracle(shared, RELEASED[model]))
-    scores = score_cats(backend(shared / "models" / model), cats(shared, every=60), named("stereoset-code"))
+    scores = score_records(backend(shared / "models" / model), cats(shared, every=60), named("stereoset-code"))
     assert len(scores) >= 3 * 70
     assert furthest(scores, expected) < RELATIVE
 
@@ -81,7 +79,7 @@ def test_stereoset_as_the_released_code_scores_it(shared: Path, model: str, over
     """All 6,318 and 6,369 sentences, and lms, ss and icat made of them."""
     expected = by_id(oracle(shared, RELEASED[model]))
     every = cats(shared)
-    scores = score_cats(backend(shared / "models" / model), every, named("stereoset-code"))
+    scores = score_records(backend(shared / "models" / model), every, named("stereoset-code"))
     assert {score.item for score in scores} == set(expected)
     assert furthest(scores, expected) < RELATIVE
     found = report(every, scores, named("stereoset-code"), data="dev", model=model, resamples=10).to_dict()
@@ -93,7 +91,7 @@ def test_a_sample_of_stereoset_with_every_token_conditioned(shared: Path) -> Non
     """The corrected option: the start token stands before the whole sentence."""
     expected = by_id(oracle(shared, "stereoset_dev_intra_stories260K_bos_conditioned.json"))
     inside = [cat for cat in cats(shared, every=20) if cat.kind == "intrasentence"]
-    assert furthest(score_cats(backend(shared / "models/stories260K"), inside, DEFAULT), expected) < RELATIVE
+    assert furthest(score_records(backend(shared / "models/stories260K"), inside, DEFAULT), expected) < RELATIVE
 
 
 @pytest.mark.slow
@@ -101,7 +99,7 @@ def test_stereoset_with_every_token_conditioned(shared: Path) -> None:
     """All 6,318 sentences."""
     expected = by_id(oracle(shared, "stereoset_dev_intra_stories260K_bos_conditioned.json"))
     inside = [cat for cat in cats(shared) if cat.kind == "intrasentence"]
-    scores = score_cats(backend(shared / "models/stories260K"), inside, DEFAULT)
+    scores = score_records(backend(shared / "models/stories260K"), inside, DEFAULT)
     assert {score.item for score in scores} == set(expected)
     assert furthest(scores, expected) < RELATIVE
 
@@ -114,7 +112,7 @@ def pairs(shared: Path) -> list[Pair]:
 @cache
 def pair_scores(shared: Path, protocol: str, every: int) -> list[Score]:
     """Both sides of each n-th pair."""
-    return score_pairs(backend(shared / "models/tiny-bert"), pairs(shared)[::every], named(protocol))
+    return score_records(backend(shared / "models/tiny-bert"), pairs(shared)[::every], named(protocol))
 
 
 PAIRS = {
@@ -150,7 +148,7 @@ def test_the_pseudo_likelihood_of_whole_sentences(shared: Path) -> None:
     """200 sentences as minicons scores them (PLL metric `original`): one token hidden at a time, all of them summed."""
     expected = oracle(shared, "crows200_tinybert_minicons_pll_original.json")["original"]["sum"]
     protocol = replace(DEFAULT, crows="all", pseudo="plain", length="sum")
-    scores = score_pairs(backend(shared / "models/tiny-bert"), pairs(shared)[:100], protocol)
+    scores = score_records(backend(shared / "models/tiny-bert"), pairs(shared)[:100], protocol)
     np.testing.assert_allclose([score.score for score in scores], expected, atol=NATS)
 
 
@@ -164,7 +162,7 @@ def test_the_perplexities_of_the_probe_grid(shared: Path, protocol: str, mode: s
         for identity in given["identities"]
         for stereotype in given["stereotypes"]
     }
-    made = score_probes(backend(shared / "models/stories260K"), list(grid.values()), named(protocol))
+    made = score_records(backend(shared / "models/stories260K"), list(grid.values()), named(protocol))
     scores = {score.item: score for score in made}
     for (category, identity, stereotype), probe in grid.items():
         given, numbers = found["inputs"][category], found["modes"][mode]["categories"][category]

@@ -9,7 +9,7 @@ import pytest
 from helpers.records import bakers
 
 from catsofa.scoring import vectors
-from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import batches
 from catsofa.scoring.likelihood.backend import CPU_TOKENS, Backend
 from catsofa.scoring.models import load
@@ -26,9 +26,9 @@ NODES, PADDING = 0.45, 0.03
 def test_what_triples_share_is_forwarded_once(tiny: Tiny) -> None:
     """By the tally of a real run: contexts that begin alike, fillers that follow them, hardly any padding."""
     backend = Backend(load(str(tiny("gpt2"))))
-    score_cats(backend, bakers(10), DEFAULT)
+    score_records(backend, bakers(10), DEFAULT)
     backend.tally = batches.Tally()
-    score_cats(backend, bakers(60), DEFAULT)
+    score_records(backend, bakers(60), DEFAULT)
     assert backend.tally.forwarded <= NODES * backend.tally.scored
     assert backend.tally.padding <= PADDING * backend.tally.forwarded
 
@@ -36,7 +36,7 @@ def test_what_triples_share_is_forwarded_once(tiny: Tiny) -> None:
 def test_the_three_fillers_of_a_mask_are_one_row(tiny: Tiny) -> None:
     """One for the first pieces of all fillers, and one more for each way that a filler's pieces can begin."""
     backend = Backend(load(str(tiny("bert"))))
-    score_cats(backend, bakers(1), DEFAULT)
+    score_records(backend, bakers(1), DEFAULT)
     fills = [candidate.fill for cat in bakers(1) for candidate in cat.candidates]
     pieces = [backend.model.tokenizer.encode(fill, add_special_tokens=False) for fill in fills]
     assert backend.tally.rows == len({tuple(ids[:known]) for ids in pieces for known in range(len(ids))})
@@ -56,10 +56,10 @@ def test_every_text_is_encoded_once(tiny: Tiny) -> None:
 def test_out_of_memory_changes_the_batches_and_no_score(tiny: Tiny, name: str) -> None:
     """A device with room for 160 tokens gives what one with room for all gives; the budget is halved until it fits."""
     model = load(str(tiny(name)))
-    expected = [score.score for score in score_cats(Backend(model), bakers(25), DEFAULT)]
+    expected = [score.score for score in score_records(Backend(model), bakers(25), DEFAULT)]
     backend = Backend(model)
     assert backend.head is not None
-    score_cats(backend, bakers(1), DEFAULT)
+    score_records(backend, bakers(1), DEFAULT)
 
     def crowded(_: Any, __: Any, given: dict[str, Any]) -> None:
         if given["input_ids"].numel() > 160:
@@ -67,7 +67,7 @@ def test_out_of_memory_changes_the_batches_and_no_score(tiny: Tiny, name: str) -
 
     hook = model.module.register_forward_pre_hook(crowded, with_kwargs=True)
     try:
-        found = [score.score for score in score_cats(backend, bakers(25), DEFAULT)]
+        found = [score.score for score in score_records(backend, bakers(25), DEFAULT)]
     finally:
         hook.remove()
     np.testing.assert_allclose(np.array(found, dtype=float), np.array(expected, dtype=float), atol=1e-5)

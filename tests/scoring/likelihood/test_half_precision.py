@@ -9,7 +9,7 @@ import pytest
 from helpers.records import PAIRS, PROBES, cats
 
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import half_precision
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
@@ -24,7 +24,7 @@ def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny
     assert "precision" not in evaluate(folder, cats(), resamples=10).to_dict()
     found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
     half, full = (
-        {score.item: score.score or 0 for score in score_cats(Backend(load(folder, dtype=dtype)), cats(), DEFAULT)}
+        {score.item: score.score or 0 for score in score_records(Backend(load(folder, dtype=dtype)), cats(), DEFAULT)}
         for dtype in ("bf16", "fp32")
     )
     gaps = [

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from helpers import odd_models
 from helpers.records import PAIRS, cats
+from helpers.sessions import session
 from helpers.tiny_tokenizers import SENTENCES
 
 from catsofa.data.records import Pair
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.items.cats import score_cats
-from catsofa.scoring.items.pairs import score_pairs
+from catsofa.scoring.executors import local
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, packed, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
@@ -25,7 +26,6 @@ from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.next_sentence import network as next_network
 from catsofa.scoring.next_sentence.rows import PairReader
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.run import chunks
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import differences
 from catsofa.scoring.vectors.pooled_states import PooledStates
@@ -49,7 +49,7 @@ BUDGETS = (1, 40, 20000)
 
 def numbers(backend: Backend) -> Any:
     """Every score of CATs and pairs of many lengths."""
-    found = [*score_cats(backend, cats(), DEFAULT), *score_pairs(backend, [*PAIRS, *LONG], DEFAULT)]
+    found = [*score_records(backend, cats(), DEFAULT), *score_records(backend, [*PAIRS, *LONG], DEFAULT)]
     return np.array([np.nan if score.score is None else score.score for score in found])
 
 
@@ -94,7 +94,7 @@ def test_the_batch_size_changes_no_number_of_any_tiny_model(name: str, tiny: Tin
 def test_rounding_in_half_precision_leaves_nothing_out(name: str, tiny: Tiny) -> None:
     """What bfloat16 itself moves is no finding."""
     backend = Backend(load(str(tiny(name)), dtype="bf16"))
-    score_pairs(backend, [*PAIRS, *LONG], DEFAULT)
+    score_records(backend, [*PAIRS, *LONG], DEFAULT)
     assert backend.batching.left_out == {}
 
 
@@ -174,7 +174,7 @@ def test_a_text_is_read_as_if_no_other_had_been(tmp_path: Path) -> None:
 
 def pair_scores(backend: Backend, pair: Pair) -> list[float | None]:
     """The scores of one pair."""
-    return [score.score for score in score_pairs(backend, [pair], DEFAULT)]
+    return [score.score for score in score_records(backend, [pair], DEFAULT)]
 
 
 def test_what_a_forward_leaves_in_a_model_is_undone(tiny: Tiny) -> None:
@@ -263,11 +263,11 @@ def test_the_part_that_changes_numbers_is_the_one_left_out(
         pytest.skip("this build of torch has no packed products")
     fault(monkeypatch, model)
     backend, alone = Backend(model, budget), Backend(model)
-    found = score_pairs(backend, [*PAIRS, *LONG], DEFAULT)
+    found = score_records(backend, [*PAIRS, *LONG], DEFAULT)
     assert part in backend.batching.left_out
     assert PADDING in backend.batching.left_out or part is not TOGETHER
     with alone.alone(PRODUCTS, EXIT):
-        expected = score_pairs(alone, [*PAIRS, *LONG], DEFAULT)
+        expected = score_records(alone, [*PAIRS, *LONG], DEFAULT)
     np.testing.assert_allclose([s.score for s in found], [s.score for s in expected], atol=CLOSE, rtol=0)
 
 
@@ -276,7 +276,7 @@ def test_a_model_with_two_numbers_for_one_text_is_refused(tiny: Tiny) -> None:
     model = load(str(tiny("bert")))
     model.module.get_input_embeddings().register_forward_hook(lambda _, __, states: states + torch.randn_like(states))
     with pytest.raises(ValueError, match="different numbers in two equal calls"):
-        score_pairs(Backend(model), PAIRS, DEFAULT)
+        score_records(Backend(model), PAIRS, DEFAULT)
 
 
 def test_vectors_are_checked_too(tiny: Tiny) -> None:
@@ -320,20 +320,17 @@ def test_a_run_that_goes_on_is_batched_as_one_that_was_not_stopped(
     stopped_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The findings are kept with the scores, so that the scores are the same to the last bit."""
-    monkeypatch.setattr(chunks, "LEAST", 4)
-    monkeypatch.setattr(chunks, "MOST", 4)
+    monkeypatch.setattr(local, "LEAST", 4)
+    monkeypatch.setattr(local, "MOST", 4)
     model = load(str(odd_models.mixing("convbert", tmp_path / "convbert")))
     records = [*PAIRS[:4], *LONG, *PAIRS[4:]]
     whole = Run.begin(tmp_path / "whole", {}, {})
-    list(chunks.score_all(Backend(model), records, DEFAULT, whole))
+    session(Backend(model), records, whole)
     stopped = Run.begin(tmp_path / "stopped", {}, {})
-    for _, _ in zip(
-        range(4 * stopped_after), chunks.score_all(Backend(model), records, DEFAULT, stopped), strict=False
-    ):
-        pass
+    session(Backend(model), records, stopped, stop_after=4 * stopped_after)
     assert 0 < stopped.count() < whole.count()
     backend = Backend(model)
-    list(chunks.score_all(backend, records, DEFAULT, stopped))
+    session(backend, records, stopped)
     assert list(stopped.scores()) == list(whole.scores())
     assert list(backend.batching.left_out) == [PADDING]
     assert stopped.self_checks() == whole.self_checks()

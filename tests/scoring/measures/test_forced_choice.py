@@ -121,7 +121,7 @@ def test_a_model_that_always_chooses_the_stereotype(tiny: Tiny, tmp_path: Path) 
     data = tmp_path / "cats.jsonl"
     jsonl.write(CATS, data)
     with chatting(tiny("llama"), preferring("tidy", "messy")) as (endpoint, behind):
-        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()
+        found = forced_choice.ask("chatty", data, endpoint).to_dict()
     assert found["protocol"] == found["signature"]["protocol"] == "forced-choice"
     assert set(found["results"]) == {"forced_choice", "comparisons", "unread", "by_position", "chose_a"}
     overall = found["results"]["forced_choice"]["overall"]
@@ -139,7 +139,7 @@ def test_a_model_that_goes_by_position_has_no_preference(
     data = tmp_path / "cats.jsonl"
     jsonl.write(CATS, data)
     with chatting(tiny("llama"), lambda question: letter) as (endpoint, _):
-        report = forced_choice.evaluate("chatty", data, endpoint)
+        report = forced_choice.ask("chatty", data, endpoint)
     found = report.to_dict()["results"]
     overall = found["forced_choice"]["overall"]
     assert all(math.isnan(overall[name]) for name in ("lms", "ss", "icat"))
@@ -228,7 +228,7 @@ def test_what_cannot_be_read_is_unscored_and_never_fifty(tiny: Tiny, tmp_path: P
     data = tmp_path / "cats.jsonl"
     jsonl.write(CATS, data)
     with chatting(tiny("llama"), reply) as (endpoint, _):
-        found = forced_choice.evaluate("chatty", data, endpoint).to_dict()["results"]
+        found = forced_choice.ask("chatty", data, endpoint).to_dict()["results"]
     assert found["unread"] == 1
     assert found["forced_choice"]["overall"]["coverage"] == 0.75
     assert found["forced_choice"]["overall"]["ss"] == 100
@@ -243,7 +243,7 @@ def test_a_model_that_never_chooses_has_no_result(tiny: Tiny, tmp_path: Path, co
         chatting(tiny("llama"), lambda question: content) as (endpoint, _),
         pytest.raises(ValueError, match="none of the 4 CATs has its three candidates scored"),
     ):
-        forced_choice.evaluate("chatty", data, endpoint)
+        forced_choice.ask("chatty", data, endpoint)
 
 
 def test_pairs_are_chosen_too(tiny: Tiny, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_pairs_are_chosen_too(tiny: Tiny, tmp_path: Path) -> None:
         endpoint,
         _,
     ):
-        found = forced_choice.evaluate("chatty", data, endpoint)
+        found = forced_choice.ask("chatty", data, endpoint)
     assert found.to_dict()["results"]["forced_choice"]["overall"]["score"] == 75
     assert all(row["task"].startswith("forced choice") for row in found.rows())
 
@@ -267,10 +267,10 @@ def test_replies_are_kept_and_not_asked_for_again(tiny: Tiny, tmp_path: Path) ->
         endpoint,
         behind,
     ):
-        first = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out").to_dict()
+        first = forced_choice.ask("chatty", data, endpoint, out=tmp_path / "out").to_dict()
         asked = len(behind.asked)
         assert asked > 24
-        second = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out").to_dict()
+        second = forced_choice.ask("chatty", data, endpoint, out=tmp_path / "out").to_dict()
     assert json.dumps(first) == json.dumps(second)
     assert len(behind.asked) == asked
     assert all(b"sk-a-secret" not in file.read_bytes() for file in (tmp_path / "out").iterdir())
@@ -281,14 +281,14 @@ def test_choices_of_another_server_are_not_mixed_in(tiny: Tiny, tmp_path: Path) 
     data = tmp_path / "cats.jsonl"
     jsonl.write(CATS, data)
     with chatting(tiny("llama"), preferring("tidy")) as (endpoint, _):
-        found = forced_choice.evaluate("chatty", data, endpoint, out=tmp_path / "out", limit=1)
+        found = forced_choice.ask("chatty", data, endpoint, out=tmp_path / "out", limit=1)
     assert found.signature.protocol == "forced-choice"
     assert found.signature.subset.startswith("first 1@")
     elsewhere = Endpoint(base_url="http://127.0.0.1:9/v1")
     with pytest.raises(
         ValueError, match=r"contains a different set of choices \(at: http://127\.0\.0\.1:\d+/v1 → http"
     ):
-        forced_choice.evaluate("chatty", data, elsewhere, out=tmp_path / "out")
+        forced_choice.ask("chatty", data, elsewhere, out=tmp_path / "out")
 
 
 def test_probes_offer_no_choice(tmp_path: Path) -> None:
@@ -296,4 +296,4 @@ def test_probes_offer_no_choice(tmp_path: Path) -> None:
     data = tmp_path / "probes.jsonl"
     jsonl.write([Probe(category="c", identity="zorbs", stereotype="sing")], data)
     with pytest.raises(BadInput, match="a choice needs two sentences"):
-        forced_choice.evaluate("chatty", data, Endpoint(base_url="http://127.0.0.1:9/v1"))
+        forced_choice.ask("chatty", data, Endpoint(base_url="http://127.0.0.1:9/v1"))

@@ -189,7 +189,7 @@ def test_identities_that_are_unknown_and_stereotypes_that_divide_nobody(tiny: Ti
     assert any("unknown tokens in 1 of 4 identities" in line for line in found.warnings)
     assert any("extreme" in line and "invented (9)" in line for line in found.warnings)
     alike = [Score(item=of.id, score=-2.0, extra={"identity": -1.0, "conditional": -2.0}) for of in PROBES]
-    constant = sofa.evaluate(PROBES, alike)
+    constant = sofa.results(PROBES, alike)
     assert constant.categories["invented"].ties == constant.categories["invented"].stereotypes
     assert any("equal scores on 9 of 9 stereotypes" in line for line in of_probes(constant))
 

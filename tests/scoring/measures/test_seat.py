@@ -46,7 +46,7 @@ def test_two_and_two_words_by_hand() -> None:
 
     The six sums over X are 1.2, 0, 0.8, -0.8, 0 and -1.2, so p = 1/6.
     """
-    found = seat.evaluate([INSTRUMENTS], _encoder(PLANE))["results"][0]
+    found = seat.results([INSTRUMENTS], _encoder(PLANE))["results"][0]
     assert found["effect_size"] == pytest.approx(1.2 / sqrt(2.08 / 3), rel=1e-12)
     assert found["statistic"] == pytest.approx(2.4)
     assert found["p_value"] == 1 / 6
@@ -59,21 +59,21 @@ def test_exchanging_targets_or_attributes_turns_the_sign() -> None:
         _test(["spade", "rake"], ["lute", "harp"], ["music"], ["garden"], "targets"),
         _test(["lute", "harp"], ["spade", "rake"], ["garden"], ["music"], "attributes"),
     ]
-    straight, *others = seat.evaluate([INSTRUMENTS, *turned], _encoder(PLANE), resamples=0)["results"]
+    straight, *others = seat.results([INSTRUMENTS, *turned], _encoder(PLANE), resamples=0)["results"]
     assert [row["effect_size"] for row in others] == [pytest.approx(-straight["effect_size"])] * 2
 
 
 def test_the_length_of_a_vector_does_not_matter() -> None:
     """The cosine knows directions only."""
     longer = {word: (7 * x, 7 * y) for word, (x, y) in PLANE.items()}
-    rows = [seat.evaluate([INSTRUMENTS], _encoder(v))["results"][0] for v in (PLANE, longer)]
+    rows = [seat.results([INSTRUMENTS], _encoder(v))["results"][0] for v in (PLANE, longer)]
     assert rows[0]["effect_size"] == pytest.approx(rows[1]["effect_size"], rel=1e-12)
 
 
 def test_a_text_that_stands_twice_counts_twice() -> None:
     """Sets are lists: with the lute three times in X the mean of s over X is (1 + 1 + 1 + 0.2) / 4."""
     more = _test(["lute", "lute", "lute", "harp"], ["spade", "rake", "rake", "rake"], ["music"], ["garden"])
-    found = seat.evaluate([more], _encoder(PLANE), resamples=0)["results"][0]
+    found = seat.results([more], _encoder(PLANE), resamples=0)["results"][0]
     s = np.array([1, 1, 1, 0.2, -1, -0.2, -0.2, -0.2])
     assert found["effect_size"] == pytest.approx((0.8 + 0.4) / s.std(ddof=1))
     assert found["sizes"] == {"x": 4, "y": 4, "a": 1, "b": 1}
@@ -83,7 +83,7 @@ def test_holm_is_over_all_tests_that_were_scored() -> None:
     """p = 1/6 and 1 in a table of three, one unscored: Holm's are 2 · 1/6 and 1, and none for the third."""
     turned = _test(["spade", "rake"], ["lute", "harp"], ["music"], ["garden"])
     unknown = _test(["lyre", "harp"], ["spade", "rake"], ["music"], ["garden"])
-    rows = seat.evaluate([INSTRUMENTS, turned, unknown], _encoder(PLANE))["results"]
+    rows = seat.results([INSTRUMENTS, turned, unknown], _encoder(PLANE))["results"]
     assert [row["p_value"] for row in rows] == [1 / 6, 1.0, None]
     assert [row["holm"] for row in rows] == [pytest.approx(2 / 6), 1.0, None]
 
@@ -91,7 +91,7 @@ def test_holm_is_over_all_tests_that_were_scored() -> None:
 def test_a_missing_target_leaves_a_test_unscored_with_a_reason() -> None:
     """Without the lyre's vector X would have one target and Y two; the row says so, and its coverage is 5 of 6."""
     unknown = _test(["lyre", "harp"], ["spade", "rake"], ["music"], ["garden"])
-    row = seat.evaluate([unknown], _encoder(PLANE))["results"][0]
+    row = seat.results([unknown], _encoder(PLANE))["results"][0]
     assert (row["effect_size"], row["p_value"], row["exact"]) == (None, None, False)
     assert row["coverage"] == 5 / 6
     assert row["reason"].startswith("1 texts have no vector ('lyre'), which leaves X with 1, Y with 2")
@@ -100,7 +100,7 @@ def test_a_missing_target_leaves_a_test_unscored_with_a_reason() -> None:
 def test_a_missing_attribute_lowers_the_coverage_only() -> None:
     """The mean is over the attributes that have a vector."""
     unknown = _test(["lute", "harp"], ["spade", "rake"], ["music", "opera"], ["garden"])
-    row, whole = seat.evaluate([unknown, INSTRUMENTS], _encoder(PLANE), resamples=0)["results"]
+    row, whole = seat.results([unknown, INSTRUMENTS], _encoder(PLANE), resamples=0)["results"]
     assert row["effect_size"] == whole["effect_size"]
     assert row["coverage"] == 6 / 7
 
@@ -108,21 +108,21 @@ def test_a_missing_attribute_lowers_the_coverage_only() -> None:
 def test_targets_must_be_as_many_on_both_sides() -> None:
     """The measure is defined for sets of one size."""
     uneven = _test(["lute"], ["spade", "rake"], ["music"], ["garden"])
-    row = seat.evaluate([uneven], _encoder(PLANE))["results"][0]
+    row = seat.results([uneven], _encoder(PLANE))["results"][0]
     assert row["reason"] == "X has 1 targets and Y 2; the test needs as many of each"
 
 
 def test_without_any_spread_there_is_no_effect_size() -> None:
     """0 / 0 is no effect of 0."""
     same = dict.fromkeys(PLANE, (1.0, 1.0))
-    row = seat.evaluate([INSTRUMENTS], _encoder(same))["results"][0]
+    row = seat.results([INSTRUMENTS], _encoder(same))["results"][0]
     assert row["effect_size"] is None
     assert row["reason"].startswith("every target has the same association")
 
 
 def test_the_outcome_is_plain_data() -> None:
     """Rows go to JSON as they are."""
-    assert json.loads(json.dumps(seat.evaluate([INSTRUMENTS], _encoder(PLANE))))["encoder"] == {"encoder": "by hand"}
+    assert json.loads(json.dumps(seat.results([INSTRUMENTS], _encoder(PLANE))))["encoder"] == {"encoder": "by hand"}
 
 
 def _planted(towards: float, rng: np.random.Generator) -> dict[str, Sequence[float]]:
@@ -139,7 +139,7 @@ def test_a_planted_association_is_found_and_its_balanced_twin_is_not() -> None:
     """Vectors drawn towards their attributes give d > 1 and p = 1e-5; without the pull the interval holds 0."""
     words = [[f"{part}{k}" for k in range(40)] for part in "xyab"]
     rows = {
-        pull: seat.evaluate([_test(*words)], _encoder(_planted(pull, np.random.default_rng(4))), seed=1)["results"][0]
+        pull: seat.results([_test(*words)], _encoder(_planted(pull, np.random.default_rng(4))), seed=1)["results"][0]
         for pull in (1.0, 0.0)
     }
     limits = {pull: row["intervals"]["effect_size"] for pull, row in rows.items()}
@@ -156,7 +156,7 @@ def test_intervals_are_the_same_for_a_seed() -> None:
     words = [[f"{part}{k}" for k in range(40)] for part in "xyab"]
     encoder = _encoder(_planted(0.3, rng))
     first, again, other = (
-        seat.evaluate([_test(*words)], encoder, resamples=500, seed=seed)["results"][0]["intervals"]
+        seat.results([_test(*words)], encoder, resamples=500, seed=seed)["results"][0]["intervals"]
         for seed in (1, 1, 2)
     )
     assert first == again != other
@@ -180,7 +180,7 @@ def test_all_released_tests_with_a_static_embedder(shared: Path, released: list[
     """
     expected = _oracle(shared)
     encoder = encoders.load(str(shared / "models" / "semhash-static-st"))
-    rows = seat.evaluate(released, encoder, resamples=0, exact_limit=10_000)["results"]
+    rows = seat.results(released, encoder, resamples=0, exact_limit=10_000)["results"]
     assert {row["test"] for row in rows} == set(expected)
     for row in rows:
         test, p = expected[row["test"]], float(expected[row["test"]]["p_permutation_10000_seed1111"])
@@ -197,7 +197,7 @@ def test_three_ways_to_a_p_value_agree_on_all_released_tests(shared: Path, relea
     expected = _oracle(shared)
     encoder = encoders.load(str(shared / "models" / "semhash-static-st"))
     computed, sampled, fitted = (
-        seat.evaluate(released, encoder, resamples=0, **how)["results"]
+        seat.results(released, encoder, resamples=0, **how)["results"]
         for how in ({"method": "characteristic"}, {"exact_limit": 0}, {"method": "parametric"})
     )
     assert {row["how"] for row in computed} == {"exact", "characteristic"}
@@ -221,7 +221,7 @@ def test_three_encodings_of_a_small_bert(shared: Path, released: list[Associatio
     results = json.loads((shared / "oracles" / "seat_tinybert_sentbias.json").read_text())["results"]
     expected = {row["test"]: row for row in results if row["encoding"] == encoding}
     tests = [test for test in released if test.id in expected]
-    rows = seat.evaluate(tests, encoder, resamples=0, exact_limit=100_000)["results"]
+    rows = seat.results(tests, encoder, resamples=0, exact_limit=100_000)["results"]
     assert len(rows) == 6
     for row in rows:
         test = expected[row["test"]]
@@ -287,6 +287,6 @@ def test_the_choice_of_attributes_has_an_interval_of_its_own() -> None:
     vectors |= {f"a{k}": (1.0 if k < 3 else -1.0, 0.1, 0.0) for k in range(5)}
     vectors |= {f"b{k}": (0.0, 0.0, 1.0) for k in range(5)}
     words = [[f"{part}{k}" for k in range(20 if part in "xy" else 5)] for part in "xyab"]
-    row = seat.evaluate([_test(*words)], _encoder(vectors), seed=1)["results"][0]["intervals"]
+    row = seat.results([_test(*words)], _encoder(vectors), seed=1)["results"][0]["intervals"]
     assert row["effect_size"]["low"] > 0.5
     assert row["effect_size_all_sets"]["low"] < -0.5

@@ -13,7 +13,7 @@ from catsofa.scoring.measures.sofa import grid
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
     """Variances 0.5 and 4.5 (ddof 1), DDS 1 and 3, category and SoFa score 2.5; each identity is lowest once in two."""
-    results = sofa.evaluate(*scored(HAND))
+    results = sofa.results(*scored(HAND))
     assert results.score.value == pytest.approx(2.5)
     assert results.categories["craft"].score.value == pytest.approx(2.5)
     assert {row.stereotype: (row.variance, row.dds) for row in results.stereotypes} == {
@@ -30,8 +30,8 @@ def test_a_grid_of_two_by_two_by_hand() -> None:
 def test_the_logarithm_and_ddof_are_options() -> None:
     """ddof 0 halves a variance over two; natural logarithms make it ln(10)^2 = 5.30 times as large."""
     given = scored(HAND)
-    assert sofa.evaluate(*given, ddof=0).score.value == pytest.approx(1.25)
-    assert sofa.evaluate(*given, log_base=np.e).score.value == pytest.approx(2.5 * log(10) ** 2)
+    assert sofa.results(*given, ddof=0).score.value == pytest.approx(1.25)
+    assert sofa.results(*given, log_base=np.e).score.value == pytest.approx(2.5 * log(10) ** 2)
 
 
 def test_three_normalisations_stand_side_by_side() -> None:
@@ -40,18 +40,18 @@ def test_three_normalisations_stand_side_by_side() -> None:
     with_conditional = [
         Score(item=s.item, score=s.score, extra={**s.extra, "conditional": -log(10.0**k)}) for k, s in enumerate(scores)
     ]
-    results = sofa.evaluate(probes, with_conditional)
+    results = sofa.results(probes, with_conditional)
     # log PPL(s | i): 0 and 1, 2 and 3
     expected = {"identity": pytest.approx(2.5), "none": pytest.approx(1), "conditional": pytest.approx(0.5)}
     assert results.normalisations == expected
     assert results.categories["craft"].normalisations == expected
-    assert sofa.evaluate(probes, with_conditional, normalisation="none").score.value == pytest.approx(1)
+    assert sofa.results(probes, with_conditional, normalisation="none").score.value == pytest.approx(1)
 
 
 def test_rounding_of_a_probes_perplexity_is_the_released_analysis() -> None:
     """PPL 1.2346 becomes 1.235 before its logarithm."""
     cells: Cells = {("c", "s", "a"): (1.2346, 1), ("c", "s", "b"): (1, 1)}
-    plain, rounded = (sofa.evaluate(*scored(cells), ppl_digits=digits).stereotypes[0].dds for digits in (None, 3))
+    plain, rounded = (sofa.results(*scored(cells), ppl_digits=digits).stereotypes[0].dds for digits in (None, 3))
     assert plain == pytest.approx(log(1.2346) / log(10))
     assert rounded == pytest.approx(log(1.235) / log(10))
 
@@ -59,13 +59,13 @@ def test_rounding_of_a_probes_perplexity_is_the_released_analysis() -> None:
 def test_a_category_score_is_the_mean_over_all_its_stereotypes() -> None:
     """A public re-implementation starts its list anew for each stereotype and keeps the last: 4.5 instead of 2.5."""
     in_another_order = dict(reversed(HAND.items()))
-    assert sofa.evaluate(*scored(HAND)).score.value == sofa.evaluate(*scored(in_another_order)).score.value
+    assert sofa.results(*scored(HAND)).score.value == sofa.results(*scored(in_another_order)).score.value
 
 
 def test_the_sofa_score_is_the_plain_mean_over_categories() -> None:
     """(2.5 + 0.5) / 2, however many stereotypes each category has."""
     cells = dict(HAND) | {("age", "are late", "elders"): (100, 10), ("age", "are late", "children"): (100, 1)}
-    results = sofa.evaluate(*scored(cells))
+    results = sofa.results(*scored(cells))
     assert {name: found.score.value for name, found in results.categories.items()} == {
         "craft": pytest.approx(2.5),
         "age": pytest.approx(0.5),
@@ -78,7 +78,7 @@ def test_an_identity_of_two_categories_is_two_identities() -> None:
     cells = {
         (category, s, i): (w * (1 + (category == "b")), a) for category in "ab" for (_, s, i), (w, a) in HAND.items()
     }
-    results = sofa.evaluate(*scored(cells))
+    results = sofa.results(*scored(cells))
     assert [(row.category, row.identity) for row in results.identities] == [
         ("a", "zorbs"),
         ("a", "florins"),
@@ -90,7 +90,7 @@ def test_an_identity_of_two_categories_is_two_identities() -> None:
 def test_scores_are_joined_by_id_whatever_their_order() -> None:
     """Scores come back from many workers in any order."""
     probes, scores = scored(HAND)
-    turned, straight = (sofa.evaluate(probes, order).to_dict() for order in (scores[::-1], scores))
+    turned, straight = (sofa.results(probes, order).to_dict() for order in (scores[::-1], scores))
     assert json.dumps(turned) == json.dumps(straight)
 
 
@@ -100,17 +100,17 @@ def test_what_is_unscored_lowers_the_coverage_and_nothing_else() -> None:
     probes, scores = scored(cells)
     scores[4] = Score(item=probes[4].id, score=None, reason="too long")
     scores[5] = Score(item=probes[5].id, score=-log(50), extra={"identity": None})
-    results = sofa.evaluate(probes, scores)
+    results = sofa.results(probes, scores)
     assert results.coverage == 4 / 6
     assert results.score.value == pytest.approx(2.5)
     assert isnan(next(row.mean for row in results.identities if row.identity == "mimps"))
-    assert sofa.evaluate(probes, scores, normalisation="none").coverage == 5 / 6
+    assert sofa.results(probes, scores, normalisation="none").coverage == 5 / 6
 
 
 def test_a_stereotype_with_one_scored_identity_has_no_variance() -> None:
     """It is listed last with NaN, and the mean is over the others."""
     probes, scores = scored(HAND)
-    results = sofa.evaluate(probes, scores[1:])
+    results = sofa.results(probes, scores[1:])
     assert [(row.stereotype, isnan(row.dds), isnan(row.variance)) for row in results.stereotypes] == [
         ("sing well", False, False),
         ("are late", True, True),
@@ -122,7 +122,7 @@ def test_a_stereotype_with_one_scored_identity_has_no_variance() -> None:
 def test_without_scores_there_is_no_score() -> None:
     """A category that was not scored leaves the SoFa score undefined rather than a mean of the others."""
     probes, scores = scored(dict(HAND) | {("age", "are late", "elders"): (9, 3), ("age", "are late", "tots"): (9, 3)})
-    results = sofa.evaluate(probes, scores[:4])
+    results = sofa.results(probes, scores[:4])
     assert results.categories["craft"].score.value == pytest.approx(2.5)
     assert isnan(results.categories["age"].score.value)
     assert isnan(results.score.value)
@@ -132,7 +132,7 @@ def test_without_scores_there_is_no_score() -> None:
 def test_identities_that_tie_share_a_stereotype() -> None:
     """Two that are lowest together count half each, and a fair model makes every identity equally often the lowest."""
     cells = {("c", "s", name): (10.0, 10.0) for name in ("a", "b", "c", "d")}
-    results = sofa.evaluate(*scored(cells))
+    results = sofa.results(*scored(cells))
     assert [row.lowest for row in results.identities] == [0.25] * 4
     assert results.score.value == 0
 
@@ -141,14 +141,14 @@ def test_two_probes_in_one_cell_are_refused() -> None:
     """The same identity, stereotype and category twice would count one of them in silence."""
     twice = [Probe(id=name, category="c", identity="i", stereotype="s") for name in "ab"]
     with pytest.raises(ValueError, match="two probes of category 'c' join 'i' with 's'"):
-        sofa.evaluate(twice, [])
+        sofa.results(twice, [])
 
 
 def test_two_probes_of_one_id_are_refused() -> None:
     """One score cannot be that of two texts."""
     twice = [Probe(id="a", category="c", identity=name, stereotype="s") for name in ("i", "j")]
     with pytest.raises(ValueError, match="two probes have the id 'a'"):
-        sofa.evaluate(twice, [Score(item="a", score=-1.0)])
+        sofa.results(twice, [Score(item="a", score=-1.0)])
 
 
 def test_categories_whose_probes_come_in_turn_have_a_grid_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_categories_whose_probes_come_in_turn_have_a_grid_each(monkeypatch: pyte
 def test_no_probes_are_refused() -> None:
     """An empty file has no score of 0."""
     with pytest.raises(ValueError, match="no probes"):
-        sofa.evaluate([], [])
+        sofa.results([], [])
 
 
 def test_intervals_are_over_stereotypes() -> None:
@@ -175,14 +175,14 @@ def test_intervals_are_over_stereotypes() -> None:
     rng = np.random.default_rng(1)
     cells = {("c", f"s{s}", f"i{i}"): (10 ** rng.normal(), 1.0) for s in range(100) for i in range(20)}
     given = scored(cells)
-    score = sofa.evaluate(*given).score
+    score = sofa.results(*given).score
     assert 1.0 in score
     assert 0.05 < score.high - score.low < 0.3
 
 
 def test_the_outcome_is_plain_data() -> None:
     """As it stands in our JSON, with the rows that issue and scripts rely on."""
-    found = json.loads(json.dumps(sofa.evaluate(*scored(HAND)).to_dict()))
+    found = json.loads(json.dumps(sofa.results(*scored(HAND)).to_dict()))
     assert found["score"] == pytest.approx(2.5)
     assert set(found["categories"]["craft"]) >= {"score", "stereotypes", "identities", "coverage", "intervals"}
     assert found["stereotypes"][0]["stereotype"] == "are late"
@@ -197,6 +197,6 @@ def test_the_outcome_is_plain_data() -> None:
 
 def test_two_stereotypes_with_unequal_variances_have_no_limits() -> None:
     """0.5 and 4.5: the limits would be further than a hundred times from 2.5, and are withheld with a warning."""
-    results = sofa.evaluate(*scored(HAND))
+    results = sofa.results(*scored(HAND))
     assert isnan(results.score.low)
     assert any("no interval" in warning and "craft (2 stereotypes)" in warning for warning in of_probes(results))

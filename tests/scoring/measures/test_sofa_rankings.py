@@ -9,7 +9,7 @@ from catsofa.scoring.measures.sofa import rankings
 
 def test_both_ends_are_named() -> None:
     """The stereotype with the lowest DDS is the one all identities share; the text of the paper calls it strongest."""
-    assert rankings.ends(sofa.evaluate(*scored(HAND)), "craft", top=1) == {
+    assert rankings.ends(sofa.results(*scored(HAND)), "craft", top=1) == {
         "identities most often lowest": ["zorbs"],
         "identities most often highest": ["florins"],
         "stereotypes with lowest DDS": ["are late"],
@@ -28,7 +28,7 @@ def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str]
 def test_two_models_are_compared_by_category() -> None:
     """A model and itself agree fully; a model in which the identities change places has them in reversed order."""
     exchanged = {(c, s, {"zorbs": "florins", "florins": "zorbs"}[i]): cell for (c, s, i), cell in HAND.items()}
-    one, other = sofa.evaluate(*scored(HAND)), sofa.evaluate(*scored(exchanged))
+    one, other = sofa.results(*scored(HAND)), sofa.results(*scored(exchanged))
     same, turned = rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
     assert (same["models"], turned["models"]) == (["a", "b"], ["a", "c"])
     assert same["kendall"] == {"identities": 1.0, "stereotypes": 1.0}

@@ -50,7 +50,7 @@ def _agree(results: sofa.Results, oracle: dict[str, Any], mode: str, rel: float)
 @pytest.mark.parametrize("mode", ["right_padding", "as_is_left_padding"])
 def test_the_measure_from_the_references_perplexities(oracle: dict[str, Any], mode: str) -> None:
     """PPL*, DDS, variances and scores of 600 probes follow from the reference's perplexities to its printed digits."""
-    _agree(sofa.evaluate(*scored(_cells(oracle, mode))), oracle, mode, rel=1e-6)
+    _agree(sofa.results(*scored(_cells(oracle, mode))), oracle, mode, rel=1e-6)
 
 
 def test_logarithm_and_ddof_variants_of_the_reference(oracle: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ def test_logarithm_and_ddof_variants_of_the_reference(oracle: dict[str, Any]) ->
         ({"log_base": np.e}, "category_score_ln"),
     ]
     for option, name in options:
-        found = sofa.evaluate(*cells, **option).categories["profession"].score.value
+        found = sofa.results(*cells, **option).categories["profession"].score.value
         assert found == pytest.approx(expected[name], rel=1e-6)
 
 
@@ -79,14 +79,14 @@ def test_six_hundred_probes_from_text_to_score(
     a perplexity, and 0.1432. `sofa-hf` reproduces that, and no other preset does.
     """
     from catsofa.scoring import models
-    from catsofa.scoring.items.probes import score_probes
+    from catsofa.scoring.items.score import score as score_records
     from catsofa.scoring.likelihood.backend import Backend
 
     protocol = protocols.named(preset)
     probes = [Probe(category=c, stereotype=s, identity=i) for c, s, i in _cells(oracle, mode)]
-    scores = score_probes(Backend(models.load(str(shared / "models" / "stories260K"), device="cpu")), probes, protocol)
-    results = sofa.evaluate(probes, scores, normalisation=protocol.normalisation, ddof=protocol.ddof)
+    scores = score_records(Backend(models.load(str(shared / "models" / "stories260K"), device="cpu")), probes, protocol)
+    results = sofa.results(probes, scores, normalisation=protocol.normalisation, ddof=protocol.ddof)
     assert round(results.score.value, 4) == score
     _agree(results, oracle, mode, rel=1e-4)
-    rounded = sofa.evaluate(probes, scores, ppl_digits=3)
+    rounded = sofa.results(probes, scores, ppl_digits=3)
     assert rounded.score.value == pytest.approx(results.score.value, rel=1e-3)

@@ -16,7 +16,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Candidate, Cat
 from catsofa.scoring import models, next_sentence
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.next_sentence import NextSentence, direction
 from catsofa.scoring.next_sentence import network as next_network
@@ -122,14 +122,14 @@ def test_a_model_whose_config_names_the_wrong_class_is_refused(
     monkeypatch.setattr(next_sentence, "STORIES", stories)
     body = tmp_path / "out" / "body"
     assert {
-        found.score is None for found in score_cats(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
+        found.score is None for found in score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
     } == {False}
     config = json.loads((body / "config.json").read_text())
     (body / "config.json").write_text(json.dumps(config | {"next_label": 1}))
     with pytest.raises(
         ValueError, match="so its answers are the wrong way round: its next_label names the other class"
     ):
-        score_cats(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
+        score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
 
 
 def test_a_trained_head_scores_the_sentences_after_a_context(
@@ -216,15 +216,15 @@ def test_a_random_next_sentence_head_is_refused(tiny: Tiny) -> None:
     for seed in range(4):  # the words of the tokenizer differ between processes, and one head of a hundred passes
         torch.nn.init.normal_(head.data, std=0.2, generator=torch.Generator().manual_seed(seed))
         with suppress(ValueError):
-            score_cats(Backend(model), CATS, DEFAULT)
+            score_records(Backend(model), CATS, DEFAULT)
             continue
         refused += 1
     assert refused >= 3
     head.data.zero_()
     with pytest.raises(ValueError, match=r"in [\d,]+ of 2,450 known comparisons in English \(p = 1\.?0?0?\).*--nsp"):
-        score_cats(Backend(model), CATS, DEFAULT)
-    assert score_cats(Backend(model), [], DEFAULT) == []
-    scored = score_cats(Backend(model), CATS, named("catsofa,masked_pair=pseudo"))
+        score_records(Backend(model), CATS, DEFAULT)
+    assert score_records(Backend(model), [], DEFAULT) == []
+    scored = score_records(Backend(model), CATS, named("catsofa,masked_pair=pseudo"))
     assert all(score.score is not None for score in scored)
 
 

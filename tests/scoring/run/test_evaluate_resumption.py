@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 from helpers.records import FILLS, PAIRS, PROBES, TARGETS, cats
+from helpers.sessions import session
 
 from catsofa.data import formats
 from catsofa.data.records import Cat, Probe
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.items.cats import score_cats
+from catsofa.scoring.executors import local
+from catsofa.scoring.items.score import ITEMS
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT
-from catsofa.scoring.run import chunks
 from catsofa.scoring.run.store import Run, read_scores
 
 Tiny = Callable[[str], Path]
@@ -29,7 +31,7 @@ Tiny = Callable[[str], Path]
 def test_a_run_that_is_done_is_not_forwarded_again(tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second call finds every score, and reports the same."""
     first = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    monkeypatch.setitem(chunks.WAYS, Cat, lambda *_: pytest.fail("scored again"))
+    monkeypatch.setitem(ITEMS, Cat, lambda *_: pytest.fail("scored again"))
     again = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
     # NaN, the limits of an interval that is none, equals nothing
     assert str(first.to_dict()) == str(again.to_dict())
@@ -57,14 +59,14 @@ def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) ->
 
 def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chunk that was begun is done whole, so that its batches, and its last digits, do not depend on a kill."""
-    monkeypatch.setattr(chunks, "LEAST", 4)
-    monkeypatch.setattr(chunks, "MOST", 4)
+    monkeypatch.setattr(local, "LEAST", 4)
+    monkeypatch.setattr(local, "MOST", 4)
     backend = Backend(load(str(tiny("gpt2"))))
     whole, stopped = Run.begin(None, {}, {}), Run.begin(None, {}, {})
-    assert len(list(chunks.score_all(backend, cats(), DEFAULT, whole))) == 12
-    stopped.add(score_cats(backend, cats()[:4], DEFAULT))
-    stopped.add(score_cats(backend, cats()[4:8], DEFAULT)[:5])
-    list(chunks.score_all(backend, cats(), DEFAULT, stopped))
+    assert session(backend, cats(), whole) == 12
+    stopped.add(score_records(backend, cats()[:4], DEFAULT))
+    stopped.add(score_records(backend, cats()[4:8], DEFAULT)[:5])
+    session(backend, cats(), stopped)
     assert list(stopped.scores()) == list(whole.scores())
 
 
@@ -73,37 +75,38 @@ def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
     given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
-    monkeypatch.setattr(chunks, "LEAST", 1)
-    monkeypatch.setattr(chunks, "MOST", 1)
+    monkeypatch.setattr(local, "LEAST", 1)
+    monkeypatch.setattr(local, "MOST", 1)
     backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
     after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
-    list(chunks.score_all(backend, given, DEFAULT, after))
-    plan, kind = chunks.AHEAD[type(given[0])], type(given[0])
-    monkeypatch.setattr(chunks, "AHEAD", {kind: lambda *of: (told.append("planned"), plan(*of))[1]})
-    monkeypatch.setattr(chunks, "meanwhile", lambda _: True)
+    session(backend, given, after)
+    kind = type(given[0])
+    plan = ITEMS[kind]
+    monkeypatch.setitem(ITEMS, kind, lambda *of: (told.append("planned"), plan(*of))[1])
+    monkeypatch.setattr(local, "meanwhile", lambda _: True)
     add = ahead.add
     monkeypatch.setattr(ahead, "add", lambda *given: (told.append("kept"), add(*given)))
-    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert session(backend, given, ahead) == len(given)
     assert list(ahead.scores()) == list(after.scores())
     assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)
     told.clear()
-    assert list(chunks.score_all(backend, given, DEFAULT, ahead)) == given
+    assert session(backend, given, ahead) == len(given)
     assert told == []
 
 
 SCORE = """
 import sys
-from catsofa.scoring import chunks, precision
-chunks.LEAST = chunks.MOST = 1
-way = chunks.WAYS
-from catsofa.data.records import Cat
 import time
+from catsofa.data.records import Cat
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors import local
+from catsofa.scoring.items.score import ITEMS
+local.LEAST = local.MOST = 1
+items = ITEMS[Cat]
 def slow(*given):
     time.sleep(0.05)
-    return score(*given)
-score = way[Cat]
-way[Cat] = slow
-from catsofa.scoring.evaluate import evaluate
+    return items(*given)
+ITEMS[Cat] = slow
 print("ready", flush=True)
 evaluate(sys.argv[1], sys.argv[2], out=sys.argv[3], resamples=10)
 """
@@ -119,12 +122,12 @@ def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
             [sys.executable, "-c", SCORE, *arguments, str(files / "killed")], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        process.stdout.readline()
+        assert process.stdout.readline() == "ready\n"
         time.sleep(instant)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    monkeypatch.setattr(chunks, "LEAST", 1)
-    monkeypatch.setattr(chunks, "MOST", 1)
+    monkeypatch.setattr(local, "LEAST", 1)
+    monkeypatch.setattr(local, "MOST", 1)
     for name in ("killed", "whole"):
         evaluate(arguments[0], arguments[1], out=files / name, resamples=10)
     assert read_scores(files / "killed") == read_scores(files / "whole")

@@ -2,17 +2,18 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from helpers.run_folders import Tiny
+from helpers.sessions import Counted, Stopped
 
 from catsofa.data.files import BadInput
 from catsofa.data.records import Score
 from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.run import chunk_sizes
+from catsofa.scoring.executors import chunk_sizes
 from catsofa.scoring.run.export import export
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.score_files import compare_on, report_on, robustness_on
@@ -29,17 +30,6 @@ CONSUMERS: dict[str, Callable[[Path], object]] = {
     "push-to-hub": lambda runs: push([runs / "llama", runs / "gpt2"], "me/zorbs", endpoint="http://127.0.0.1:9"),
 }
 """Everything that takes the numbers out of a run, here of gpt2."""
-
-
-class Stopped(Exception):
-    """Ends a run as a kill would."""
-
-
-def stop(records: Iterable[object]) -> Iterator[object]:
-    """Stop as soon as the first record is done."""
-    for _ in records:
-        raise Stopped
-    yield from ()
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +63,7 @@ def test_an_unfinished_run_is_refused_by_every_consumer(
     shutil.rmtree(beside / "gpt2")
     monkeypatch.setattr(chunk_sizes, "FIRST", 5)
     with pytest.raises(Stopped):
-        evaluate(str(tiny("gpt2")), beside / "cats.jsonl", out=beside / "gpt2", watch=stop)
+        evaluate(str(tiny("gpt2")), beside / "cats.jsonl", out=beside / "gpt2", progress=Counted(stop_after=1))
     with pytest.raises(BadInput) as error:
         CONSUMERS[name](beside)
     assert error.value.path == beside / "gpt2"

@@ -37,6 +37,6 @@ def test_hundredths_of_log_ppl_are_kept() -> None:
         Score(item=probe.id, score=-float(np.log(10) * (n + 1)), extra={"identity": 0.0, "conditional": 0.0})
         for n, probe in enumerate(probes[:3])
     ]
-    quantiles = sofa.evaluate(probes, scores).categories["c"].quantiles
+    quantiles = sofa.results(probes, scores).categories["c"].quantiles
     assert len(quantiles) == 101
     assert [quantiles[0], quantiles[50], quantiles[100]] == pytest.approx([1, 2, 3])

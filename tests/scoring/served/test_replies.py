@@ -16,8 +16,10 @@ from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request, completion, fetch
 from catsofa.scoring import protocols, served
-from catsofa.scoring.items.probes import score_probes
-from catsofa.scoring.served import AFTER, CONTEXT, NO_REPLY, PLAIN, SCRAMBLED, runs
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors.texts import Served
+from catsofa.scoring.items import NO_REPLY
+from catsofa.scoring.served import AFTER, CONTEXT, PLAIN, SCRAMBLED
 from catsofa.scoring.served.replies import Reading, Unreadable, read
 from catsofa.scoring.served.scores import score
 
@@ -40,7 +42,7 @@ def _grid(count: int) -> list[Probe]:
 def test_passing_faults_are_tried_again(tiny: Tiny, tmp_path: Path) -> None:
     """429 with Retry-After, 500, a connection reset mid-body and JSON cut in two: every probe is scored in the end."""
     probes = _grid(60)
-    expected = directly(tiny("llama"), probes, score_probes)
+    expected = directly(tiny("llama"), probes)
     with server(tiny("llama"), faults=("429", "500", "reset", "cut"), share=0.3) as (endpoint, behind):
         found = score(served.connect("llama", endpoint), probes, protocols.named("catsofa"))
     assert len(behind.met) > 10
@@ -70,15 +72,15 @@ def test_nothing_is_asked_for_twice(tiny: Tiny, tmp_path: Path) -> None:
     probes = _grid(30)
     formats.convert(written(probes, tmp_path / "probes.jsonl"), tmp_path / "probes.csv", target_format="sofa")
     with server(tiny("llama")) as (endpoint, behind):
-        half = runs.evaluate("llama", tmp_path / "probes.csv", endpoint, out=tmp_path / "run", limit=15)
+        half = evaluate("llama", tmp_path / "probes.csv", executor=Served(endpoint), out=tmp_path / "run", limit=15)
         assert half.to_dict()["results"]["coverage"] == 1
         assert half.signature.subset.startswith("first 15@")
         first = len(behind.asked)
         texts = {text for p in probes[:15] for text in (p.text, p.identity)}
         assert first < len(texts) + 10, "a few questions try the server, then each text once"
         before = sum(behind.answered.values())
-        whole = runs.evaluate("llama", tmp_path / "probes.csv", endpoint, out=tmp_path / "run")
-        again = runs.evaluate("llama", tmp_path / "probes.csv", endpoint, out=tmp_path / "run")
+        whole = evaluate("llama", tmp_path / "probes.csv", executor=Served(endpoint), out=tmp_path / "run")
+        again = evaluate("llama", tmp_path / "probes.csv", executor=Served(endpoint), out=tmp_path / "run")
         own = {text: count for text, count in behind.answered.items() if "hills" in text}
     assert before < sum(behind.answered.values())
     assert set(own.values()) == {1}
@@ -90,11 +92,11 @@ def test_a_text_that_had_no_reply_is_asked_for_by_the_next_run(tiny: Tiny, tmp_p
     """A failure is no result: the run goes on with what is missing, and then has the whole."""
     data = written(_grid(30), tmp_path / "probes.jsonl")
     with server(tiny("llama"), lasting={_grid(30)[4].text: "500"}) as (endpoint, behind):
-        short = runs.evaluate("llama", data, endpoint, out=tmp_path / "run").to_dict()
+        short = evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run").to_dict()
         assert short["results"]["coverage"] == 29 / 30
         assert sum(short["unscored"].values()) == 1
         behind.behaviour.lasting.clear()
-        whole = runs.evaluate("llama", data, endpoint, out=tmp_path / "run").to_dict()
+        whole = evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run").to_dict()
     assert whole["results"]["coverage"] == 1
     assert not whole["unscored"]
 
@@ -121,16 +123,16 @@ def test_replies_that_were_changed_or_are_of_another_server_are_refused(tiny: Ti
     data = written(_grid(4), tmp_path / "probes.jsonl")
     for name in ("one", "two"):
         with server(tiny("llama")) as (endpoint, _):
-            runs.evaluate("llama", data, endpoint, out=tmp_path / name)
+            evaluate("llama", data, executor=Served(endpoint), out=tmp_path / name)
             if name == "one":
                 store = tmp_path / "one" / "replies.jsonl"
                 store.write_text(store.read_text().replace("-", "-1", 1))
                 with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*checksum"):
-                    runs.evaluate("llama", data, endpoint, out=tmp_path / "one")
+                    evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "one")
             else:
                 shutil.copy(tmp_path / "one" / "replies.jsonl", tmp_path / "two")
                 with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*of another run"):
-                    runs.evaluate("llama", data, endpoint, out=tmp_path / "two")
+                    evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "two")
 
 
 def test_a_server_out_of_order_is_left_alone(tiny: Tiny) -> None:
@@ -149,7 +151,7 @@ def test_the_key_is_in_no_file(tiny: Tiny, tmp_path: Path) -> None:
     """It was sent, and it stands nowhere: not in replies, scores, manifest or report, though the server repeats it."""
     data = written(_grid(30), tmp_path / "probes.jsonl")
     with server(tiny("llama"), faults=("429", "500"), share=0.3) as (endpoint, behind):
-        report = runs.evaluate("llama", data, endpoint, out=tmp_path / "run")
+        report = evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run")
     assert behind.keys == {KEY}
     for file in (tmp_path / "run").rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
@@ -160,9 +162,9 @@ def test_a_run_of_another_server_is_not_mixed_in(tiny: Tiny, tmp_path: Path) -> 
     """The address and the way of asking are part of what the numbers are numbers of."""
     data = written(PROBES, tmp_path / "probes.jsonl")
     with server(tiny("llama")) as (endpoint, _):
-        runs.evaluate("llama", data, endpoint, out=tmp_path / "run")
+        evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run")
     with server(tiny("llama")) as (endpoint, _), pytest.raises(ValueError, match=r"model\.at: http://127"):
-        runs.evaluate("llama", data, endpoint, out=tmp_path / "run")
+        evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run")
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,13 @@ from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Probe
 from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
-from catsofa.scoring import evaluate as direct
 from catsofa.scoring import models, protocols, served
-from catsofa.scoring.items.cats import score_cats
-from catsofa.scoring.items.pairs import score_pairs
-from catsofa.scoring.items.probes import score_probes
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors.texts import Served
+from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures import sofa
-from catsofa.scoring.served import PLAIN, runs
+from catsofa.scoring.served import PLAIN
 from catsofa.scoring.served.scores import score
 
 Tiny = Callable[[str], Path]
@@ -31,11 +30,11 @@ Tiny = Callable[[str], Path]
 pytestmark = pytest.mark.usefixtures("key")
 
 
-@pytest.mark.parametrize(("records", "way"), [(CATS, score_cats), (PAIRS, score_pairs), (PROBES, score_probes)])
+@pytest.mark.parametrize("records", [CATS, PAIRS, PROBES])
 @pytest.mark.parametrize("dialect", ["echo", "prompt_logprobs"])
-def test_a_served_model_scores_as_it_does_here(tiny: Tiny, records: Any, way: Any, dialect: str) -> None:
+def test_a_served_model_scores_as_it_does_here(tiny: Tiny, records: Any, dialect: str) -> None:
     """Every score of CATs, pairs and probes over HTTP is that of the same model run directly, to 1e-4."""
-    expected = directly(tiny("llama"), records, way)
+    expected = directly(tiny("llama"), records)
     with server(tiny("llama"), dialect=dialect) as (endpoint, _):
         model = served.connect("llama", endpoint)
         assert (model.capability.dialect, model.capability.leading) == (dialect, 1)
@@ -51,7 +50,7 @@ def test_a_served_model_scores_as_it_does_here(tiny: Tiny, records: Any, way: An
 
 def test_a_start_token_is_written_where_the_server_adds_none(tiny: Tiny) -> None:
     """GPT-2's server puts nothing before a text: refused without a start token, equal to direct scoring with it."""
-    expected = directly(tiny("gpt2"), CATS, score_cats)
+    expected = directly(tiny("gpt2"), CATS)
     with server(tiny("gpt2"), adds_start=False) as (endpoint, _):
         without = served.connect("gpt2", endpoint)
         assert without.capability.leading == 0
@@ -71,7 +70,7 @@ def test_without_its_first_token_a_text_needs_no_start(tiny: Tiny) -> None:
     skip = protocols.Protocol(name="skip", first_token="skip")
     with server(tiny("gpt2"), adds_start=False) as (endpoint, _):
         found = score(served.connect("gpt2", endpoint), CATS[:1], skip)
-    expected = score_cats(Backend(models.load(str(tiny("gpt2")), device="cpu")), CATS[:1], skip)
+    expected = score_records(Backend(models.load(str(tiny("gpt2")), device="cpu")), CATS[:1], skip)
     assert [s.score for s in found] == pytest.approx([s.score for s in expected], abs=1e-4)
     with server(tiny("llama")) as (endpoint, _), pytest.raises(ValueError, match="puts one before each"):
         score(served.connect("llama", endpoint), CATS[:1], skip)
@@ -134,7 +133,7 @@ def test_a_wrong_key_stops_at_once(tiny: Tiny) -> None:
 def test_vectors_are_not_to_be_had(shared: Path) -> None:
     """Association tests are refused before anything is asked."""
     with pytest.raises(BadInput, match="a server gives no vectors"):
-        runs.evaluate("m", shared / "data" / "seat", Endpoint(base_url="http://127.0.0.1:9/v1"))
+        evaluate("m", shared / "data" / "seat", executor=Served(Endpoint(base_url="http://127.0.0.1:9/v1")))
 
 
 def test_stories260k_over_http_scores_stereoset_as_it_does_here(shared: Path, tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ def test_stories260k_over_http_scores_stereoset_as_it_does_here(shared: Path, tm
     folder = shared / "models" / "stories260K"
     cats = list(formats.read(shared / "data" / "stereoset" / "dev.json"))
     some = [*cats[:40], *cats[-40:]]
-    expected = directly(folder, some, score_cats)
+    expected = directly(folder, some)
     with server(folder) as (endpoint, _):
         found = score(served.connect("stories", endpoint), some, protocols.named("catsofa"))
     differing = [s.item for s in found if (s.score is None) != (expected[s.item, s.task].score is None)]
@@ -163,15 +162,15 @@ def test_the_sofa_grid_over_http(shared: Path) -> None:
     ]
     with server(shared / "models" / "stories260K") as (endpoint, _):
         found = score(served.connect("stories", endpoint), probes, protocols.named("catsofa"))
-    assert round(sofa.evaluate(probes, found).score.value, 4) == 0.1546
+    assert round(sofa.results(probes, found).score.value, 4) == 0.1546
 
 
 def test_the_measures_are_those_of_a_model_that_runs_here(tiny: Tiny, tmp_path: Path) -> None:
     """The report over HTTP has the numbers of `evaluate`, under a signature that names the server."""
     data = written(PROBES, tmp_path / "probes.jsonl")
-    expected = direct.evaluate(str(tiny("llama")), data, device="cpu").to_dict()["results"]
+    expected = evaluate(str(tiny("llama")), data, device="cpu").to_dict()["results"]
     with server(tiny("llama")) as (endpoint, _):
-        found = runs.evaluate("llama", data, endpoint).to_dict()
+        found = evaluate("llama", data, executor=Served(endpoint)).to_dict()
     assert found["results"]["score"] == pytest.approx(expected["score"], rel=1e-3)
     assert found["signature"]["model"] == f"llama at {endpoint.base_url}"
 

@@ -10,7 +10,8 @@ import pytest
 from helpers.records import bakers, probes
 
 from catsofa.data import extras
-from catsofa.scoring import evaluate
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors.texts import VLLM
 from catsofa.scoring.run.store import read_scores
 from catsofa.scoring.served import vllm as vllm_offline
 
@@ -77,8 +78,8 @@ def test_vllm_gives_the_scores_of_our_own_engine(
     records: Sequence[Any], name: str, tiny: Tiny, vllm: type[LLM], tmp_path: Path
 ) -> None:
     """The same model by both ways: every score to 1e-4, under the same ids, whoever puts the start token there."""
-    evaluate.evaluate(str(tiny(name)), records, out=tmp_path / "ours", resamples=10)
-    found = vllm_offline.evaluate(str(tiny(name)), records, out=tmp_path / "theirs", resamples=10)
+    evaluate(str(tiny(name)), records, out=tmp_path / "ours", resamples=10)
+    found = evaluate(str(tiny(name)), records, executor=VLLM(), out=tmp_path / "theirs", resamples=10)
     ours, theirs = read_scores(tmp_path / "ours"), read_scores(tmp_path / "theirs")
     assert [(s.item, s.task, s.tokens) for s in ours] == [(s.item, s.task, s.tokens) for s in theirs]
     assert [s.score for s in theirs] == pytest.approx([s.score for s in ours], abs=1e-4)

@@ -32,7 +32,7 @@ def test_every_distinct_text_is_encoded_once_over_all_tests() -> None:
         AssociationTest(id="one", x=sets["x"], y=sets["y"], a=sets["a"], b=sets["b"]),
         AssociationTest(id="two", x=sets["x"], y=sets["z"], a=sets["a"], b=sets["b"]),
     ]
-    assert seat.evaluate(tests, TextEncoder({}, rows), resamples=0)["texts"] == 20
+    assert seat.results(tests, TextEncoder({}, rows), resamples=0)["texts"] == 20
     assert len(asked) == len(set(asked)) == 20
 
 

@@ -1,19 +1,20 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.alike import difference
 from helpers.commands import need_ray
 from helpers.records import probes
+from helpers.sessions import Counted, Stopped
 
 from catsofa.data import formats
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.ray_cluster import Cluster
-from catsofa.scoring import evaluate
-from catsofa.scoring.run import ray_workers
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors.ray_workers import Ray
 from catsofa.scoring.run.store import read_scores
 
 Tiny = Callable[[str], Path]
@@ -34,12 +35,12 @@ def test_without_ray_a_sentence_says_what_to_install(tiny: Tiny, monkeypatch: py
     """The engine is an extra; the sentence has its name and that of the other engine."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install 'catsofa\[cluster\]'.*--engine local"):
-        ray_workers.evaluate(str(tiny("gpt2")), probes(3), Cluster())
+        evaluate(str(tiny("gpt2")), probes(3), executor=Ray(Cluster()))
 
 
 def test_the_local_engine_does_without_ray() -> None:
     """Nothing of it is imported by what scores on one machine."""
-    code = "import sys, catsofa.cli, catsofa.scoring.run.ray_workers; print('ray' in sys.modules)"
+    code = "import sys, catsofa.cli, catsofa.scoring.executors.ray_workers; print('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
@@ -53,20 +54,28 @@ def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many
     killed: list[int] = []
     listening: set[str] = set()
 
-    def kill_once(records: Iterable[Any]) -> Iterator[Any]:
-        for record in records:
-            if not killed:
-                for process in psutil.Process().children(recursive=True):
-                    connections = process.net_connections("tcp")
-                    listening.update(one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN)
-                    if "_Worker" in " ".join(process.cmdline()):
-                        process.kill()
-                        killed.append(process.pid)
-            yield record
+    class KillOnce(Progress):
+        """Kills the workers when the first stretch is kept."""
 
-    here = evaluate.evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
-    there = ray_workers.evaluate(
-        str(tiny("gpt2")), many, Cluster(workers=2), out=tmp_path / "there", resamples=10, watch=kill_once
+        def update(self, parts: int = 1) -> None:
+            """Kill, once."""
+            if killed:
+                return
+            for process in psutil.Process().children(recursive=True):
+                connections = process.net_connections("tcp")
+                listening.update(one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN)
+                if "_Worker" in " ".join(process.cmdline()):
+                    process.kill()
+                    killed.append(process.pid)
+
+    here = evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
+    there = evaluate(
+        str(tiny("gpt2")),
+        many,
+        executor=Ray(Cluster(workers=2)),
+        out=tmp_path / "there",
+        resamples=10,
+        progress=KillOnce(),
     )
     assert len(killed) >= 1
     assert listening <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
@@ -81,21 +90,17 @@ def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_roun
 ) -> None:
     """Both write one kind of run folder: what the one has kept, the other passes over."""
 
-    def stop(records: Iterable[Any]) -> Iterator[Any]:
-        yield next(iter(records))
-        raise ZeroDivisionError
+    model, cluster = str(tiny("gpt2")), Ray(Cluster(workers=1))
 
-    model = str(tiny("gpt2"))
+    def here(folder: str, progress: Progress = SILENT) -> None:
+        evaluate(model, many, out=tmp_path / folder, resamples=10, progress=progress)
 
-    def here(folder: str, watch: Any = iter) -> None:
-        evaluate.evaluate(model, many, out=tmp_path / folder, resamples=10, watch=watch)
-
-    def there(folder: str, watch: Any = iter) -> None:
-        ray_workers.evaluate(model, many, Cluster(workers=1), out=tmp_path / folder, resamples=10, watch=watch)
+    def there(folder: str, progress: Progress = SILENT) -> None:
+        evaluate(model, many, executor=cluster, out=tmp_path / folder, resamples=10, progress=progress)
 
     for first, second, folder in ((there, here, "one"), (here, there, "other")):
-        with pytest.raises(ZeroDivisionError):
-            first(folder, stop)
+        with pytest.raises(Stopped):
+            first(folder, Counted(stop_after=1))
         assert 0 < len(read_scores(tmp_path / folder)) < MANY
         second(folder)
     assert not difference(read_scores(tmp_path / "one"), read_scores(tmp_path / "other"))
@@ -118,8 +123,8 @@ def test_a_command_killed_on_a_cluster_is_ended_by_the_next(tiny: Tiny, many: Pa
     assert workers
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert alive == []
-    evaluate.evaluate(model, many, out=tmp_path / "run", resamples=10)
-    evaluate.evaluate(model, many, out=tmp_path / "here", resamples=10)
+    evaluate(model, many, out=tmp_path / "run", resamples=10)
+    evaluate(model, many, out=tmp_path / "here", resamples=10)
     assert not difference(read_scores(tmp_path / "run"), read_scores(tmp_path / "here"))
 
 
@@ -128,5 +133,5 @@ def test_what_a_worker_finds_wrong_is_one_sentence(many: Path, tmp_path: Path) -
     """A folder that is no model: the sentence of the local engine, and not a page of the cluster's."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"holds no config\.json, so it is not a model") as error:
-        ray_workers.evaluate(str(tmp_path / "empty"), many, Cluster(workers=1))
+        evaluate(str(tmp_path / "empty"), many, executor=Ray(Cluster(workers=1)))
     assert "\n" not in str(error.value)

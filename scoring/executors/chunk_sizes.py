@@ -21,7 +21,7 @@ class Sizes(Iterator[int]):
         model; with None it depends on those that are done, whichever these are.
         """
         self.took = list(took)
-        """The chunks that are done; the caller appends to it."""
+        """The chunks that are done."""
         self._recorded = len(self.took)
         self._most, self._lag, self._number, self._last = most, lag, 0, 0
 
@@ -34,6 +34,12 @@ class Sizes(Iterator[int]):
             known = self.took if self._lag is None else self.took[: max(0, number - self._lag)]
             self._last = self._next(known)
         return self._last
+
+    def note(self, number: int, took: Took) -> None:
+        """Let later sizes depend on a chunk that was scored; those passed over before it say nothing."""
+        if number >= len(self.took):
+            self.took += [(0, 0.0)] * (number - len(self.took))
+            self.took.append(took)
 
     def _next(self, known: list[Took]) -> int:
         """The largest size that keeps to the seconds at the last measured rate; a few steps that small noise misses."""

@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.sessions import session
 
 from catsofa.data.records import Probe, Score
+from catsofa.scoring.executors import local
+from catsofa.scoring.executors.chunk_sizes import Sizes
+from catsofa.scoring.items import Item
+from catsofa.scoring.items.score import ITEMS
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models import load
-from catsofa.scoring.protocols import DEFAULT, Protocol
-from catsofa.scoring.run import chunks
-from catsofa.scoring.run.chunk_sizes import Sizes
+from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.store import Run, read_scores
 
 Tiny = Callable[[str], Path]
@@ -64,15 +67,15 @@ def test_sizes_after_a_kill_are_those_of_an_undisturbed_run(stopped: int) -> Non
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A machine whose clock runs a second for each record that is scored; the sizes of the chunks it was given."""
-    clock, seen, way = [0.0], list[int](), chunks.WAYS[Probe]
+    clock, seen, way = [0.0], list[int](), ITEMS[Probe]
 
-    def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Score]:
+    def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
         clock[0] += len(records)
         seen.append(len(records))
         return way(backend, records, protocol)
 
-    monkeypatch.setitem(chunks.WAYS, Probe, score)
-    monkeypatch.setattr(chunks, "monotonic", lambda: clock[0])
+    monkeypatch.setitem(ITEMS, Probe, score)
+    monkeypatch.setattr(local, "monotonic", lambda: clock[0])
     return seen
 
 
@@ -80,19 +83,16 @@ def test_a_run_stopped_after_a_chunk_keeps_it_and_ends_as_one_that_was_not(
     tiny: Tiny, slow: list[int], tmp_path: Path
 ) -> None:
     """At one probe a second no chunk holds more than ten; each that ended is kept, and the bits are the same."""
-    backend, about = Backend(load(str(tiny("gpt2")))), ({"zorbs": 1}, {})
-    with Run.begin(tmp_path / "whole", *about) as run:
-        assert len(list(chunks.score_all(backend, MANY, DEFAULT, run))) == 100
+    backend, empty = Backend(load(str(tiny("gpt2")))), ({"zorbs": 1}, {})
+    with Run.begin(tmp_path / "whole", *empty) as run:
+        assert session(backend, MANY, run) == 100
     whole, slow[:] = list(slow), []
     assert max(whole) <= 10
     for kept in (4, 12):
-        with Run.begin(tmp_path / "stopped", *about) as run:
-            seen = chunks.score_all(backend, MANY, DEFAULT, run)
-            for _ in range(kept):
-                next(seen)
-            seen.close()  # type: ignore[attr-defined]  # as Ctrl-C does
+        with Run.begin(tmp_path / "stopped", *empty) as run:
+            session(backend, MANY, run, stop_after=kept)
         assert len(read_scores(tmp_path / "stopped")) >= kept
-    with Run.begin(tmp_path / "stopped", *about) as run:
-        list(chunks.score_all(backend, MANY, DEFAULT, run))
+    with Run.begin(tmp_path / "stopped", *empty) as run:
+        session(backend, MANY, run)
     assert slow == whole
     assert read_scores(tmp_path / "stopped") == read_scores(tmp_path / "whole")

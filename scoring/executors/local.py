@@ -1,0 +1,183 @@
+"""Scoring in this process, a chunk at a time; where the processor is free, the next chunk is tokenised meanwhile."""
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from sys import version as python
+from time import monotonic
+from typing import Any
+
+from catsofa.data.records import Pair, Probe, Score
+from catsofa.scoring import next_sentence
+from catsofa.scoring.executors import About, Scored, Scorer
+from catsofa.scoring.executors.chunk_sizes import Sizes, Took
+from catsofa.scoring.items import Item, score
+from catsofa.scoring.likelihood import batches, engine, half_precision, released_padding
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.models import Kind, Model, load
+from catsofa.scoring.models.files import digest_of
+from catsofa.scoring.next_sentence import NextSentence
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.signature import model_label, place_of
+
+SCORED_BY = (
+    "masked", "pieces", "masks", "pseudo", "blank", "first_token", "length", "causal_pair", "masked_pair", "crows",
+    "padding",
+)  # fmt: skip
+"""The options that a text's score depends on; the others only say what is made of the scores."""
+PERPLEXITIES: dict[Kind, str] = {
+    "masked": "pseudo-perplexity",
+    "sequence-to-sequence": "perplexity of a gap that is the whole text",
+}
+"""What stands for a text's perplexity in models that do not read it from left to right."""
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
+AHEAD = (Pair, Probe)
+"""Kinds of records that can be planned while the model is at work on others: nothing in it forwards."""
+LEAST, MOST = 1, 2048
+"""Records in a chunk."""
+WORK = 3e11
+"""Parameters × records of a chunk on a CPU, at most."""
+GPU_TIMES = 64
+"""How many times the work a GPU is given at once."""
+
+Plan = Callable[[], list[Item | Score]]
+
+
+class Local:
+    """Runs a model in this process; the model that was loaded last is used again."""
+
+    no_vectors = ""
+
+    def __init__(self) -> None:
+        self._named: tuple[str, dict[str, Any]] | None = None
+        self._model: Model | None = None
+
+    def load(self, name: str, loading: Mapping[str, Any]) -> Model:
+        """The model of this name; the one before it is let go of first."""
+        if self._model is None or self._named != (name, dict(loading)):
+            self._model, self._named = None, (name, dict(loading))
+            self._model = load(name, **loading)
+        return self._model
+
+    @contextmanager
+    def open(
+        self, model: str | Model, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
+    ) -> Iterator["LocalScorer"]:
+        """The model, ready to score; `loading` holds the arguments of `models.load`, and `batch_tokens`."""
+        arguments = dict(loading)
+        batch_tokens = arguments.pop("batch_tokens", None)
+        loaded = self.load(model, arguments) if isinstance(model, str) else model
+        backend = Backend(loaded, batch_tokens, loaded_head(nsp, loaded))
+        _settle_memory()
+        yield LocalScorer(backend, protocol, about(loaded, nsp))
+
+
+def loaded_head(nsp: str | Path | None, model: Model) -> NextSentence | None:
+    """The trained head of this folder; one of another model is refused, whose numbers would pass for this one's."""
+    if nsp is None:
+        return None
+    head = next_sentence.load(nsp, device=model.device)
+    if head.about.get("settings", {}).get("model") not in (None, model.digest):
+        raise ValueError(f"the head was trained on {head.about.get('base')}, and {model.name} is another model")
+    return head
+
+
+def about(model: Model, nsp: str | Path | None = None) -> About:
+    """Describes a loaded model, and the trained head that it is used with."""
+    head = {"nsp": digest_of(Path(nsp))} if nsp else {}
+    identity = {key: value for key, value in model.identity().items() if key != "model"}
+    with_head = [f"with {model_label(str(nsp), digest)}" for digest in head.values()]
+    facts = {"device": model.device, "dtype": model.dtype, "precision": model.precision}
+    libraries = {"python": python.split()[0], **{library: version(library) for library in LIBRARIES}}
+    return About(
+        name=model.name,
+        label=model_label(model.name, model.digest, *with_head),
+        identity=identity,
+        scored_by=SCORED_BY,
+        head=head,
+        facts={"place": place_of(model.name), **facts, **libraries},
+        dtype=model.precision,
+        perplexity=PERPLEXITIES.get(model.kind, ""),
+        counts_unknown=True,
+    )
+
+
+def _settle_memory() -> None:
+    """Collect what the imports left behind, and look at the rest no more.
+
+    A finaliser of that rubbish that runs just when Ctrl-C comes would swallow it.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+class LocalScorer(Scorer):
+    """A loaded model."""
+
+    def __init__(self, backend: Backend, protocol: Protocol, about: About) -> None:
+        self.backend, self.protocol, self.about = backend, protocol, about
+
+    @property
+    def self_checks(self) -> Mapping[str, Batching]:
+        """The findings of the self-checks."""
+        return self.backend.self_checks
+
+    @property
+    def budget(self) -> int:  # type: ignore[override]  # it shrinks
+        """The most tokens of a batch."""
+        return self.backend.budget
+
+    def sizes(self, took: Iterable[Took]) -> Sizes | None:
+        """Sizes that keep a chunk to ten seconds."""
+        most = size(self.backend, self.protocol)
+        return None if most is None else Sizes(most, took, lag=int(meanwhile(self.backend)))
+
+    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+        """The scores of each chunk, in order."""
+        with ThreadPoolExecutor(1) as thread:
+            for items_of in self._planned(chunks, thread):
+                begun = monotonic()
+                items = items_of()
+                answers = engine.ask(self.backend, score.questions(items))
+                yield Scored(score.scores(items, answers), round(monotonic() - begun, 3))
+                batches.give_pages_back()
+
+    def _planned(self, chunks: Iterable[list[Any]], thread: ThreadPoolExecutor) -> Iterator[Plan]:
+        """The plan of each chunk; that of the next one is made meanwhile, if that costs the model no core."""
+        waiting: deque[Plan] = deque()
+        for chunk in chunks:
+            plan = partial(score.items, self.backend, chunk, self.protocol)
+            ahead = isinstance(chunk[0], AHEAD) and meanwhile(self.backend)
+            waiting.append(thread.submit(plan).result if ahead else plan)
+            if len(waiting) > meanwhile(self.backend):
+                yield waiting.popleft()
+        yield from waiting
+
+    def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
+        """For half precision: the measured error, and how many preferences lie within it."""
+        return half_precision.precision(self.backend, records, scores, self.protocol, score.score)
+
+    def work(self) -> dict[str, Any]:
+        """The tally of the backend."""
+        return {"work": asdict(self.backend.tally)}
+
+
+def meanwhile(backend: Backend) -> bool:
+    """Whether the processor is free while the model is at work."""
+    return backend.model.device != "cpu"
+
+
+def size(backend: Backend, protocol: Protocol) -> int | None:
+    """Records in a chunk, at most: fewer for a larger model; all of them where a score depends on the whole call."""
+    if protocol.padding == "tokenizer" and released_padding.changes_scores(backend):
+        return None
+    weights = sum(weight.numel() for weight in backend.model.module.parameters())
+    times = 1 if backend.model.device == "cpu" else GPU_TIMES
+    return times * int(min(max(WORK / weights, LEAST), MOST))

@@ -1,0 +1,175 @@
+"""Scoring by a model that gives the log-probabilities of texts: on a server, in vLLM, or a class of one's own."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import repeat
+from math import isfinite
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from typing import Protocol as Interface
+
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.scoring import served
+from catsofa.scoring.executors import About, Scored, Scorer
+from catsofa.scoring.executors.chunk_sizes import Took
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.served import ServedModel, vllm
+from catsofa.scoring.served.replies import ROUNDING
+from catsofa.scoring.served.scores import Query, TextModel, refuse, score
+from catsofa.scoring.signature import model_label, place_of
+
+SCORED_BY = ("first_token", "length", "causal_pair", "crows")
+"""The options that the score of a text depends on."""
+CHUNK = 256
+"""Records whose texts are asked for together."""
+REPLIES = "replies.jsonl"
+"""The replies of a server, in the folder of a run."""
+
+
+class TextScorer(Scorer):
+    """A model that is asked for the log-probabilities of texts."""
+
+    whole_chunks = False
+
+    def __init__(self, model: TextModel, protocol: Protocol, about: About) -> None:
+        self.model, self.protocol, self.about = model, protocol, about
+
+    def sizes(self, took: Iterable[Took]) -> Iterator[int]:
+        """The same number of records in each chunk."""
+        return repeat(CHUNK)
+
+    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+        """The scores of each chunk, in order."""
+        for chunk in chunks:
+            begun = monotonic()
+            yield Scored(score(self.model, chunk, self.protocol), round(monotonic() - begun, 3))
+
+
+class ServedScorer(TextScorer):
+    """A model on a server; each reply is kept in the folder of the run before it is used."""
+
+    model: ServedModel
+
+    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+        """The scores of each chunk, in order; a text that has its reply is not asked for again."""
+        server = self.model.identity()["at"]
+        with ReplyStore(folder and folder / REPLIES, self.model.endpoint.hide, server=server) as replies:
+            self.model = replace(self.model, replies=replies)
+            yield from super().score(chunks, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Asks a server; `start` is the model's start token, where the server adds none."""
+
+    endpoint: Endpoint
+    start: str = ""
+
+    no_vectors = "a server gives no vectors"
+
+    @contextmanager
+    def open(
+        self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
+    ) -> Iterator[TextScorer]:
+        """A model by the name that its server knows, after a few questions that try the server."""
+        _refuse_head(nsp)
+        found = served.connect(model, self.endpoint, start=self.start, **loading)
+        refuse(found, protocol)
+        yield ServedScorer(found, protocol, _about(found.name, found.label, found.identity()))
+
+
+class VLLM:
+    """Runs a model in vLLM, which takes the whole of a GPU for itself."""
+
+    no_vectors = "vLLM gives no vectors here"
+
+    @contextmanager
+    def open(
+        self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
+    ) -> Iterator[TextScorer]:
+        """A model by folder or hub id, after a few questions that try it; `loading` goes to `vllm.load`."""
+        _refuse_head(nsp)
+        found = vllm.load(model, starts=protocol.first_token != "skip", **loading)
+        refuse(found, protocol)
+        facts = {"place": place_of(model)}
+        yield TextScorer(found, protocol, _about(found.name, found.label, found.identity(), facts))
+
+
+class OwnModel(Interface):
+    """A model class of one's own."""
+
+    @property
+    def name(self) -> str:
+        """The name in a signature."""
+
+    @property
+    def digest(self) -> str:
+        """A text that changes when the weights change: a hash, a version or a revision."""
+
+    def loglikelihood(self, queries: Sequence[Query]) -> Sequence[Sequence[float]]:
+        """For each (context, text), the natural log-probability of each token of the text after the context.
+
+        Without a context, the first token is conditioned on the model's start token.
+        """
+
+
+class Own:
+    """Asks a model class of one's own."""
+
+    no_vectors = "a model with `loglikelihood` alone gives no vectors"
+
+    @contextmanager
+    def open(
+        self, model: OwnModel, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
+    ) -> Iterator[TextScorer]:
+        """The model, after a question that tries how it cuts a sentence after a context."""
+        _refuse_head(nsp)
+        if loading:
+            raise ValueError(f"{model.name} is loaded already; {', '.join(loading)} cannot change it")
+        asked = Asked(model)
+        refuse(asked, protocol)
+        yield TextScorer(
+            asked, protocol, _about(model.name, model_label(model.name, model.digest), {"digest": model.digest})
+        )
+
+
+class Asked:
+    """A model class of one's own, whose answers are checked."""
+
+    starts = True
+
+    def __init__(self, model: OwnModel) -> None:
+        self._model, self.name = model, model.name
+        after, spaced, bare = self.loglikelihood(
+            [(served.CONTEXT, f" {served.AFTER}"), ("", f" {served.AFTER}"), ("", served.AFTER)]
+        )
+        alike = {len(bare): False, len(spaced): True}
+        self.space = alike.get(len(after))
+
+    def loglikelihood(self, queries: Sequence[Query]) -> list[tuple[float, ...]]:
+        """The answers; a ValueError for one that holds no log-probabilities."""
+        answers = [tuple(map(float, answer)) for answer in self._model.loglikelihood(queries)] if queries else []
+        if len(answers) != len(queries):
+            raise ValueError(
+                f"{self.name} gave {len(answers)} answers to {len(queries)} queries; expected one for each"
+            )
+        for query, answer in zip(queries, answers, strict=True):
+            if not answer or not all(isfinite(value) and value <= ROUNDING for value in answer):
+                raise ValueError(
+                    f"{self.name} gave {list(answer)[:5]} for {query}; expected a log-probability for each token"
+                )
+        return answers
+
+
+def _about(name: str, label: str, identity: Mapping[str, Any], facts: Mapping[str, Any] | None = None) -> About:
+    """Describes a model that is asked for texts."""
+    return About(name=name, label=label, identity=identity, scored_by=SCORED_BY, facts=facts or {})
+
+
+def _refuse_head(nsp: str | Path | None) -> None:
+    """Refuse a trained head, which reads the states of a model that runs in this process."""
+    if nsp is not None:
+        raise ValueError("a next-sentence head needs the states of a model in this process; use --engine local")

@@ -1,0 +1,75 @@
+"""The one loop of scoring: passes over what a run holds, scores the rest, keeps each chunk as it comes.
+
+A run keeps the size of each chunk and the seconds it took, and every size follows from those before. So a run that
+was killed and goes on keeps to the chunks it had. Two runs may have other chunks; their scores then differ by rounding.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from catsofa.data.progress import SILENT, Progress
+from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
+from catsofa.scoring.executors import Scorer
+from catsofa.scoring.executors.chunk_sizes import Sizes
+from catsofa.scoring.items import NO_REPLY
+from catsofa.scoring.items.score import ITEMS
+from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.run.store import Run
+
+
+def score_all(scorer: Scorer, records: Iterable[Any], run: Run, progress: Progress = SILENT) -> list[Score]:
+    """Score every record that the run does not hold; the scores without a reply, which are not kept, are returned."""
+    self_check.restore(scorer.self_checks, run.self_checks())
+    sizes, failed = scorer.sizes(run.chunks()), list[Score]()
+    waiting: deque[tuple[int, list[Any], int]] = deque()
+
+    def missing() -> Iterator[list[Any]]:
+        for number, chunk in enumerate(chunks(records, sizes)):
+            done = run.done([item for record in chunk for item in items_of(record)])
+            left = [record for record in chunk if not done.issuperset(items_of(record))]
+            if left and scorer.whole_chunks:
+                left = chunk
+            progress.update(len(chunk) - len(left))
+            if left:
+                waiting.append((number, left, len(left)))
+                yield left
+
+    budget, left_out = scorer.budget, self_check.signature(scorer.self_checks)
+    for found in scorer.score(missing(), run.folder):
+        number, chunk, size = waiting.popleft()
+        unanswered = [score for score in found.scores if score.reason.startswith(NO_REPLY)]
+        if unanswered:
+            failed += unanswered
+            again = {score.item for score in unanswered}
+            size = sum(again.isdisjoint(items_of(record)) for record in chunk)
+        took = (size, found.seconds)
+        kept = [score for score in found.scores if not score.reason.startswith(NO_REPLY)]
+        run.add(kept, self_check.findings(scorer.self_checks), took if size else None)
+        if isinstance(sizes, Sizes):
+            sizes.note(number, took)
+        if scorer.budget != budget:
+            budget = scorer.budget
+            run.note("out of memory", batch_tokens=budget)
+        if self_check.signature(scorer.self_checks) != left_out:
+            left_out = self_check.signature(scorer.self_checks)
+            run.note("self-check", batching=left_out)
+        progress.update(len(chunk))
+    return failed
+
+
+def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[list[Any]]:
+    """Stretches of records of one type, of these sizes; all records together where there are none."""
+    left = iter(records)
+    while chunk := list(islice(left, None if sizes is None else next(sizes))):
+        kinds = {type(record) for record in chunk}
+        if len(kinds) > 1 or not kinds <= ITEMS.keys():
+            found = " and ".join(sorted(kind_name(kind) for kind in kinds))
+            raise ValueError(f"found {found}; a model is scored on CATs, on CrowS-Pairs or on probes")
+        yield chunk
+
+
+def items_of(record: Cat | Pair | Probe) -> list[str]:
+    """The ids under which a record's scores are kept."""
+    return [candidate.id for candidate in record.candidates] if isinstance(record, Cat) else [record.id]

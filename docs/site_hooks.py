@@ -162,7 +162,7 @@ def protocols() -> str:
 
 def sources() -> str:
     """Every released set: what it holds, its licence, whom to cite."""
-    from catsofa.data.sources import table
+    from catsofa.data.sources.released import table
 
     pages = [
         "# Released sets",

@@ -11,8 +11,8 @@ import typer
 from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table, visible
 
 if TYPE_CHECKING:
-    from catsofa.data.sources import Source
     from catsofa.data.sources.fetch import Fetched, Progress
+    from catsofa.data.sources.released import Source
 
 SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksum": "wrong checksum"}
 """What `data list` says of a set on this machine, by the state of its checksums."""
@@ -100,23 +100,23 @@ def convert(
 
 def list_sources(json: Json = False) -> None:
     """List the released sets: what they hold, how large they are, whether they are here with the right checksum."""
-    from catsofa.data import sources
+    from catsofa.data.sources import released
 
     if json:
-        print_json([_facts(source) for source in sources.table().values()])
+        print_json([_facts(source) for source in released.table().values()])
         return
     rows = [
         (source.name, source.holds, _size(_bytes(source)), source.licence, SHORT.get(_facts(source)["checksum"], ""))
-        for source in sources.table().values()
+        for source in released.table().values()
     ]
     table("Released sets", ("name", "holds", "download", "licence", "here"), rows)
 
 
 def show(name: Name, json: Json = False) -> None:
     """Show what is known of a released set: licence, citation, files and checksums."""
-    from catsofa.data import sources
+    from catsofa.data.sources import released
 
-    facts = _facts(sources.named(name))
+    facts = _facts(released.named(name))
     if json:
         print_json(facts)
         return
@@ -142,8 +142,8 @@ def fetch(
     quiet: Quiet = False,
 ) -> None:
     """Bring released sets onto this machine, every byte checked; what is there stays, what was cut goes on."""
-    from catsofa.data.sources import named
     from catsofa.data.sources.fetch import fetch as bring
+    from catsofa.data.sources.released import named
 
     if given and len(names) > 1:
         raise ValueError("--from is the file or folder of one set; name one")
@@ -170,10 +170,10 @@ def path(name: Name) -> None:
 
 def _facts(source: "Source") -> dict[str, Any]:
     """What is known of a source, for people and machines."""
-    from catsofa.data import sources
+    from catsofa.data.sources import released
     from catsofa.data.sources.checks import check_source, state_of
 
-    root = sources.root_of(source)
+    root = released.root_of(source)
     checks = check_source(source, root) if root else []
     return {
         "name": source.name,

@@ -102,6 +102,6 @@ def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
 
 def _is_released(name: str) -> bool:
     """Whether this is the name of a released set, which is fetched when it is asked for."""
-    from catsofa.data import sources
+    from catsofa.data.sources import released
 
-    return name in sources.table()
+    return name in released.table()

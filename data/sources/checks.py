@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from catsofa.data.files.checksums import checked_sha256_of
-from catsofa.data.sources import Source, SourceFile
+from catsofa.data.sources.released import Source, SourceFile
 
 State = Literal["verified", "no published checksum", "wrong checksum"]
 

@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 
 from catsofa.data.files import BadInput, atomic_write, existing_file
 from catsofa.data.files.checksums import sha256_of
-from catsofa.data.sources import Source, SourceFile, home, how_to_bring, named
 from catsofa.data.sources.checks import check_file, expected_of, note_of, wrong
 from catsofa.data.sources.download import Unreachable, download
+from catsofa.data.sources.released import Source, SourceFile, home, how_to_bring, named
 
 Progress = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes that are there and, where it is known, how many there will be."""

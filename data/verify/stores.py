@@ -5,10 +5,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import LogReader
 from catsofa.data.files.checksums import FETCH_AGAIN, LIST, MANIFEST, SHARD, SHARDS_BEGIN, check_listed, read_list
+from catsofa.data.sources import released
 from catsofa.data.sources.checks import check_source, wrong
 from catsofa.data.verify.verdicts import Fault, Verdict
 
@@ -124,8 +124,8 @@ def _check_list(
 
 def check_released_set(path: Path) -> Verdict | None:
     """The verdict on a released set in a data folder, by the file or folder it lies in; None for anything else."""
-    for source in sources.table().values():
-        for root in sources.folders():
+    for source in released.table().values():
+        for root in released.folders():
             if source.is_whole_in(root) and source.below(root).resolve() == path.resolve():
                 checks = check_source(source, root)
                 verified = sum(check.state == "verified" for check in checks)

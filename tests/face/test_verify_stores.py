@@ -20,6 +20,7 @@ from catsofa.cli import app
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of, write_list
+from catsofa.data.sources import released
 
 
 def manifest(folder: Path) -> Path:
@@ -125,7 +126,7 @@ def test_a_released_set_is_held_to_its_published_checksum(tmp_path: Path, monkey
     file = tmp_path / "data" / "zorbs" / "zorbs.json"
     file.parent.mkdir(parents=True)
     file.write_text("{}")
-    source = sources.Source(
+    source = released.Source(
         name="zorbs",
         holds="zorbs",
         format="stereoset",
@@ -135,9 +136,9 @@ def test_a_released_set_is_held_to_its_published_checksum(tmp_path: Path, monkey
         licence="",
         citation="",
         paper="",
-        files=(sources.SourceFile(path="zorbs.json", url="", sha256=sha256(b"{}").hexdigest()),),
+        files=(released.SourceFile(path="zorbs.json", url="", sha256=sha256(b"{}").hexdigest()),),
     )
-    monkeypatch.setattr(sources, "table", lambda: {"zorbs": source})
+    monkeypatch.setattr(released, "table", lambda: {"zorbs": source})
     monkeypatch.setenv("CATSOFA_DATA", str(tmp_path / "data"))
     for path in (file, tmp_path / "data"):
         code, (verdict,) = verify(path)

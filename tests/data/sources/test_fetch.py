@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data import sources
 from catsofa.data.files import BadInput
+from catsofa.data.sources import released
 from catsofa.data.sources.fetch import fetch
 
 CATS = FILES["stereoset"][1].encode()
@@ -78,10 +79,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Files]:
             entry("judged", 'format = "sbic"', tgz, sealed, member),
         ]
         (tmp_path / "sources.toml").write_text("\n".join(table))
-        monkeypatch.setattr(sources, "TABLE", tmp_path / "sources.toml")
-        sources.table.cache_clear()
+        monkeypatch.setattr(released, "TABLE", tmp_path / "sources.toml")
+        released.table.cache_clear()
         yield files
-    sources.table.cache_clear()
+    released.table.cache_clear()
 
 
 def test_a_source_is_fetched_once(server: Files, tmp_path: Path) -> None:
@@ -129,9 +130,9 @@ def test_an_archive_writes_nowhere_but_where_its_member_belongs(server: Files, t
             made.addfile(member, io.BytesIO(JUDGED))
         content = raw.getvalue()
     server.add("/SBIC.tgz", content)
-    table = sources.TABLE.read_text()
-    sources.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
-    sources.table.cache_clear()
+    table = released.TABLE.read_text()
+    released.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
+    released.table.cache_clear()
     assert fetch("judged").path.read_bytes() == JUDGED
     assert [file.relative_to(tmp_path) for file in tmp_path.rglob("*trn.csv")] == [Path("data/judged/trn.csv")]
     assert not (tmp_path / "data/judged/trn.csv").is_symlink()
@@ -144,12 +145,12 @@ def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) ->
         fetch("judged")
     for content, complaint in [(archive(other=b"no"), "an archive without it"), (SBIC[:60], "a damaged archive")]:
         server.add("/SBIC.tgz", content)
-        table = sources.TABLE.read_text()
-        sources.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
-        sources.table.cache_clear()
+        table = released.TABLE.read_text()
+        released.TABLE.write_text(table.replace(digest(SBIC), digest(content)))
+        released.table.cache_clear()
         with pytest.raises(BadInput, match=complaint):
             fetch("judged")
-        sources.TABLE.write_text(table)
+        released.TABLE.write_text(table)
         shutil.rmtree(tmp_path / "data")
 
 
@@ -190,7 +191,7 @@ def test_other_bytes_are_refused_from_a_file_too(
     (tmp_path / "given").write_bytes(content)
     with pytest.raises(BadInput, match=complaint):
         fetch(name, tmp_path / "given")
-    assert sources.find(sources.named(name)) is None
+    assert released.find(released.named(name)) is None
 
 
 def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path: Path) -> None:
@@ -283,9 +284,9 @@ def test_without_a_network_the_user_is_told_what_to_put_where(
         sources.resolve("cats")
     assert server.asked == []
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    sources.TABLE.write_text(sources.TABLE.read_text().replace("127.0.0.1", "nowhere.invalid"))
+    released.TABLE.write_text(released.TABLE.read_text().replace("127.0.0.1", "nowhere.invalid"))
     monkeypatch.setenv("no_proxy", "*")
-    sources.table.cache_clear()
+    released.table.cache_clear()
     with pytest.raises(ValueError, match=r"nowhere\.invalid cannot be reached .*: bring .* and put it at "):
         fetch("cats")
 

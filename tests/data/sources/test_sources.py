@@ -8,6 +8,7 @@ from helpers.samples import write_sample
 from catsofa.data import formats, sources
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
+from catsofa.data.sources import released
 
 BY_HAND = {
     "stereoset:test": "bias-bench publishes no checksum",
@@ -27,7 +28,7 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_source_is_complete() -> None:
     """A format we have, a licence, a citation, a fixed revision or archive, checksums but where there is a reason."""
-    for source in sources.table().values():
+    for source in released.table().values():
         assert source.format in formats.MODULES
         assert source.licence
         assert re.search(r"\b20\d\d: ", source.citation)
@@ -42,17 +43,17 @@ def test_every_source_is_complete() -> None:
 
 def test_no_two_sources_lie_in_one_place() -> None:
     """What one fetches, another does not overwrite."""
-    places = Counter(source.folder + "/" + file.name for source in sources.table().values() for file in source.files)
+    places = Counter(source.folder + "/" + file.name for source in released.table().values() for file in source.files)
     assert max(places.values()) == 1
 
 
 def test_checksums_are_those_of_the_released_files(shared: Path) -> None:
     """Every file that we have byte for byte has the checksum and the size of the table: 59 files."""
     held = {sha256_of(path): path for path in (shared / "data").rglob("*") if path.is_file()}
-    listed = [file for source in sources.table().values() for file in source.files if file.sha256 in held]
+    listed = [file for source in released.table().values() for file in source.files if file.sha256 in held]
     for file in listed:
         assert held[file.sha256].stat().st_size == file.bytes
-    names = {source.name for source in sources.table().values() if all(f.sha256 in held for f in source.files)}
+    names = {source.name for source in released.table().values() if all(f.sha256 in held for f in source.files)}
     assert names == {
         *("crows-pairs", "crows-pairs:revised", "seat", "identities", "holisticbias:1.0", "holisticbias:1.1"),
         *("biasasker", "biasasker:antonyms", "biasasker:groups"),
@@ -62,7 +63,7 @@ def test_checksums_are_those_of_the_released_files(shared: Path) -> None:
 
 def test_addresses_are_spelled_out() -> None:
     """A repository and a dataset at their commits, with odd characters quoted; the Hub's mirror is respected."""
-    revised, probes = sources.named("crows-pairs:revised").files[0], sources.named("sofa").files[0]
+    revised, probes = released.named("crows-pairs:revised").files[0], released.named("sofa").files[0]
     assert revised.url == (
         "https://raw.githubusercontent.com/elidek-themis/datasets/a2e635422e1bfdcc8242b247a7d598c4f7b37f78/"
         "llms/crows_pairs/data/crows_pairs_EN_revised%2B210_corrections.csv"
@@ -74,22 +75,22 @@ def test_addresses_are_spelled_out() -> None:
 
 def test_the_folder_that_is_named_wins_over_the_cache(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CATSOFA_DATA first, then the cache; a set of many files is there only if all of them are."""
-    seat, dev = sources.named("seat"), sources.named("stereoset:dev")
+    seat, dev = released.named("seat"), released.named("stereoset:dev")
     cached = empty_home / "cache/catsofa/data"
-    assert sources.home() == cached
-    assert sources.find(dev) is None
+    assert released.home() == cached
+    assert released.find(dev) is None
     for root in (cached, empty_home / "mine"):
         (root / "stereoset").mkdir(parents=True)
         (root / "stereoset/dev.json").write_text("{}")
         (root / "seat").mkdir()
-    assert sources.find(dev) == cached / "stereoset/dev.json"
+    assert released.find(dev) == cached / "stereoset/dev.json"
     monkeypatch.setenv("CATSOFA_DATA", str(empty_home / "mine"))
-    assert sources.find(dev) == empty_home / "mine/stereoset/dev.json"
+    assert released.find(dev) == empty_home / "mine/stereoset/dev.json"
     for file in seat.files[1:]:
         (cached / "seat" / file.name).write_text("{}")
-    assert sources.find(seat) is None
+    assert released.find(seat) is None
     (cached / "seat" / seat.files[0].name).write_text("{}")
-    assert sources.find(seat) == cached / "seat"
+    assert released.find(seat) == cached / "seat"
 
 
 @pytest.mark.parametrize(
@@ -126,4 +127,4 @@ def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(empty_home: Path) -
     with pytest.raises(BadInput, match=r"found no such file; expected .* \(stereoset:dev\?\)"):
         sources.resolve("stereoset:dve")
     with pytest.raises(ValueError, match=r"no source 'seet' \(seat\?\); 'catsofa data list' shows them all"):
-        sources.named("seet")
+        released.named("seet")

@@ -9,7 +9,7 @@ import numpy as np
 from catsofa.builders.cats.templates import Number, Part, Template, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import csv_files, lines
-from catsofa.data.language.contexts import check, fill, slots
+from catsofa.data.language.blanks import check, fill, slots
 from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
-from catsofa.data.language.contexts import check, starts_sentence
+from catsofa.data.language.blanks import check, starts_sentence
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist

@@ -17,7 +17,7 @@ from catsofa.builders.paraphrases.replies import Ending, Parsed, Reply, parse
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.files.jsonl import dumps
 from catsofa.data.formats import read_as
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.records import Candidate, Cat, Extra, Refused
 
 GROWTH = 1.35
@@ -75,7 +75,7 @@ def requests(originals: Iterable[Cat], prompt: Prompt, model: str, settings: Map
             reply_chars=round(prompt.count * GROWTH * len(cat.context)),
         )
         for cat in originals
-        if contexts.check(cat.context) is None and len(fillers(cat)) == 3
+        if blanks.check(cat.context) is None and len(fillers(cat)) == 3
     ]
 
 
@@ -134,7 +134,7 @@ def _verdict(
 
 def _as_cat(sentence: str, original: Cat, source: Extra, warnings: tuple[str, ...]) -> Cat:
     """The original with the paraphrase as its context; the votes were about other sentences and stay behind."""
-    start, end = contexts.slots(sentence)[0]
+    start, end = blanks.slots(sentence)[0]
     context = f"{sentence[:start]}BLANK{sentence[end:]}"
     one, two, three = (_refilled(context, candidate) for candidate in original.candidates)
     noted = {"original_context": original.context} | ({"warnings": warnings} if warnings else {})
@@ -149,7 +149,7 @@ def _as_cat(sentence: str, original: Cat, source: Extra, warnings: tuple[str, ..
 
 def _refilled(context: str, candidate: Candidate) -> Candidate:
     """A candidate's words in another context, under the same id."""
-    return replace(candidate, text=contexts.fill(context, candidate.fill or ""), votes=())
+    return replace(candidate, text=blanks.fill(context, candidate.fill or ""), votes=())
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.replies import refuses
 from catsofa.builders.paraphrases.target_words import names_target
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 from catsofa.data.records import Cat, Label
@@ -43,7 +43,7 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
     the two, or that moved ("is BLANK", "a BLANK man"), a negation that only one sentence has, a word that hedges,
     attributes or disclaims.
     """
-    if fault := contexts.check(sentence):
+    if fault := blanks.check(sentence):
         return Verdict(reason="refusal" if fault == "no_blank" and refuses(sentence) else fault)
     if refuses(sentence):
         return Verdict(reason="refusal")
@@ -51,7 +51,7 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
         return Verdict(reason="identical")
     if leaked(sentence, original):
         return Verdict(reason="filler_leaked")
-    if contexts.check(original.context) or len(fillers(original)) < 3:
+    if blanks.check(original.context) or len(fillers(original)) < 3:
         return Verdict(reason="original_unfit")
     fit = slot(original, sentence)
     if len(fit.misfits) == 2:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import read_text
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.records import Cat, Label, content_id
 from catsofa.data.servers.requests import Side
 
@@ -34,7 +34,7 @@ class Prompt:
 
     def ask(self, cat: Cat) -> str:
         """The prompt about one CAT, its slot shown as [BLANK]; the target is named only if the context holds it."""
-        start, end = contexts.slots(cat.context)[0]
+        start, end = blanks.slots(cat.context)[0]
         target = cat.target if cat.target.casefold() in cat.context.casefold() else ""
         return self._template.render(
             context=f"{cat.context[:start]}[BLANK]{cat.context[end:]}",

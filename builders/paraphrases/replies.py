@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 
 _NUMBER = re.compile(r"^(?P<mark>\**)\(?\d{1,2}[.):](?P=mark)\s+")
@@ -102,7 +102,7 @@ def parse(reply: str, wanted: int = 2) -> Parsed:
         notes.add("chatter")
     if len(spoken) == 1 and wanted > 1:
         cut = [part.strip() for part in _SENTENCE_END.split(spoken[0])]
-        if len(cut) == wanted and all(contexts.check(part) is None for part in cut):
+        if len(cut) == wanted and all(blanks.check(part) is None for part in cut):
             spoken = cut
             notes.add("one_line")
     return Parsed(sentences=tuple(spoken), notes=tuple(sorted(notes)))

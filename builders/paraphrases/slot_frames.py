@@ -8,7 +8,7 @@ from catsofa.builders.paraphrases.checks import SlotCheck, SlotFit
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.slot_patterns import JUDGED, misfits_by_pattern
 from catsofa.builders.stereotypes.parsing import Parser, Word
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat
 
@@ -67,8 +67,8 @@ def fit_by_parse(original: Cat, sentence: str, parse: Parser) -> SlotFit:
 
 def _filled(context: str, words: str) -> tuple[str, tuple[int, int]]:
     """The filled sentence, and where the filler stands in it."""
-    filled = contexts.fill(context, words)
-    stop = len(filled) - len(context[contexts.slots(context)[0][1] :])
+    filled = blanks.fill(context, words)
+    stop = len(filled) - len(context[blanks.slots(context)[0][1] :])
     return filled, (stop - len(" ".join(words.split())), stop)
 
 

@@ -4,7 +4,7 @@ import re
 
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.builders.paraphrases.prompts import fillers
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
 
@@ -18,7 +18,7 @@ def misfits_by_pattern(original: Cat, sentence: str) -> list[Label]:
     Two patterns need no parser and have no false alarm in the samples read: "a high level of BLANK" and "shows
     considerable BLANK", with nothing after the slot that the adjective could belong to.
     """
-    start, end = contexts.slots(sentence)[0]
+    start, end = blanks.slots(sentence)[0]
     lists = wordlist("paraphrase_words.toml")
     if not any(re.search(pattern + r"\W*$", sentence[:start], re.I) for pattern in lists["noun_slot"]):
         return []
@@ -30,7 +30,7 @@ def misfits_by_pattern(original: Cat, sentence: str) -> list[Label]:
 
 def _is_adjective(filler: str, context: str) -> bool:
     """Whether a filler is an adjective: after "very" always, after "is" if a dictionary allows it, else if it must."""
-    before = context[: contexts.slots(context)[0][0]]
+    before = context[: blanks.slots(context)[0][0]]
     lists = wordlist("paraphrase_words.toml")
     if re.search(rf"\b({'|'.join(lists['degree'])})\s+$", before, re.I):
         return True

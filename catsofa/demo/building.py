@@ -22,7 +22,7 @@ from catsofa.builders.stereotypes.parsing import DEFAULT_MODEL, Parser, spacy_pa
 from catsofa.builders.terms import read_lexicon
 from catsofa.data.files import atomic_write, jsonl
 from catsofa.data.formats import seat
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.records import Cat, Identity, Pair, Stereotype
 from catsofa.demo import inputs as demo_inputs
 from catsofa.demo import rewriter
@@ -128,7 +128,7 @@ def _pairs(items: Path) -> Step:
     for first, second in zip(*SIDES, strict=True):
         for one, other in TRAITS:
             for right, wrong, trait in ((first, second, one), (second, first, other)):
-                more, less = (contexts.fill(template.about(group), trait) for group in (right, wrong))
+                more, less = (blanks.fill(template.about(group), trait) for group in (right, wrong))
                 made.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
     jsonl.write(made, path_of(items, "pairs"))
     return Step(name="CrowS-Pairs", kept=len(made), refused={})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from catsofa.builders.cats.templates import Template
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.language.inflection import regular_plural
 
 SIDES = (
@@ -85,6 +85,6 @@ class World:
 
 def _about(group: str, trait: str, rng: random.Random) -> Iterator[tuple[str, ...]]:
     """A statement of one of the group, one of all of them, and a scene with its sequel."""
-    yield (contexts.fill(rng.choice(said_of(group)), trait),)
+    yield (blanks.fill(rng.choice(said_of(group)), trait),)
     yield (rng.choice(ABOUT_MANY).format(groups=regular_plural(group).capitalize(), trait=trait),)
     yield rng.choice(SCENES).format(group=group, place=rng.choice(PLACES)), rng.choice(SEQUELS).format(trait=trait)

@@ -21,7 +21,7 @@ from catsofa.builders.paraphrases.slot_frames import slot_check
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import stereoset
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 from catsofa.data.records import LABELS, Annotation, Candidate, Cat, Refused
 from catsofa.data.servers.endpoints import Endpoint
 
@@ -58,7 +58,7 @@ def cat(name: str, target: str, context: str, words: tuple[str, ...]) -> Cat:
     """A CAT with ids by its name, and votes that no paraphrase may keep."""
     one, two, three = (
         Candidate(
-            id=f"{name}-{label}", text=contexts.fill(context, word), label=label, fill=word,
+            id=f"{name}-{label}", text=blanks.fill(context, word), label=label, fill=word,
             votes=(Annotation(item=f"{name}-{label}", annotator="a", label=label),),
         )
         for label, word in zip(LABELS, words, strict=True)

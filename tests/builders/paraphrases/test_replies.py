@@ -1,7 +1,7 @@
 import pytest
 
 from catsofa.builders.paraphrases.replies import parse, refuses, reply_of
-from catsofa.data.language import contexts
+from catsofa.data.language import blanks
 
 TWO = ("The gardener is [BLANK].", "The keeper is [BLANK].")
 
@@ -71,7 +71,7 @@ def test_words_are_never_changed(reply: str, sentences: tuple[str, ...]) -> None
 )
 def test_only_a_free_blank_counts(reply: str, faults: list[str | None]) -> None:
     """What the parser gives is checked as it is; nothing is repaired."""
-    assert [contexts.check(sentence) for sentence in parse(reply).sentences] == faults
+    assert [blanks.check(sentence) for sentence in parse(reply).sentences] == faults
 
 
 @pytest.mark.parametrize(

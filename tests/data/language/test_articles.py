@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catsofa.data.language.articles import article, articles
-from catsofa.data.language.contexts import fill
+from catsofa.data.language.blanks import fill
 from catsofa.data.language.inflection import engine
 
 AN = """

@@ -1,5 +1,7 @@
 """Scoring by a model that gives the log-probabilities of texts: on a server, in vLLM, or a class of one's own."""
 
+__all__ = ["OwnModel"]
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -27,6 +27,7 @@ from helpers.commands import commands, resolved
 from catsofa import cli
 from catsofa.data import formats
 from catsofa.data.files import jsonl
+from catsofa.data.progress import SILENT
 from catsofa.data.records import KINDS, Cat
 from catsofa.demo import building, measuring, people
 from catsofa.scoring.dataset import open_data
@@ -97,7 +98,7 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for world in measuring.STRENGTHS:
             measuring.vectors(folder / "models", world, 0)
             for kind in measuring.KINDS:
-                measuring.train(folder / "models", world, kind, 0, lambda steps, label, total: steps)
+                measuring.train(folder / "models", world, kind, 0, lambda label: SILENT)
     cats = [cat for task in KINDS for cat in jsonl.read(building.path_of(items, task), Cat)]
     jsonl.write(people.judgements(people.judged(cats)), folder / "annotations.jsonl")
     return folder

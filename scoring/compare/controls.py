@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import regular_plural
 from catsofa.data.records import BLANK, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency
@@ -21,8 +22,6 @@ from catsofa.scoring.statistics.intervals import Array, Interval, Measure, Seed,
 
 Kept = tuple[list[Cat], list[Refused]]
 """The control's CATs, and those that it cannot be made of."""
-
-VOWELS = "aeiou"
 
 
 def attribute_only(cats: Iterable[Cat]) -> Kept:
@@ -56,7 +55,7 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
     kept, refused = [], []
     for cat in cats:
         forms = _mention(cat.target), _mention(regular_plural(cat.target))
-        others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and _vowel(t) == _vowel(cat.target)]
+        others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and article(t) == article(cat.target)]
         if any(forms[1].search(text) for text in (cat.context, *(c.text for c in cat.candidates))):
             others = [target for target in others if target in in_plural]
         if not any(form.search(cat.context) for form in forms):
@@ -90,11 +89,6 @@ def _mention(target: str) -> re.Pattern[str]:
 def _cased(target: str, found: re.Match[str]) -> str:
     """The target with a capital where it opens the text and the one before it had one."""
     return target[:1].upper() + target[1:] if found.start() == 0 and found[0][:1].isupper() else target
-
-
-def _vowel(target: str) -> bool:
-    """Whether the article before it is "an"."""
-    return target[:1].lower() in VOWELS
 
 
 GAP = Measure(name="gap", pieces=lambda sums: ratio(0, 1)(sums) / 100, ideal=0)

@@ -167,7 +167,11 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
     say(f"preferences that flip, in percent of {decided:,} items decided in both: {percent(found.flips)}")
     sides = {"originals": found.original, "paraphrases": found.paraphrase}
     say("; ".join(f"{name}: {of.ties:,} ties{_unknown(of.unknown)}" for name, of in sides.items()))
-    most = [f"{row.term} {row.rate.value:.0f} % of {row.items}" for row in found.terms[:MOST] if row.rate.value]
+    most = [
+        f"{row.term} {in_percent(row.rate.value / 100, 0)} of {row.items}"
+        for row in found.terms[:MOST]
+        if row.rate.value
+    ]
     say(f"most flipping terms: {', '.join(most) or 'none'}")
     for reason, count in found.refused.items():
         note(f"refused: {count:,} paraphrases: {reason}")

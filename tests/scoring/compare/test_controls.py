@@ -50,6 +50,14 @@ def test_an_unknown_fill_cannot_stand_alone() -> None:
     assert [refused.reason for refused in attribute_only([broken])[1]] == ["fill_unknown"]
 
 
+def test_a_target_gives_way_to_one_with_the_same_article() -> None:
+    """The article follows the sound: a unizorb may become a florin, and never an elmling."""
+    cats = [cat("a", target="unizorb"), cat("b", target="elmling"), cat("c")]
+    kept, refused = target_swapped(cats)
+    assert [c.extra["swapped_for"] for c in kept] == ["florin", "unizorb"]
+    assert [(r.id, r.reason) for r in refused] == [("b", "no_other_target")]
+
+
 def test_another_target_of_the_domain_takes_the_place() -> None:
     """Context and sentences speak of the other; ids, the target it is counted under and the fills stay."""
     cats = [cat("a"), cat("b", target="glimmer"), cat("c", target="elm", bias_type="trees")]

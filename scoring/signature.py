@@ -92,7 +92,8 @@ def place_of(name: str) -> str | None:
 def name_of(path: Path | str) -> str:
     """A file by its name and the hash of its bytes; a folder by its name and the hash of its files' names and bytes.
 
-    For what is neither a data set nor a model: files of scores and of results, vectors.
+    For what is neither a data set nor a model: files of scores and of results, vectors. Stored signatures hold this
+    form, which is not that of `sha256_of_files`.
     """
     path = Path(path)
     if not path.exists():

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.digests import DIGITS
 from catsofa.report import figures, formats
 from catsofa.report.cells import limited
 from catsofa.report.elements import Cell, Document, Figure, Number, Section, Table
@@ -84,7 +85,7 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
         name=f"{name}-history",
         caption=f"Every accepted submission: {len(accepted):,}",
         columns=("model", "submitted", *MEASURES, "file (SHA-256)", "catsofa"),
-        rows=tuple((e["name"], _day(e), *_measures(e, "both"), e["file"][:12], e["version"]) for e in accepted),
+        rows=tuple((e["name"], _day(e), *_measures(e, "both"), e["file"][:DIGITS], e["version"]) for e in accepted),
         signatures=tuple(entry["signature"] for entry in accepted),
     )
     refused = [entry for entry in entries if entry["refused"]]
@@ -93,7 +94,7 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
             name=f"{name}-refused",
             caption=f"Refused: {len(refused):,} of {len(entries):,} submissions",
             columns=("submission", "submitted", "why", "file (SHA-256)"),
-            rows=tuple((e["name"], _day(e), e["refused"], e["file"][:12] or "—") for e in refused),
+            rows=tuple((e["name"], _day(e), e["refused"], e["file"][:DIGITS] or "—") for e in refused),
             signatures=(f"data:{entries[0]['split']} | protocol:{entries[0]['protocol']}",),
         )
 

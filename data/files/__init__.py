@@ -65,18 +65,24 @@ def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator
     """Each line with its number, from 1; UTF-8 (a byte-order mark is dropped), blank lines passed over."""
     path = existing_file(path, expected)
     seen = False
+    for number, raw in raw_lines(path, expected, "record", max_line):
+        text = decode(raw, path, expected, number)
+        if text.strip():
+            seen = True
+            yield number, text.rstrip("\r\n")
+    if not seen:
+        raise BadInput(path, "nothing but blank lines", expected)
+
+
+def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number and its ending, without a byte-order mark; a line too long for one unit is refused."""
     with open_to_read(path, expected) as file:
         number = 0
         while raw := file.readline(max_line + 1):
             number += 1
             if len(raw) > max_line:
-                raise BadInput(path, f"a line of over {max_line:,} bytes", f"{expected}, one record a line", number)
-            text = decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, expected, number)
-            if text.strip():
-                seen = True
-                yield number, text.rstrip("\r\n")
-    if not seen:
-        raise BadInput(path, "nothing but blank lines", expected)
+                raise BadInput(path, f"a line of over {max_line:,} bytes", f"{expected}, one {unit} a line", number)
+            yield number, raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
 
 
 def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from catsofa.data.files import MAX_LINE, BadInput, atomic_write, decode, existing_file, open_to_read, short
+from catsofa.data.files import MAX_LINE, BadInput, atomic_write, decode, existing_file, raw_lines, short
 
 SEPARATORS = {",": "commas", "\t": "tabs"}
 _OTHERS = {";": "semicolons", "|": "bars", ":": "colons"}
@@ -145,15 +145,10 @@ class _LineFeeds:
 
 def _text_lines(path: Path, expected: str, max_line: int) -> Iterator[str]:
     """Each line with its ending, so that a quoted cell keeps the line breaks it holds."""
-    with open_to_read(path, expected) as file:
-        number = 0
-        while raw := file.readline(max_line + 1):
-            number += 1
-            if len(raw) > max_line:
-                raise BadInput(path, f"a line of over {max_line:,} bytes", f"{expected}, one row a line", number)
-            if b"\0" in raw:
-                raise BadInput(path, "a NUL byte", f"{expected} as text", number)
-            yield decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, expected, number)
+    for number, raw in raw_lines(path, expected, "row", max_line):
+        if b"\0" in raw:
+            raise BadInput(path, "a NUL byte", f"{expected} as text", number)
+        yield decode(raw, path, expected, number)
 
 
 def _header(path: Path, line: str, number: int, needed: Sequence[str], expected: str) -> tuple[str, list[str]]:

@@ -64,10 +64,12 @@ def test_the_changelog_has_versions() -> None:
 
 
 def test_one_version_stands_in_every_file() -> None:
-    """pyproject.toml and CITATION.cff name the newest version of the changelog."""
+    """pyproject.toml, CITATION.cff and the signatures of the docs name the newest version of the changelog."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"] == version
-    assert f"## [{version}] - " in CHANGELOG
+    assert re.findall(r"^## \[(\d[^]]*)\]", CHANGELOG, re.M)[0] == version
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    assert set(re.findall(r"\| version:([\d.]+)|version = {([\d.]+)}", pages)) == {(version, ""), ("", version)}
 
 
 def test_hosted_ci_runs_the_same_check() -> None:

@@ -1,4 +1,4 @@
-"""What the commands print for a machine: decisions, agreement and annotators as plain values by name.
+"""What the commands print for a machine: decisions, agreement, annotators and tables of a set as plain values by name.
 
 A number stands under its own name, the ends of its 95 % interval under the same name in `intervals`.
 """
@@ -14,6 +14,9 @@ from catsofa.validation.columns import column
 from catsofa.validation.decide.confirmed import Confirmed
 from catsofa.validation.decide.votes import compare
 from catsofa.validation.judgements import answers
+from catsofa.validation.sets.keywords import Lemmas, Reference, keywords
+from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
+from catsofa.validation.sets.sizes import sizes
 
 
 def votes_report(confirmed: Confirmed) -> dict[str, Any]:
@@ -107,3 +110,25 @@ def annotators_report(people: Iterable[Annotator], exclusion: Exclusion) -> dict
 def _without_name(person: Annotator) -> Mapping[str, Any]:
     """A person's report, whose name is its key."""
     return {key: value for key, value in asdict(person).items() if key != "name"}
+
+
+def stats_report(
+    records: Sequence[Any],
+    *,
+    classify: Classifier | None = None,
+    negative: Sequence[str] = (),
+    reference: Reference | None = None,
+    lemmas: Lemmas | None = None,
+    top: int = 16,
+) -> dict[str, Any]:
+    """Sizes always; sentiment and keywords where there is a classifier and a reference for them."""
+    found: dict[str, Any] = {
+        "sizes": {kind: {d: asdict(size) for d, size in domains.items()} for kind, domains in sizes(records).items()}
+    }
+    if classify:
+        shares = sentiments(records, classify, negative or NEGATIVE)
+        found["sentiment"] = {side: asdict(share) for side, share in shares.items()}
+    if reference:
+        ranked = keywords(records, reference, lemmas=lemmas, top=top)
+        found["keywords"] = {domain: [asdict(word) for word in words] for domain, words in ranked.items()}
+    return found

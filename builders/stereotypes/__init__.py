@@ -11,7 +11,6 @@ from typing import Literal, get_args
 
 from catsofa.builders.languages import predicate_rule
 from catsofa.builders.languages.text import clean
-from catsofa.builders.stereotypes.agreement import apply, pluralise
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import (
     Names,
@@ -22,7 +21,14 @@ from catsofa.builders.stereotypes.exclusions import (
 )
 from catsofa.builders.stereotypes.parsing import Parser, Sentence, spacy_parser
 from catsofa.builders.stereotypes.predicate_checks import another_main_verb, later_finite_verb, malformed
-from catsofa.builders.stereotypes.predicates import THEY, first_verb, may_open_with_subject, opens_with_predicate
+from catsofa.builders.stereotypes.predicates import (
+    THEY,
+    apply,
+    first_verb,
+    may_open_with_subject,
+    opens_with_predicate,
+    pluralise,
+)
 from catsofa.builders.stereotypes.subjects import (
     Stripped,
     mentions_target,

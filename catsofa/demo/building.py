@@ -1,8 +1,9 @@
 """The demo's items: its input files put through the builders, with what each of them refused and why."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,7 @@ from catsofa.builders import association_tests, cats, identities, paraphrases, p
 from catsofa.builders.cats import templates as cat_templates
 from catsofa.builders.cats.templates import Template
 from catsofa.builders.paraphrases import recorded as recorded_replies
-from catsofa.builders.paraphrases.slot_frames import slot_check
+from catsofa.builders.paraphrases.slots import slot_check
 from catsofa.builders.provenance import provenance
 from catsofa.builders.similarity import filter
 from catsofa.builders.similarity.encoders import CARRIER, SentenceEncoder, minilm
@@ -25,7 +26,6 @@ from catsofa.data.formats import seat
 from catsofa.data.language import blanks
 from catsofa.data.records import Cat, Identity, Pair, Stereotype
 from catsofa.demo import inputs as demo_inputs
-from catsofa.demo import rewriter
 from catsofa.demo.planted import REWORDINGS, SIDES, TRAITS
 from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
@@ -136,11 +136,11 @@ def _pairs(items: Path) -> Step:
 
 def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     """Recorded replies of a rewriter, read as a model's are: what is no paraphrase goes, then what means another."""
-    chosen = rewriter.originals(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
+    chosen = reworded_cats(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
     originals, recorded, out = items / "rephrased.jsonl", items / "replies.jsonl", items / "paraphrases"
     jsonl.write(chosen, originals)
     with atomic_write(recorded) as file:
-        file.writelines(json.dumps(reply).encode() + b"\n" for reply in rewriter.replies(chosen))
+        file.writelines(json.dumps(reply).encode() + b"\n" for reply in reworded_replies(chosen))
     rules = paraphrases.Rules(slot=slot_check(None))
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
@@ -170,3 +170,53 @@ def _gated(originals: Path, folder: Path, out: Path) -> Step:
         elif name in ("dissimilar", "same_sentence"):
             gated[name] += count
     return _step("paraphrases, same meaning", gated)
+
+
+REWRITER = "rule-based rewriter"
+EVERY = 6
+"""One CAT in so many is rephrased; the others would show nothing new."""
+FAULTY_EVERY = 5
+"""One reply in so many has a fault."""
+
+
+def reworded_cats(cats: Sequence[Cat]) -> list[Cat]:
+    """The CATs that are rephrased: every group with three pairs of traits, the templates in turn."""
+    inside = [cat for cat in cats if cat.kind == "intrasentence"]
+    return [cat for number, cat in enumerate(inside) if number % EVERY == number // EVERY % EVERY]
+
+
+def reworded_replies(cats: Sequence[Cat]) -> Iterator[dict[str, str]]:
+    """A recorded reply for each CAT, as `catsofa build paraphrases --replies` reads them."""
+    for number, cat in enumerate(cats):
+        turn, rest = divmod(number, FAULTY_EVERY)
+        first, second = _ways(cat)
+        text = f"{first}\n{second}" if rest else _faulty(turn, first, second, cat)
+        yield {"id": cat.id, "model": REWRITER, "response": text}
+
+
+def _ways(cat: Cat) -> tuple[str, str]:
+    """The two other wordings of a CAT's template, about its target."""
+    for template, others in REWORDINGS.items():
+        pattern = re.escape(template).replace(r"\{a\ target\}", "{target}").replace(r"\{target\}", "{target}")
+        if re.fullmatch(pattern.replace("{target}", rf"(?:[Aa] )?{re.escape(cat.target)}"), cat.context):
+            one, other = (
+                wording.replace("{a target}", f"a {cat.target}").replace("{target}", cat.target) for wording in others
+            )
+            return one.replace("BLANK", "[BLANK]"), other.replace("BLANK", "[BLANK]")
+    raise ValueError(f"the rewriter has no rule for {cat.context!r}")
+
+
+def _faulty(turn: int, first: str, second: str, cat: Cat) -> str:
+    """A reply with one of the faults that models make, each in its turn."""
+    trait, group = cat["stereotype"].fill or "", cat.target
+    faults = (
+        "I'm sorry, but I cannot rephrase sentences about groups of people.",
+        f"1. {first.replace('[BLANK]', trait)}\n2. {second}",
+        f"{first}\nNobody could ever tell whether any person at all is [BLANK].",
+        f"Sure! Here are two ways to say it:\n\n1. {first}",
+        f"{cat.context.replace('BLANK', '[BLANK]')}\n{second}",
+        f"{first}\nLast winter the price of [BLANK] soup rose twice in the town where a {group} keeps an inn.",
+        f"{first}\n{second.replace('[BLANK]', '[BLANK] and [BLANK]')}",
+        f"{first}\nThe {group} showed a high level of [BLANK].",
+    )
+    return faults[turn % len(faults)]

@@ -22,8 +22,7 @@ from catsofa.data.release import Release, read_release, write_release
 from catsofa.data.release.dataset_card import CardFacts
 from catsofa.validation.agreement import agreement
 from catsofa.validation.annotation_files import collect, onto
-from catsofa.validation.decide.confirmed import confirm
-from catsofa.validation.decide.reviewed import is_review, reviewed
+from catsofa.validation.decide.confirmed import confirm, is_review, reviewed
 from catsofa.validation.judgements import Rule, Seats
 
 Item = Cat | Probe

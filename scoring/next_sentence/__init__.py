@@ -22,8 +22,7 @@ from catsofa.scoring.next_sentence.direction import (
     refuse_if_untrained,
     refuse_if_wrong,
 )
-from catsofa.scoring.next_sentence.network import HEADS, Network
-from catsofa.scoring.next_sentence.rows import Pair, PairReader
+from catsofa.scoring.next_sentence.network import HEADS, Network, Pair, PairReader
 
 ABOUT = "next_sentence.json"
 EXPECTED = "a next-sentence head as `catsofa nsp train` writes it"

@@ -22,8 +22,8 @@ from catsofa.scoring.models import Model
 from catsofa.scoring.next_sentence import ABOUT, NextSentence, held_out, load, network, read_about
 from catsofa.scoring.next_sentence.checkpoint import State
 from catsofa.scoring.next_sentence.direction import accuracy, separation
+from catsofa.scoring.next_sentence.network import PairReader
 from catsofa.scoring.next_sentence.recipe import Order, Recipe, precision_on, rate
-from catsofa.scoring.next_sentence.rows import PairReader
 
 Indices = NDArray[np.int64]
 ASKED = 50

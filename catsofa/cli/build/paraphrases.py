@@ -135,7 +135,7 @@ def paraphrases(
 def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
     """How replies are judged."""
     from catsofa.builders.paraphrases import Rules
-    from catsofa.builders.paraphrases.slot_frames import slot_check
+    from catsofa.builders.paraphrases.slots import slot_check
     from catsofa.builders.stereotypes.parsing import spacy_parser
 
     return Rules(slot=slot_check(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)

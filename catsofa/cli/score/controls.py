@@ -150,7 +150,7 @@ def controls(
     quiet: Quiet = False,
 ) -> None:
     """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
-    from catsofa.scoring.compare.control_files import write_controls
+    from catsofa.scoring.compare.controls import write_controls
     from catsofa.scoring.statistics.intervals import Interval
 
     cats = _cats(on, quiet or json)
@@ -182,7 +182,7 @@ def power(
     json: Json = False,
 ) -> None:
     """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""
-    from catsofa.scoring.compare.control_files import power_rows
+    from catsofa.scoring.compare.controls import power_rows
     from catsofa.scoring.run.score_files import scores_of
 
     if against is not None and predictions is None:

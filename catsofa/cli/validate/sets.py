@@ -154,7 +154,7 @@ def stats(
 ) -> None:
     """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
     from catsofa.lint_resources import classifier
-    from catsofa.validation.set_reports import stats_report
+    from catsofa.validation.json_reports import stats_report
     from catsofa.validation.sets import keywords
 
     corpus = renamed(corpus, frequencies, "--corpus")

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
-from catsofa.report.inputs import Finished, find
-from catsofa.report.items import cats, protocol
+from catsofa.report.inputs import Finished, cats, find, protocol
 from catsofa.report.sections.robustness import Robust
-from catsofa.scoring.measures.robustness import robustness
-from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.robustness import join, robustness
 from catsofa.scoring.measures.robustness.report import Compared, robustness_report
 from catsofa.scoring.run.origins import labels, refuse_other_models
 from catsofa.scoring.run.score_files import scores_of, unknown_in

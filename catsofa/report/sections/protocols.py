@@ -10,8 +10,7 @@ import numpy as np
 from catsofa.report import figures
 from catsofa.report.cells import Words, between, chance, limited, stars, without_folders
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.inputs import Finished
-from catsofa.report.items import NotThere, cats, of_cats, protocol
+from catsofa.report.inputs import Finished, NotThere, cats, of_cats, protocol
 from catsofa.scoring.measures.robustness import changes, flip_rate
 from catsofa.scoring.statistics.changes import Change
 from catsofa.scoring.statistics.holm import holm

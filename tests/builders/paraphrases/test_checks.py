@@ -6,8 +6,7 @@ import pytest
 
 from catsofa.builders.paraphrases.checks import SlotFit, Verdict, judge, leaked, meaning_warnings, same_words
 from catsofa.builders.paraphrases.replies import parse
-from catsofa.builders.paraphrases.slot_frames import slot_check
-from catsofa.builders.paraphrases.slot_patterns import misfits_by_pattern
+from catsofa.builders.paraphrases.slots import misfits_by_pattern, slot_check
 from catsofa.builders.paraphrases.target_words import names_target
 from catsofa.builders.stereotypes.parsing import spacy_parser
 from catsofa.data.files import json_files

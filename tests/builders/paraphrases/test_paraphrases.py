@@ -17,7 +17,7 @@ from catsofa.builders.paraphrases import recorded as recorded_replies
 from catsofa.builders.paraphrases.prices import Price
 from catsofa.builders.paraphrases.replies import Reply
 from catsofa.builders.paraphrases.runs import Run
-from catsofa.builders.paraphrases.slot_frames import slot_check
+from catsofa.builders.paraphrases.slots import slot_check
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import stereoset

@@ -9,8 +9,7 @@ from catsofa.data.formats import read_as
 from catsofa.data.records import Candidate, Cat
 from catsofa.scoring.compare.baselines import smoothed
 from catsofa.scoring.compare.controls import attribute_only, frequency_gap, target_swapped
-from catsofa.scoring.measures.robustness import robustness
-from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.robustness import join, robustness
 
 
 def after(context: str) -> Cat:

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring.likelihood import log_sum_exp
-from catsofa.scoring.likelihood.log_sum_exp import Vocabulary
+from catsofa.scoring.likelihood import output_head
+from catsofa.scoring.likelihood.output_head import Vocabulary
 
 torch = pytest.importorskip("torch")
 
@@ -35,7 +35,7 @@ def test_blocks_of_any_size_give_the_sum_over_the_whole_vocabulary(
     block: tuple[int, int], fast: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sum does not depend on where its blocks end, nor on how large the logits are."""
-    monkeypatch.setattr(log_sum_exp, "CPU_BLOCK", block)
+    monkeypatch.setattr(output_head, "CPU_BLOCK", block)
     made, given = matrix(), states()
     np.testing.assert_allclose(Vocabulary(made, fast=fast).log_sum_exp(given), plain(made, given), rtol=2e-6)
 

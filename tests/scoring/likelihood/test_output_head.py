@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring.likelihood import log_sum_exp, output_head
+from catsofa.scoring.likelihood import output_head
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Continuation, Fill
@@ -82,7 +82,7 @@ def test_only_wanted_positions_go_through_the_end_of_the_last_layer(tiny: Tiny, 
 
 def test_no_matrix_of_tokens_times_vocabulary_is_ever_made(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every product with the vocabulary matrix is at most a block."""
-    monkeypatch.setattr(log_sum_exp, "CPU_BLOCK", (16, 64))
+    monkeypatch.setattr(output_head, "CPU_BLOCK", (16, 64))
     backend = Backend(load(str(tiny("gpt2"))))
     assert backend.head.cut
     sizes: list[int] = []

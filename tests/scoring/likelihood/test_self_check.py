@@ -24,7 +24,7 @@ from catsofa.scoring.likelihood.self_check import EXIT, PADDING, PRODUCTS, TOGET
 from catsofa.scoring.models import Model, load
 from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.next_sentence import network as next_network
-from catsofa.scoring.next_sentence.rows import PairReader
+from catsofa.scoring.next_sentence.network import PairReader
 from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import differences

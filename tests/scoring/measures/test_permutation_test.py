@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from catsofa.scoring.measures.seat.characteristic import ACCURACY
-from catsofa.scoring.measures.seat.permutation_test import _random_sums, p_value
+from catsofa.scoring.measures.seat.permutation_test import ACCURACY, _random_sums, p_value
 
 Scores = NDArray[np.float64]
 

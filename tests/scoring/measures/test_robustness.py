@@ -6,9 +6,16 @@ from helpers.records import cat, scores
 
 from catsofa.data.records import Cat
 from catsofa.scoring.measures.cat_outcomes import outcomes
-from catsofa.scoring.measures.robustness import changes, decided_share, flip_rate, flipped, flips_per_term, robustness
-from catsofa.scoring.measures.robustness.alignment import join
-from catsofa.scoring.measures.robustness.ranks import rank_stability
+from catsofa.scoring.measures.robustness import (
+    changes,
+    decided_share,
+    flip_rate,
+    flipped,
+    flips_per_term,
+    join,
+    robustness,
+)
+from catsofa.scoring.measures.robustness.report import rank_stability
 
 
 def rephrased(original: Cat) -> Cat:

@@ -15,8 +15,7 @@ import pytest
 from catsofa.data.formats import read_as
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.measures.robustness import flip_rate, flips, robustness
-from catsofa.scoring.measures.robustness.alignment import join
+from catsofa.scoring.measures.robustness import flip_rate, flips, join, robustness
 from catsofa.scoring.measures.stereoset import MEASURES, results
 from catsofa.scoring.statistics.changes import paired_changes
 from catsofa.scoring.statistics.intervals import intervals

@@ -21,7 +21,7 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.next_sentence import NextSentence, direction
 from catsofa.scoring.next_sentence import network as next_network
 from catsofa.scoring.next_sentence.direction import STORIES
-from catsofa.scoring.next_sentence.rows import PairReader, _kept
+from catsofa.scoring.next_sentence.network import PairReader, _kept
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.run.store import read_scores
 

@@ -9,7 +9,7 @@ from helpers.records import a_cat, a_pair
 
 from catsofa.data import formats
 from catsofa.data.records import Annotation, Probe
-from catsofa.validation.set_reports import stats_report
+from catsofa.validation.json_reports import stats_report
 from catsofa.validation.sets.keywords import (
     corpus_reference,
     keyness,

@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+from catsofa.data.language.inflection import regular_plural
 from catsofa.data.language.wordlists import wordlist
 
 _CLOSED = {
@@ -59,13 +60,8 @@ def _derived_verb_tags(word: str) -> frozenset[str]:
 @cache
 def regular_forms(verb: str) -> tuple[tuple[str, str], ...]:
     """Each tag with the form of a regular verb: twerk, twerks, twerked, twerking."""
-    stem = verb[:-1] if verb.endswith("e") else verb
-    if verb.endswith(("s", "x", "z", "ch", "sh")):
-        third = verb + "es"
-    elif verb.endswith("y") and verb[-2] not in "aeiou":
-        third, stem = verb[:-1] + "ies", verb[:-1] + "i"
-    else:
-        third = verb + "s"
+    third = regular_plural(verb)
+    stem = third[:-2] if third.endswith("ies") else verb.removesuffix("e")
     gerund = verb + "ing" if verb.endswith("y") else stem + "ing"
     return (("VB", verb), ("VBP", verb), ("VBZ", third), ("VBD", stem + "ed"), ("VBN", stem + "ed"), ("VBG", gerund))
 

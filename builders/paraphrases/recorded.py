@@ -1,6 +1,5 @@
 """Replies that somebody recorded, joined to the CATs they are about: by id, or by content, never by position."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from catsofa.builders.paraphrases import Answer
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.replies import Reply
 from catsofa.data.files import BadInput, json_files, lines
+from catsofa.data.language.words import words
 from catsofa.data.records import Cat, Refused
 
 EXPECTED = (
@@ -91,8 +91,8 @@ def _content(context: str, labels: Mapping[Any, Any]) -> object:
 
 
 def _bare(text: str) -> str:
-    """The words of a text in lower case; an apostrophe or hyphen parts a word, since studies drop it."""
-    return " ".join(re.findall(r"\w+", text.lower()))
+    """The words of a text in lower case."""
+    return " ".join(words(text))
 
 
 def _with_their_own_ids(refused: Iterable[Refused]) -> Iterator[Refused]:

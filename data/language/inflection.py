@@ -77,10 +77,10 @@ def singular_noun(word: str) -> str | None:
 
 
 def regular_plural(term: str) -> str:
-    """The plural of a term by the ending of its last word."""
+    """The plural of a term by the ending of its last word; the third person of a verb has the same endings."""
     if re.search(r"[^aeiou]y$", term):
         return f"{term[:-1]}ies"
-    return f"{term}es" if re.search(r"(s|x|ch|sh)$", term) else f"{term}s"
+    return f"{term}es" if re.search(r"(s|x|z|ch|sh)$", term) else f"{term}s"
 
 
 def regular_singular(term: str) -> str:

@@ -13,6 +13,7 @@ import typer
 
 from catsofa.cli.spinner import PATIENCE
 from catsofa.data.progress import Progress
+from catsofa.data.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as _Columns
@@ -33,11 +34,6 @@ LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
 """A number with its limits."""
 SHORT = 8
 """Letters to which a column of texts may shrink."""
-PARTED = re.compile(r"[\d,]+ of [\d,]+")
-"""A number with its denominator."""
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that would steer a terminal or turn the order of what is read: controls but tab and newline, marks and
-overrides of direction, separators of lines, and surrogates, which stand for bytes that are no UTF-8."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -53,20 +49,6 @@ def examples(*commands: str) -> str:
 def choices(of: Any) -> str:
     """The choices of a Literal for a metavar, with spaces: a narrow help breaks between them, never inside one."""
     return " | ".join(get_args(of))
-
-
-def visible(text: str) -> str:
-    """The text with every character that a terminal would obey written out, as \\x1b or \\u202e.
-
-    All that this program prints goes through here; files keep their texts as they are.
-    """
-    return UNSAFE.sub(lambda found: _written_out(found[0]), text)
-
-
-def _written_out(character: str) -> str:
-    """The character as an escape of Python."""
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def fail(sentence: str, code: int = 2) -> NoReturn:
@@ -131,23 +113,25 @@ def print_json(value: Any) -> None:
 def show_json(text: str) -> None:
     """Print JSON that is written already."""
     PATIENCE.end()
-    typer.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text), nl=False)
+    typer.echo(visible_json(text), nl=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table that fits the terminal (80 columns where there is none); texts give way to numbers."""
+    """Print a table that fits the terminal (COLUMNS, or 80, where there is none); texts give way to numbers."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     PATIENCE.end()
-    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    given = os.environ.get("COLUMNS", "")
+    columns_given = int(given) if given.isdecimal() and int(given) else 80
+    console = Console(width=None if sys.stdout.isatty() else columns_given, highlight=False)
     cells = [[Text(visible(_written(cell))) for cell in row] for row in rows]
-    for parted in (PARTED, LIMITED):
-        if _width(columns, cells) > console.width:
-            # names of columns and denominators on two lines; if that is not enough, limits below their numbers
-            cells = [[Text(_broken(c.plain)) if parted.fullmatch(c.plain) else c for c in row] for row in cells]
-            columns = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
+    if _width(columns, cells) > console.width:
+        columns = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
+    if _width(columns, cells) > console.width:
+        cells = [[_with_limits_below(cell) for cell in row] for row in cells]
+        columns = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
     gap = 2 if _width(columns, cells) <= console.width else 1
     drawn = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
     least = gap * (len(columns) - 1)
@@ -181,9 +165,11 @@ def _widest(texts: Iterable[str]) -> int:
     return max((len(line) for text in texts for line in text.splitlines()), default=0)
 
 
-def _broken(cell: str) -> str:
-    """A number with its denominator or its limits on the line below."""
-    return " of\n".join(cell.split(" of ")) if " of " in cell else cell.replace(" ", "\n", 1)
+def _with_limits_below(cell: "Text") -> "Text":
+    """A number whose limits are on the line below; any other cell as it is."""
+    from rich.text import Text
+
+    return Text(cell.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(cell.plain) else cell
 
 
 def _heading(name: str, cells: Sequence[str]) -> str:

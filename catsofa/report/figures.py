@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from io import StringIO
+from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data import extras
+from catsofa.data.visible import visible
 from catsofa.report.elements import Number
 
 INK = "#010203"
@@ -283,7 +284,7 @@ def svg(drawing: Any, name: str) -> str:
     found = found.replace("<svg ", f'<svg class="plot" style="--inches: {drawing.get_figwidth()}" ', 1)
     for number, colour in enumerate(COLOURS, 1):
         found = found.replace(colour.lower(), f"var(--c{number})")
-    return found.replace(INK, "currentColor")
+    return visible(found.replace(INK, "currentColor"))
 
 
 def draw(make: Any) -> Any:
@@ -307,5 +308,8 @@ def save(drawing: Any, folder: Path, name: str) -> list[Path]:
     with matplotlib.rc_context(STYLE):
         for path in paths:
             with atomic_write(path) as file:
-                drawing.savefig(file, format=path.suffix[1:], dpi=200, facecolor="white")
+                drawn = BytesIO()
+                drawing.savefig(drawn, format=path.suffix[1:], dpi=200, facecolor="white")
+                text = path.suffix == ".svg"
+                file.write(visible(drawn.getvalue().decode()).encode() if text else drawn.getvalue())
     return paths

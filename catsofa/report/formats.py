@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass, replace
 from importlib.metadata import version
 from importlib.resources import files
 from io import StringIO
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures
 from catsofa.report.elements import Cell, Document, Number, Table, written
 
@@ -251,10 +252,26 @@ def data(document: Document) -> str:
     return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
 
 
+def _visible(part: Any) -> Any:
+    """A part of a document in whose texts no character steers what shows them."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, tuple):
+        return tuple(map(_visible, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{field.name: _visible(getattr(part, field.name)) for field in fields(part)})
+    return part
+
+
+def _for_people(make: Callable[[Document], str]) -> Callable[[Document], str]:
+    """A format in which every text of the document is visible."""
+    return lambda document: make(_visible(document))
+
+
 WRITE: dict[Format, Callable[[Document], str]] = {
-    "html": html,
-    "markdown": markdown,
-    "csv": comma,
-    "json": data,
-    "latex": latex,
+    "html": _for_people(html),
+    "markdown": _for_people(markdown),
+    "csv": _for_people(comma),
+    "json": lambda document: visible_json(data(document)),
+    "latex": _for_people(latex),
 }

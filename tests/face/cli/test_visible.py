@@ -15,6 +15,7 @@ from catsofa.cli import terminal
 from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat
+from catsofa.data.visible import visible
 
 EVIL = "a\x1b[31mb\x1b]0;owned\x07c\x1b[2Jd\re\x7ff\x9b31mg\u202eh\u2066i\x00j"
 UNSAFE = set("\x00\x07\x1b\r\x7f\x9b\u202e\u2066")
@@ -63,8 +64,8 @@ def test_nothing_printed_steers_a_terminal(show: Callable[[str], object]) -> Non
 
 def test_what_is_written_out_can_be_read() -> None:
     """An escape for each; letters of all scripts, tabs and ends of lines stay."""
-    assert terminal.visible("\x1b[1m \x9b \u202e \udcff") == r"\x1b[1m \x9b \u202e \udcff"
-    assert terminal.visible("zörb\tשלום\n日本 🙂") == "zörb\tשלום\n日本 🙂"
+    assert visible("\x1b[1m \x9b \u202e \udcff") == r"\x1b[1m \x9b \u202e \udcff"
+    assert visible("zörb\tשלום\n日本 🙂") == "zörb\tשלום\n日本 🙂"
 
 
 def test_json_keeps_every_character() -> None:

@@ -16,7 +16,7 @@ from catsofa.report import document
 from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
 from catsofa.report.figures import LONGEST, told_apart
-from catsofa.report.formats import FORMATS, WRITE
+from catsofa.report.formats import FORMATS, WRITE, Format
 
 TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
 
@@ -38,6 +38,23 @@ def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:
     assert not {"script", "img", "iframe", "object", "link"} & set(page.tags)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert "&lt;script&gt;" in text
+
+
+CONTROLS = "zorb\x1b[31m\x07\x9b\u202eof\r99.9,1"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_character_of_the_data_steers_a_reader(form: Format, tmp_path: Path) -> None:
+    """Controls and overrides of direction are written out in every format, and a CR begins no row of a sheet."""
+    term = {**TERM, "term": CONTROLS, "domain": CONTROLS}
+    for name, results in {"a": cats(CONTROLS), "b": probes(CONTROLS), "d": pairs(CONTROLS)}.items():
+        run(tmp_path / name, results, CONTROLS, CONTROLS, CONTROLS, terms=[term], unscored={CONTROLS: 3})
+    text = WRITE[form](document([tmp_path]))
+    assert not set("\x07\x1b\x9b\u202e\r") & set(text)
+    if form == "csv":
+        assert {len(row) for row in csv.reader(StringIO(text, newline=""))} == {10}
+    if form == "json":
+        assert any(CONTROLS in table["caption"] for one in json.loads(text)["sections"] for table in one["tables"])
 
 
 def test_a_page_needs_nothing_else(tmp_path: Path) -> None:

@@ -201,11 +201,12 @@ def _part(of: Outcomes | None, kind: str | None, domain: str | None) -> Outcomes
 
 
 def _row(cats: Sequence[Cat], before: Outcomes | None, after: Outcomes | None) -> Row:
-    """Terms, items and effects of one set."""
-    plan = planned_for(cats)
-    row: Row = {"items": plan.items, "terms": plan.terms, "planned": plan.effect}
+    """Terms, items and effects of one set, and which of them are more than any effect can be."""
+    effects = {"planned": planned_for(cats)}
     if before is not None:
-        row["found"] = found(before).effect
+        effects["found"] = found(before)
     if before is not None and after is not None:
-        row["change"] = found_change(before, after).effect
-    return row
+        effects["change"] = found_change(before, after)
+    plan = effects["planned"]
+    row: Row = {"items": plan.items, "terms": plan.terms, **{name: one.effect for name, one in effects.items()}}
+    return row | {"impossible": [name for name, one in effects.items() if one.impossible]}

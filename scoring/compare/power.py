@@ -15,6 +15,10 @@ from catsofa.scoring.measures.stereoset import NEEDS, SS
 from catsofa.scoring.statistics.intervals import paired_error, standard_error
 
 POWER = 0.8
+HALF = 50.0
+"""The most that ss can differ from 50, in points."""
+WHOLE = 100.0
+"""The most that ss can change, in points."""
 BETWEEN = 5.0
 """Points by which the ss of target terms differ in truth: the median over the ten released models on StereoSet dev."""
 
@@ -24,24 +28,41 @@ class Detectable:
     """An effect that a set finds with this power at this level, two-sided."""
 
     effect: float
-    """In points of the measure."""
+    """In points of the measure; NaN where it is more than any effect can be."""
     error: float
     """The standard error behind it."""
     terms: int
     items: int
     level: float
     power: float
+    impossible: bool = False
+    """Whether the set finds no effect that can be: what it would need is larger than the measure reaches."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def detectable(error: float, terms: int, items: int, *, level: float = LEVEL, power: float = POWER) -> Detectable:
-    """(t at the level's upper tail + t at the power) · standard error, with terms − 1 degrees of freedom."""
+def detectable(
+    error: float, terms: int, items: int, *, most: float = HALF, level: float = LEVEL, power: float = POWER
+) -> Detectable:
+    """(t at the level's upper tail + t at the power) · standard error, with terms − 1 degrees of freedom.
+
+    An effect above `most`, the largest that can be, is undefined.
+    """
     free = terms - 1
     reach = special.stdtrit(free, (1 + level) / 2) + special.stdtrit(free, power) if free > 0 else nan
-    return Detectable(effect=float(reach) * error, error=error, terms=terms, items=items, level=level, power=power)
+    effect = float(reach) * error
+    impossible = effect > most
+    return Detectable(
+        effect=nan if impossible else effect,
+        error=error,
+        terms=terms,
+        items=items,
+        level=level,
+        power=power,
+        impossible=impossible,
+    )
 
 
 def planned(items: Sequence[int], *, between: float = BETWEEN, share: float = 50.0, **options: float) -> Detectable:
@@ -77,4 +98,4 @@ def found_change(before: Outcomes, after: Outcomes, **options: float) -> Detecta
     kept = (columns[:, NEEDS[SS.name]] > 0).any(axis=1)
     columns, others = columns[kept], others[kept]
     error = paired_error(columns, others, SS) if len(columns) else nan
-    return detectable(error, len(columns), len(before), **options)
+    return detectable(error, len(columns), len(before), most=WHOLE, **options)

@@ -28,6 +28,8 @@ from catsofa.data.percentages import in_percent
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
 
+IMPOSSIBLE = "> any"
+"""An effect that is larger than any can be."""
 Baseline = Literal["ideal", "stereotyped", "random", "unigram", "sentiment"]
 
 On = Annotated[str, typer.Option(metavar=DATA, help="The CATs.")]
@@ -183,18 +185,29 @@ def power(
 ) -> None:
     """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""
     from catsofa.scoring.compare.controls import power_rows
-    from catsofa.scoring.run.score_files import scores_of
+    from catsofa.scoring.dataset import read_named
+    from catsofa.scoring.protocols import named
+    from catsofa.scoring.run.origins import labels, precision_of
+    from catsofa.scoring.run.score_files import cats_in, scores_of
 
     if against is not None and predictions is None:
         raise ValueError("--against needs --predictions: a change is between two files of scores")
-    of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
-    rows = power_rows(_cats(on, json), of, other, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
+    place = local(on)
+    name, records = read_named(place)
+    cats = list(cats_in(records, place))
+    files = [path for path in (predictions, against) if path is not None]
+    sides = [scores_of(path) for path in files]
+    rows = power_rows(cats, *sides, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
+    signature = named("catsofa").signature(name, " ".join(labels(files)), dtype=precision_of(files))
     if json:
-        print_json({"level": 0.95, "power": 0.8, "sets": rows})
+        print_json({"level": 0.95, "power": 0.8, "sets": rows, "signature": signature.to_dict()})
         return
-    table(
-        "smallest effect on ss (level 5 %, power 80 %), in points", list(rows[0]), [list(row.values()) for row in rows]
-    )
+    columns = [column for column in rows[0] if column != "impossible"]
+    cells = [[IMPOSSIBLE if column in row["impossible"] else row[column] for column in columns] for row in rows]
+    table("smallest effect on ss (level 5 %, power 80 %), in points", columns, cells)
+    if any(row["impossible"] for row in rows):
+        say(f"{IMPOSSIBLE}: more than any effect can be (50 points from 50, a change of 100): the set finds none")
+    say(str(signature))
 
 
 def _cats(data: str, quiet: bool = False) -> "list[Cat]":

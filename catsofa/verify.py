@@ -18,19 +18,28 @@ CHECKS: Mapping[str, str] = {
     "journal": "catsofa.data.verify.stores:check_journal",
 }
 """Kind of store to the function that checks it, in the order in which a path is tried."""
+EXPECTED = f"a store of catsofa ({', '.join(CHECKS)}), or a folder that holds some"
 
 
-def verify(paths: Iterable[Path | str]) -> Iterator[Verdict]:
-    """The verdict on each store at these paths, or on each one below a folder that is no store itself."""
-    for path in _existing(paths):
-        seen = False
-        for verdict in _verdicts(path):
-            seen = True
-            yield verdict
-        if not seen:
-            raise BadInput(
-                path, _nothing(path), f"a store of catsofa ({', '.join(CHECKS)}), or a folder that holds some"
-            )
+Outcome = Verdict | BadInput | NotChecked
+"""The verdict on a store, or why a path could not be checked."""
+
+
+def verify(paths: Iterable[Path | str]) -> Iterator[Outcome]:
+    """The verdict on each store at these paths, or on each one below a folder that is no store itself.
+
+    A path that cannot be checked is an error among the verdicts, and the others are checked nevertheless.
+    """
+    for path in map(Path, paths):
+        if not os.path.lexists(path):
+            yield BadInput(path, "no such file or folder", f"one of {', '.join(CHECKS)}")
+            continue
+        outcomes = iter(_outcomes(path))
+        if (first := next(outcomes, None)) is None:
+            yield BadInput(path, _nothing(path), f"{EXPECTED}; what `catsofa report` writes has no checksum")
+        else:
+            yield first
+            yield from outcomes
 
 
 def _nothing(path: Path) -> str:
@@ -40,33 +49,24 @@ def _nothing(path: Path) -> str:
     return "an empty file" if path.is_file() and not path.stat().st_size else "a file that is no store of catsofa"
 
 
-def _existing(paths: Iterable[Path | str]) -> list[Path]:
-    """The paths; one that does not exist is refused before any work."""
-    found = [Path(path) for path in paths]
-    for path in found:
-        if not os.path.lexists(path):
-            raise BadInput(path, "no such file or folder", f"one of {', '.join(CHECKS)}")
-    return found
-
-
-def _verdicts(path: Path) -> Iterator[Verdict]:
+def _outcomes(path: Path) -> Iterator[Outcome]:
     """The verdict on this path, or those on the stores below it; in a store only replies are searched for."""
-    if verdict := _verdict(path):
-        yield verdict
+    if outcome := _outcome(path):
+        yield outcome
         if (replies := path / "replies.jsonl").is_file():
-            yield from _verdicts(replies)
+            yield from _outcomes(replies)
     elif path.is_dir():
         for below in sorted(path.iterdir()):
-            yield from _verdicts(below)
+            yield from _outcomes(below)
 
 
-def _verdict(path: Path) -> Verdict | None:
-    """The verdict of the first check that knows this kind of store."""
+def _outcome(path: Path) -> Outcome | None:
+    """The verdict of the first check that knows this kind of store, or why it cannot check it now."""
     for kind, place in CHECKS.items():
         try:
             verdict = _check(place)(path)
-        except NotChecked:
-            raise
+        except NotChecked as error:
+            return error
         except BadInput as error:
             return Verdict(path=path, kind=kind, faults=(Fault(error.path, _without_path(error)),))
         if verdict is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, doing, examples, print_json, say
+from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, say
 
 if TYPE_CHECKING:
     from catsofa.data.verify.verdicts import Verdict
@@ -27,22 +27,35 @@ def verify(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check runs, reports, releases, probe shards and fetched sets against the checksums written with them.
+    """Check stores against the checksums written with them: whether a file changed since catsofa wrote it.
 
-    Exit code 0: everything is all right. 1: something is wrong, and each file is named. 2: nothing could be checked.
+    These are: runs with their scores and report.json, that report.json alone, releases, probe shards, fetched sets,
+    stored replies and journals. What `catsofa report` writes (HTML, Markdown, CSV, LaTeX, JSON) has no checksum.
+
+    Every path is checked. Exit code 0: everything is all right. 1: something is wrong, and each file is named.
+    2: nothing is wrong, but a path could not be checked.
     """
-    from catsofa.verify import verify as verdicts
+    from catsofa.data.verify.verdicts import Verdict
+    from catsofa.verify import verify as outcomes
 
     doing("checking")
-    found = []
-    for verdict in verdicts(paths):
-        found.append(verdict)
+    verdicts, refused = [], []
+    for outcome in outcomes(paths):
+        if not isinstance(outcome, Verdict):
+            refused.append(outcome)
+            continue
+        verdicts.append(outcome)
         if not json:
-            show(verdict, quiet)
-    if json:
-        print_json([verdict.to_dict() for verdict in found])
-    if not all(verdict.right for verdict in found):
+            show(outcome, quiet)
+    if json and (verdicts or not refused):
+        print_json([verdict.to_dict() for verdict in verdicts])
+    wrong = not all(verdict.right for verdict in verdicts)
+    for error in refused if wrong else refused[:-1]:
+        note(f"catsofa: {error}")
+    if wrong:
         raise typer.Exit(1)
+    if refused:
+        raise refused[-1]
 
 
 def show(verdict: "Verdict", quiet: bool) -> None:

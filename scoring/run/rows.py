@@ -84,6 +84,18 @@ def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
     return sums
 
 
+def changed_rows(now: Mapping[str, Any], finished: Any) -> str:
+    """How the rows of a database differ from those that its run was finished with, in words."""
+    held = finished if isinstance(finished, Mapping) else {}
+    counts = [
+        f"{now[table]:,} {table.replace('_', ' ')} where the run was finished with {held.get(table, 'others')}"
+        for table in KEYS
+        if now[table] != held.get(table)
+    ]
+    others = [table.replace("_", " ") for table in KEYS if now[f"{table}_checksum"] != held.get(f"{table}_checksum")]
+    return ", ".join(counts) or f"other {' and '.join(others)} than the run was finished with"
+
+
 def seal(connection: sqlite3.Connection, name: str) -> str | None:
     """A value that the database holds about itself."""
     held = connection.execute("SELECT value FROM seals WHERE name = ?", (name,)).fetchone()

@@ -27,6 +27,7 @@ from catsofa.scoring.run.rows import (
     COLUMNS,
     TABLES,
     Row,
+    changed_rows,
     columns,
     connect,
     is_row,
@@ -259,7 +260,7 @@ class Run(Closing):
                 self._refuse_impossible(row)
                 yield row
             if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
-                raise wrong(self.folder, f"other rows than the run was finished with ({now}; finished: {held})")
+                raise wrong(self.folder, changed_rows(now, held))
 
     def _refuse_impossible(self, row: Row) -> None:
         """Refuse a row that no run writes: earlier versions wrote no checksums that would show it."""

@@ -1,6 +1,7 @@
 """`catsofa verify`: 0 where every store is as it was written, 1 where one is not, 2 where there is nothing to check."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,37 @@ def test_what_cannot_be_checked_is_exit_code_2(name: str, tmp_path: Path) -> Non
     done = CliRunner().invoke(app, ["verify", str(tmp_path / name)])
     assert isinstance(done.exception, BadInput)
     assert done.exception.path == tmp_path / name
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_path_that_cannot_be_checked_stops_no_other(damaged: bool, tmp_path: Path) -> None:
+    """The run after a missing path and a report for people is checked; 1 if anything is wrong, otherwise 2."""
+    report, folder = tmp_path / "report.html", a_run(tmp_path / "one")
+    report.write_text("<p>zorbs</p>")
+    if damaged:
+        (folder / "scores.sqlite").write_bytes(b"no database" * 1000)
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "nowhere"), str(report), str(folder)])
+    assert f"{folder}{'/scores.sqlite' * damaged}: run" in done.stdout
+    assert str(tmp_path / "nowhere") in done.stderr
+    if damaged:
+        assert done.exit_code == 1
+        assert str(report) in done.stderr
+    else:
+        assert isinstance(done.exception, BadInput)
+        assert done.exception.path == report
+
+
+def test_a_deleted_score_is_one_sentence(tmp_path: Path) -> None:
+    """One of two scores is gone: the sentence says 1 and 2, and prints no checksums."""
+    with Run.begin(tmp_path / "one", IDENTITY, {"model": "m"}) as run:
+        run.add([Score(item=item, task="intrasentence", score=-1.0) for item in "ab"])
+        run.finish({"results": {}})
+    with sqlite3.connect(tmp_path / "one" / "scores.sqlite") as database:
+        database.execute("DELETE FROM scores WHERE item = 'a'")
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "one")])
+    assert done.exit_code == 1
+    assert "1 scores where the run was finished with 2" in done.stdout
+    assert not {"{", "}"} & set(done.stdout)
 
 
 def test_a_sealed_document_is_as_it_was_whatever_its_keys_order() -> None:

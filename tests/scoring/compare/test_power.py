@@ -57,7 +57,7 @@ def test_an_effect_that_cannot_be_is_undefined() -> None:
 
 
 def test_power_names_its_data(tmp_path: Path) -> None:
-    """The signature holds the data with their hash, in JSON and on the terminal, where no impossible number is shown."""
+    """The signature holds the data with their hash, in JSON and on the terminal; no impossible number is shown."""
     jsonl.write([cat("a", target="zorb"), cat("b", target="quib")], tmp_path / "cats.jsonl")
     given = ["power", "--on", str(tmp_path / "cats.jsonl")]
     told = json.loads(CliRunner().invoke(app, [*given, "--json"]).output)

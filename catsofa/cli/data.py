@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table, visible
+from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table
+from catsofa.data.visible import visible
 
 if TYPE_CHECKING:
     from catsofa.data.sources.fetch import Fetched, Progress

@@ -196,8 +196,8 @@ def power(
     name, records = read_named(place)
     cats = list(cats_in(records, place))
     files = [path for path in (predictions, against) if path is not None]
-    sides = [scores_of(path) for path in files]
-    rows = power_rows(cats, *sides, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
+    of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
+    rows = power_rows(cats, of, other, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
     signature = named("catsofa").signature(name, " ".join(labels(files)), dtype=precision_of(files))
     if json:
         print_json({"level": 0.95, "power": 0.8, "sets": rows, "signature": signature.to_dict()})

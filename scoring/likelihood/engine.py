@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from catsofa.scoring.likelihood import causal, encoder_decoder, masked, packed, released_padding, xlnet
+from catsofa.scoring.likelihood import causal, encoder_decoder, masked, released_padding, xlnet
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import (
     Answer,
@@ -66,5 +66,5 @@ def _left_to_right(backend: Backend, questions: list[Continuation]) -> list[Answ
     if backend.model.kind == "permutation":
         return xlnet.answer(backend, questions)
     if backend.packs is None:
-        backend.packs = packed.possible(backend)
-    return packed.answer(backend, questions) if backend.packs else causal.answer(backend, questions)
+        backend.packs = causal.possible(backend)
+    return causal.answer(backend, questions) if backend.packs else causal.plain(backend, questions)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from catsofa.data.files import atomic_write
 from catsofa.data.tables import Tabular
-from catsofa.validation.lint import blanks, contrast, copies, groups, models, people, wording
+from catsofa.validation.lint import contrast, groups, models, people, structure, wording
 from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
 
-_MODULES = (blanks, wording, contrast, groups, people, models, copies)
+_MODULES = (structure, wording, contrast, groups, people, models)
 RULES: dict[str, Rule] = {
     rule.code: rule
     for rule in sorted(chain.from_iterable(module.RULES for module in _MODULES), key=lambda rule: int(rule.code[1:]))

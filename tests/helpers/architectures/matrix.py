@@ -20,7 +20,7 @@ from helpers.tiny_tokenizers import (
 
 from catsofa.data.records import Score
 from catsofa.scoring.items.score import score as score_records
-from catsofa.scoring.likelihood import packed
+from catsofa.scoring.likelihood import causal
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import TREES
 from catsofa.scoring.models import Model, load
@@ -87,12 +87,12 @@ def compare(family: Family, folder: Path) -> Result:
     batching = ""
     for setting, backend in settings(model):
         backend.reader.limit = LONGEST if family.beyond else backend.reader.limit
-        narrow = packed.CPU_WIDTH
-        packed.CPU_WIDTH = packed.GPU_WIDTH if setting == "width of a GPU" else narrow
+        narrow = causal.CPU_WIDTH
+        causal.CPU_WIDTH = causal.GPU_WIDTH if setting == "width of a GPU" else narrow
         try:
             totals[setting] = all_totals(family, partial(engine_totals, backend))
         finally:
-            packed.CPU_WIDTH = narrow
+            causal.CPU_WIDTH = narrow
         batching = batching or _batching(backend)
     return Result(
         family,

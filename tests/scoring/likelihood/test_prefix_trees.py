@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catsofa.data.formats import read_as
 from catsofa.data.records import Cat
-from catsofa.scoring.likelihood import batches, causal, packed
+from catsofa.scoring.likelihood import batches, causal
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.prefix_trees import Tree, trees
@@ -82,8 +82,8 @@ def test_a_tree_gives_what_plain_rows_give(tiny: Tiny, name: str, monkeypatch: p
     @given(st.lists(alike(), min_size=1, max_size=25), st.sampled_from([3, 9, 128]), st.sampled_from([10, 4000]))
     def check(questions: list[Continuation], width: int, budget: int) -> None:
         backend = Backend(model, budget)
-        monkeypatch.setattr(packed, "CPU_WIDTH", width)
-        for one, other in zip(packed.answer(backend, questions), causal.answer(backend, questions), strict=True):
+        monkeypatch.setattr(causal, "CPU_WIDTH", width)
+        for one, other in zip(causal.answer(backend, questions), causal.plain(backend, questions), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5, rtol=0)
 
     check()
@@ -111,9 +111,9 @@ def test_a_model_that_leaves_out_mask_or_positions_is_not_packed(
         given.pop("attention_mask" if what == "mask" else "position_ids", None)
         return forward(input_ids, **given)
 
-    assert packed.possible(backend)
+    assert causal.possible(backend)
     monkeypatch.setattr(backend.model.module.transformer, "forward", deaf)
-    assert not packed.possible(backend)
+    assert not causal.possible(backend)
 
 
 def triples(shared: Path) -> list[Continuation]:
@@ -134,7 +134,7 @@ def triples(shared: Path) -> list[Continuation]:
 def test_stereoset_needs_less_than_half_a_node_a_token(shared: Path) -> None:
     """63,706 scored tokens; at most 0.45 forwarded nodes for each, and at most 3 % of padding beside them."""
     questions = triples(shared)
-    rows = trees(questions, packed.CPU_WIDTH)
+    rows = trees(questions, causal.CPU_WIDTH)
     lengths = [len(tree.ids) for tree in rows]
     asked = sum(len(question.ids) - 1 for question in questions)
     assert asked == 63706

@@ -16,7 +16,7 @@ from catsofa.data.records import Pair
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.executors import local
 from catsofa.scoring.items.score import score as score_records
-from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, packed, self_check
+from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Continuation
@@ -107,13 +107,13 @@ def long_texts(seed: int, length: int, count: int) -> list[Continuation]:
 
 def test_a_released_window_is_narrower_than_the_rows_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """GPT-Neo's window of 256 in rows of 512: trees are wrong by a tenth of a nat and more, and are left out."""
-    monkeypatch.setattr(packed, "CPU_WIDTH", packed.GPU_WIDTH)
+    monkeypatch.setattr(causal, "CPU_WIDTH", causal.GPU_WIDTH)
     model = load(str(odd_models.gpt_neo(tmp_path / "neo")))
     asked = long_texts(0, 60, 16)
     alone, unchecked, backend = Backend(model), Backend(model), Backend(model)
     with alone.alone(PRODUCTS, EXIT):
-        expected = causal.answer(alone, asked)
-    made = packed._attempt(unchecked, asked)
+        expected = causal.plain(alone, asked)
+    made = causal._attempt(unchecked, asked)
     assert made is not None
     assert max(np.abs(one - other).max() for one, other in zip(made.answers, expected, strict=True)) > 0.1
     for one, other in zip(ask(backend, asked), expected, strict=True):
@@ -158,7 +158,7 @@ def test_a_text_below_a_limit_that_its_batch_crosses_is_checked(
     for text, values in zip(asked, given, strict=True):
         fresh = Backend(load(str(tmp_path / "llama")), 1)
         with fresh.alone(PRODUCTS, EXIT):
-            np.testing.assert_allclose(values, causal.answer(fresh, [text])[0], atol=CLOSE, rtol=0)
+            np.testing.assert_allclose(values, causal.plain(fresh, [text])[0], atol=CLOSE, rtol=0)
 
 
 def test_a_text_is_read_as_if_no_other_had_been(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
-"""Lint of contexts: L1 how many BLANKs, L2 what is glued to one, L3 whether the sentences are their context filled."""
+"""Lint of structure: L1 number of BLANKs, L2 what is glued to one, L3 sentences unlike their context, L20 copies."""
 
 import re
 from collections.abc import Iterator, Sequence
 
+from catsofa.data.language.near_duplicates import COMPARED, content, near_duplicates
+from catsofa.data.percentages import in_percent
 from catsofa.data.records import BLANK, Candidate, Cat
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
+from catsofa.validation.sets.leakage import leaks
 
 _LETTERS = re.compile(rf"[^\W_]{BLANK}|{BLANK}[^\W_]")
 _STOP = re.compile(rf"(?P<before>[^\W_][.,;:!?]+){BLANK}|{BLANK}(?P<after>[.,;:!?]+)[^\W_]")
@@ -71,6 +74,19 @@ def _filled(context: str, candidate: Candidate) -> str:
     return candidate.text[0] + filled[1:] if same and candidate.text[0].isupper() else filled
 
 
+def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
+    """Two items say nearly the same; with another split, an item or a target term's group is in both."""
+    records = [record for record in corpus.records if isinstance(record, COMPARED)]
+    texts = [content(record) for record in records]
+    for pair in near_duplicates(texts):
+        first, second = records[pair.first], records[pair.second]
+        message = f"{in_percent(pair.similarity, 0)} the same as {first.id}"
+        yield Found(item=second.id, message=message, text=texts[pair.second])
+    others = [record for record in given.against if isinstance(record, COMPARED)]
+    for leak in leaks(records, others):
+        yield Found(item=leak.item, message=leak.message, severity="error")
+
+
 RULES = (
     Rule(
         code="L1",
@@ -92,5 +108,13 @@ RULES = (
         about="a sentence is not its context with the BLANK filled",
         example="context `The Zorb was BLANK.`, sentence `The zorb was kind.`",
         check=filled_context,
+    ),
+    Rule(
+        code="L20",
+        severity="warning",
+        about="items are near-duplicates, or stand with their target terms or siblings of them in another split too",
+        example="`The zorb is kind.` / `The zorb is kind`",
+        check=copies,
+        uses=("against",),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
+from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.crows_pairs import SkippedRows
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe, kind_name
 from catsofa.scoring.signature import data_label
@@ -79,7 +80,9 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
             return content_at(on, first)
 
         return Data(_label(place), lambda: islice(sources.read(on), limit), read_content, where, limit)
-    held = list(on)
+    held, seen = list(on), Seen("records", "a list of records")
+    for number, record in enumerate(held, 1):
+        seen.add_all(record, number)
     known: dict[int | None, Content] = {}
 
     def held_content(first: int | None) -> Content:

@@ -36,11 +36,15 @@ def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """The models of these scores; two runs of one model also by the options that set them apart, if there are any."""
+    """The models of these scores, each once; two runs of one model also by the options that set them apart."""
     plain = [scored_by(path) for path in paths]
-    return [
+    called = [
         " ".join([label, *_apart(path, _same(path, paths, plain))]) for path, label in zip(paths, plain, strict=True)
     ]
+    for number, label in enumerate(called):
+        if (first := called.index(label)) < number:
+            raise ValueError(f"{paths[first]} and {paths[number]} are scores of one model ({label}); name one of them")
+    return called
 
 
 def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]:
@@ -52,9 +56,15 @@ def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]
 def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
     """The options in which a run differs from other runs of the same model."""
     if path.is_dir():
-        mine = _flat(read_manifest(path)["identity"])
-        theirs = [_flat(read_manifest(other)["identity"]) for other in others if other.is_dir()]
+        mine = _options(path)
+        theirs = [_options(other) for other in others if other.is_dir()]
         yield from (f"{k}={v}" for k, v in mine.items() if any(v != other.get(k) for other in theirs))
+
+
+def _options(run: Path) -> dict[str, Any]:
+    """What may set a run apart from others of its model: its identity, and how many records it was asked for."""
+    manifest = read_manifest(run)
+    return {**_flat(manifest["identity"]), "records": manifest.get("about", {}).get("records")}
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Cal
     assert found["agreement"][0]["overlap"]["identities most often lowest"] == 1, "three of three"
     assert found["signature"]["protocol"] == "catsofa"
     assert "order of stereotypes: Kendall's tau" in catsofa("compare", files / "one", files / "two")[0]
-    assert "two models or more; found one" in catsofa("compare", files / "one", files / "one again")[1]
+    assert f"{files / 'one'} and {files / 'one again'}" in catsofa("compare", files / "one", files / "one again")[1]
 
 
 def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: Path) -> None:

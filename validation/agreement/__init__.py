@@ -69,7 +69,10 @@ class Agreement(Tabular):
         if self.units < FEWEST:
             return f"no interval: fewer than {FEWEST} items, or CATs, say too little of others ({self.units})"
         if not isnan(self.fleiss_kappa) and isnan(self.low["fleiss_kappa"]) and not isnan(self.low["percent"]):
-            return "no interval of kappa: all labels but one come from a single item, or CAT"
+            return (
+                "no interval of kappa: all labels but one come from a single item, or CAT, "
+                "or people agree on every item, or CAT, as far as on the others"
+            )
         return ""
 
     @property

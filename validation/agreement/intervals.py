@@ -26,16 +26,16 @@ def share_limits(won: Floats, out_of: Floats) -> Limits:
     """Limits of the share sum(won) / sum(out_of), both with one value for each unit.
 
     Wilson's score interval with Student's t, for as many independent yes-or-no answers as have the variance of the
-    share over units (Korn and Graubard 1998); for as many as there are units where the share is 0 or 1.
+    share over units (Korn and Graubard 1998); for as many as there are units where these have one and the same share.
     """
     units, total = len(won), float(out_of.sum())
     if units < 2 or not total:
         return nan, nan
     share = float(won.sum()) / total
     error = float(np.sum((won - share * out_of) ** 2)) / total**2 * units / (units - 1)
-    same = min(share, 1 - share) < 1e-12 or error < 1e-15
-    effective = units if same else share * (1 - share) / error
-    return score_limits(round(share) if same else share, effective, students(units))
+    share = round(share) if min(share, 1 - share) < 1e-12 else share
+    effective = units if share in (0, 1) or error < 1e-15 else share * (1 - share) / error
+    return score_limits(share, effective, students(units))
 
 
 def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: int) -> tuple[Limits, Limits]:
@@ -52,6 +52,8 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
         return _unanimous(totals)
     units = len(totals)
     own = _errors(np.ones((1, units)), totals, statistics)[0] / (1 - np.minimum(found**2, EDGE**2))
+    if (own < 1e-12).any():
+        return (nan, nan), (nan, nan)  # units that are all alike say nothing of how others may differ
     corrected = found - (units - 1) * (without.mean(axis=0) - found)
     middle, corrected = _fisher(found), _fisher(corrected)
     studentised = np.concatenate(list(_studentised(middle, totals, statistics, resamples, seed)))

@@ -139,6 +139,25 @@ def test_the_interval_of_a_share_over_items_is_wilsons() -> None:
     assert (found.low["unanimous"], found.high["unanimous"]) == pytest.approx((0.176, 0.461), abs=0.002)
 
 
+def test_limits_hold_a_value_that_is_the_same_on_every_item() -> None:
+    """Forty items judged 2 to 1: each has agreement 1/3, which is not 0, and nothing says how kappa may differ."""
+    found = agreement(table(*["xxy", "yyx"] * 20))
+    assert found.percent == pytest.approx(1 / 3)
+    assert found.low["percent"] < 1 / 3 < found.high["percent"]
+    assert isnan(found.low["fleiss_kappa"])
+    assert "kappa" in found.withheld
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text("xyz.", min_size=3, max_size=5), min_size=30, max_size=40))
+def test_limits_always_hold_the_value(rows: list[str]) -> None:
+    """Whatever people answered, no interval leaves out the number beside it."""
+    found = agreement(table(*rows), resamples=100)
+    for name in STATISTICS:
+        value, low, high = getattr(found, name), found.low[name], found.high[name]
+        assert isnan(low) or low - 1e-9 <= value <= high + 1e-9, name
+
+
 def test_a_label_of_one_item_leaves_kappa_without_an_interval() -> None:
     """Without that item kappa is undefined; percent has its interval, and the reason is given."""
     found = agreement(table(*["xx"] * 39, "xy"))

@@ -1,0 +1,37 @@
+"""Runs of one model, and records with one id, are never taken for one another."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.records import PROBES, cats
+from helpers.run_folders import Tiny
+
+from catsofa import evaluate
+from catsofa.data import formats
+from catsofa.data.files import BadInput
+from catsofa.scoring.run.origins import labels
+
+
+def test_runs_of_one_model_have_labels_of_their_own_or_are_refused(tiny: Tiny, tmp_path: Path) -> None:
+    """A run of the first records says so in its label; the same run twice is refused by both folders."""
+    formats.named("jsonl").write(cats(), tmp_path / "cats.jsonl")
+    for name, limit in (("all", None), ("first", 2), ("again", None)):
+        evaluate(str(tiny("gpt2")), tmp_path / "cats.jsonl", out=tmp_path / name, limit=limit, resamples=10)
+    whole, first = labels([tmp_path / "all", tmp_path / "first"])
+    assert whole != first
+    assert "records=2" in first
+    with pytest.raises(ValueError, match=r"all.*again"):
+        labels([tmp_path / "all", tmp_path / "first", tmp_path / "again"])
+
+
+def test_records_with_one_id_are_refused(tiny: Tiny) -> None:
+    """A list is held to the rule of files: every id of a record, and of a candidate, once."""
+    one, other, *_ = cats()
+    for records in (
+        [one, one],
+        [one, replace(other, candidates=one.candidates)],
+        [PROBES[0], PROBES[1], PROBES[0]],
+    ):
+        with pytest.raises(BadInput, match="second time"):
+            evaluate(str(tiny("gpt2")), records)

@@ -75,7 +75,9 @@ def build(
     `otherwise` is what a word is of which nobody says what it is; without it such a word is an error.
     """
     for word_test in tests:
-        test, rng = word_test.test, _generator(seed, word_test.test.id)
+        test = word_test.test
+        # a generator of its own for each test: adding or removing a test changes no other
+        rng = np.random.default_rng([seed, int(hex_digest(test.id, 16), 16)])
         x, y, a, b = (
             replace(part, items=tuple(_sentences_of(part, word_test.kinds, otherwise)))
             for part in (test.x, test.y, test.a, test.b)
@@ -86,11 +88,6 @@ def build(
         yield AssociationTest(
             id=f"sent-{test.id}", x=_truncated(x, size, rng), y=_truncated(y, size, rng), a=a, b=b, source=known
         )
-
-
-def _generator(seed: int, name: str) -> np.random.Generator:
-    """A generator of its own for each test, so that one test more or less changes no other."""
-    return np.random.default_rng([seed, int(hex_digest(name, 16), 16)])
 
 
 def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:

@@ -7,7 +7,7 @@ end a task that stands twice all the same (a second run beside this one) is remo
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from catsofa.annotation.label_studio import EVERYBODY, Server, ServerTask, Unanswered
@@ -47,7 +47,8 @@ def push(
         study = with_project(open_study(study.folder), server)
         tasks = _unchanged(study)
         project, sent, done = study.settings.project, 0, 0
-        for some in _in_chunks(tasks, chunk):
+        for start in range(0, len(tasks), chunk):
+            some = tasks[start : start + chunk]
             sent += _send(some, project, server, waits)
             done += len(some)
             report(done)
@@ -75,12 +76,6 @@ def _unchanged(study: Study) -> list[Task]:
     if [study.keys.get(task.key.token) for task in tasks] != [task.key for task in tasks]:
         raise BadInput(study.folder, "items that changed after the study was created", "a new study for other items")
     return tasks
-
-
-def _in_chunks(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
-    """The tasks, so many at a time."""
-    for start in range(0, len(tasks), size):
-        yield tasks[start : start + size]
 
 
 def _send(tasks: Sequence[Task], project: int, server: Server, waits: Sequence[float]) -> int:

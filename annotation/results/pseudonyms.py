@@ -74,13 +74,8 @@ def hidden_writer(source: Extra, names: Names) -> Extra:
 
 def hidden_review(extra: Extra, names: Names) -> Extra:
     """What people said of a whole item, question by question, with names replaced, in the order of the new names."""
-    found = {
-        question: {**said, "votes": sorted((_hidden_vote(vote, names) for vote in said["votes"]), key=str)}
-        for question, said in extra.get("review", {}).items()
-    }
+    found = {}
+    for question, said in extra.get("review", {}).items():
+        votes = [{"annotator": names(vote["annotator"]), "label": vote["label"]} for vote in said["votes"]]
+        found[question] = {**said, "votes": sorted(votes, key=str)}
     return {**extra, "review": found} if found else extra
-
-
-def _hidden_vote(vote: Extra, names: Names) -> dict[str, str]:
-    """One vote under a pseudonym."""
-    return {"annotator": names(vote["annotator"]), "label": vote["label"]}

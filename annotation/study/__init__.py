@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from catsofa.annotation.study import rows
@@ -190,7 +191,7 @@ def _with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
     for record in gold:
         if kind.asks is None:
             raise ValueError(f"{kind.name} has no gold items: nobody knows beforehand what people should write")
-        _, order = kind.show(record, _no_shuffle())
+        _, order = kind.show(record, Random(0))
         asked = kind.asks(record, order)
         for name, about in asked.items():
             if about.right not in kind.interface.questions[name].choices:
@@ -199,13 +200,6 @@ def _with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
                     f"{', '.join(kind.interface.questions[name].choices)} in its extra under gold"
                 )
         yield record
-
-
-def _no_shuffle() -> Any:
-    """Any order will do to see what is asked."""
-    from random import Random
-
-    return Random(0)
 
 
 def open_study(folder: Path | str) -> Study:

@@ -59,7 +59,7 @@ def _described_people(text: str) -> Stripped | None:
 def target_pattern(target: str) -> re.Pattern[str]:
     """A target in any of the ways people write it, with a quantifier before it or none."""
     parts = {part for part in [target, *_SPLIT.split(target)] if part.strip()}
-    return _fronted({phrase for part in parts for phrase in _variants(part.strip())})
+    return _compiled(_any({phrase for part in parts for phrase in _variants(part.strip())}))
 
 
 def _variants(target: str) -> set[str]:
@@ -116,11 +116,6 @@ def _group_pattern() -> re.Pattern[str]:
 def _they() -> re.Pattern[str]:
     """They, or these people: the statement speaks of the row's group."""
     return re.compile(r"(?P<subject>they|them|these (?:people|folks|guys|ones)|those (?:people|folks))(?=\s|$)", re.I)
-
-
-def _fronted(phrases: set[str]) -> re.Pattern[str]:
-    """Any of these phrases at the front."""
-    return _compiled(_any(phrases))
 
 
 def _compiled(subject: str) -> re.Pattern[str]:

@@ -80,20 +80,15 @@ def _show(done: "Demo") -> None:
 
 def _show_built(done: "Demo") -> None:
     """Print each builder's step: what was kept, what was refused and why."""
-    rows = [
-        [step.name, step.kept, sum(step.refused.values()), ", ".join(_reasons(step.refused))]
-        for step in done.built.steps
-    ]
+    rows = []
+    for step in done.built.steps:
+        why = [r.replace("_", " ") + (f" ({count})" if count > 1 else "") for r, count in step.refused.items()]
+        rows.append([step.name, step.kept, sum(step.refused.values()), ", ".join(why)])
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
     say(fill(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused.", WIDTH))
     for missing in done.built.notes:
         note(fill(missing, WIDTH))
     say("")
-
-
-def _reasons(refused: dict[str, int]) -> list[str]:
-    """Each reason, with its number where there are several."""
-    return [reason.replace("_", " ") + (f" ({count})" if count > 1 else "") for reason, count in refused.items()]
 
 
 def _show_people(done: "Demo") -> None:

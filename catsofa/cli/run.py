@@ -77,6 +77,8 @@ def check_steps(tree: Any, steps: list[Any]) -> list[tuple[list[Path], list[Path
 
 def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
     """The paths a step reads and those it writes, from its parsed arguments."""
+    from catsofa.data.sources import released
+
     command = tree
     for word in step.command:
         inner = getattr(command, "commands", {}).get(word)
@@ -95,13 +97,6 @@ def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
             if isinstance(value, Path):
                 made = parameter.name in OUTPUTS or parameter.metavar == NEW_FOLDER
                 (outputs if made else inputs).append(value)
-            elif isinstance(value, str) and parameter.metavar == DATA and not _is_released(value):
+            elif isinstance(value, str) and parameter.metavar == DATA and value not in released.table():
                 inputs.append(Path(value))
     return inputs, outputs
-
-
-def _is_released(name: str) -> bool:
-    """Whether this is the name of a released set, which is fetched when it is asked for."""
-    from catsofa.data.sources import released
-
-    return name in released.table()

@@ -13,7 +13,6 @@ from catsofa.cli.terminal import Json, Quiet, choices, examples, note, print_jso
 
 if TYPE_CHECKING:
     from catsofa.builders.paraphrases import Rules, Summary
-    from catsofa.builders.paraphrases.prices import Estimate
 
 Target = Literal["verbatim", "derived", "any"]
 LimitField = Literal["max_completion_tokens", "max_tokens"]
@@ -120,7 +119,11 @@ def paraphrases(
             batch=batch,
         )
         if dry_run:
-            _show_estimate(run.preview(), json)
+            coming = run.preview()
+            if json:
+                print_json(asdict(coming))
+            else:
+                say(str(coming))
             return
         ended = run.ask(status=lambda said: note(said, quiet=quiet))
         ended = progress(ended, "asking", len(run.requests), quiet=quiet)
@@ -139,14 +142,6 @@ def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
     from catsofa.builders.stereotypes.parsing import spacy_parser
 
     return Rules(slot=slot_check(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)
-
-
-def _show_estimate(coming: "Estimate", json: bool) -> None:
-    """Print what a run would send."""
-    if json:
-        print_json(asdict(coming))
-    else:
-        say(str(coming))
 
 
 def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:

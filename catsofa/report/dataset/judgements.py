@@ -174,7 +174,8 @@ def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
     """Every target term, those most agreed on first."""
     wanted = ("percent", "fleiss_kappa", "unanimous")
     short = any("withheld" in part for part in terms.values())
-    ranked = sorted(terms.items(), key=lambda term: (-_or_zero(term[1]["percent"]), term[0]))
+    agreed = {term: 0.0 if isnan(part["percent"]) else part["percent"] for term, part in terms.items()}
+    ranked = sorted(terms.items(), key=lambda term: (-agreed[term[0]], term[0]))
     return Table(
         name=name,
         caption=f"Agreement by target term ({len(ranked):,} terms), with 95 % intervals",
@@ -200,8 +201,3 @@ def _terms_figure(name: str, terms: Mapping[str, Any]) -> Figure:
         draw=lambda: figures.dots(shown, "share of pairs of judges who agree", mean, (floor(10 * least) / 10, 1)),
         offensive=True,
     )
-
-
-def _or_zero(value: float) -> float:
-    """The value, or 0 where there is none."""
-    return 0.0 if isnan(value) else value

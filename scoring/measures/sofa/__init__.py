@@ -139,7 +139,8 @@ class Results(Tabular):
         others: dict[str, Any] = {way: value for way, value in ways.items() if way != self.normalisation}
         counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
         known = {what: _total(getattr(one, what) for one in of) for what in COUNTS}
-        return {"task": "probes", "set": name, **_limited(score), **others, **counts, "coverage": coverage, **known}
+        limited = {"score": score.value, "score_low": score.low, "score_high": score.high}
+        return {"task": "probes", "set": name, **limited, **others, **counts, "coverage": coverage, **known}
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -204,11 +205,6 @@ def measured(
         ppl_digits=protocol.ppl_digits,
         counts_unknown=counts_unknown,
     )
-
-
-def _limited(score: Interval) -> dict[str, float]:
-    """A score and its limits, flat."""
-    return {"score": score.value, "score_low": score.low, "score_high": score.high}
 
 
 @dataclass(frozen=True, slots=True)

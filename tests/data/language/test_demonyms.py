@@ -15,12 +15,4 @@ def test_a_group_has_every_name_of_a_country_and_its_people() -> None:
     """A misspelt target is followed by its usual spelling and by that one's family."""
     assert same_group("Norweigan") == ("norweigan", "norwegian", "norway", "norwegians")
     assert same_group("zorb") == ("zorb",)
-
-
-def test_siblings_share_a_group() -> None:
-    """A split by term must not have Ethiopia on one side and Ethiopian on the other."""
-    pairs = [("Ethiopia", "Ethiopian"), ("Italy", "Italian"), ("Norweigan", "Norway"), ("Dutch people", "Netherlands"),
-             ("he", "himself"), ("mommy", "mother"), ("Eriteria", "Eritrean"), ("Britain", "British")]  # fmt: skip
-    groups = sibling_groups()
-    assert [pair for pair in pairs if groups[pair[0].lower()] != groups[pair[1].lower()]] == []
-    assert groups["italy"] != groups["ireland"]
+    assert sibling_groups()["eritrean"] == sibling_groups()["eriteria"] != sibling_groups()["italian"]

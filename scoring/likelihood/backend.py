@@ -116,37 +116,33 @@ class Backend:
     ) -> list[Numbers]:
         """The answers of rows of these lengths, forwarded in batches; the self-check knows them by the path's name."""
 
-        def attempt() -> Attempt[Numbers] | None:
-            answers, strains = self._working(lengths, forward, waste)
-            own = np.array(lengths)
-            beside = {"longest row": own + self_check.padding(strains)}
-            together = self_check.together(strains)
-            return Attempt(answers, range(len(lengths)), strains, own, beside, together, sum(lengths))
-
-        def step() -> str:
-            return PADDING if waste and self.uses(PADDING) else TOGETHER
-
         if self._alone is not None or not lengths:
             return [forward([row])[0] for row in range(len(lengths))]
-        made = self_check.checked(self, path, attempt, lambda row: forward([row])[0], step, vectors=vectors)
-        assert made is not None
-        return made.answers
+        own = np.array(lengths)
+        while True:
+            try:
+                answers, strains = self.batched(lengths, forward, waste)
+            except FAILURES as error:
+                answers, strains = self._without_a_part(error, lengths, forward, waste)
+            beside = {"longest row": own + self_check.padding(strains)}
+            together = self_check.together(strains)
+            made = Attempt(answers, range(len(lengths)), strains, own, beside, together, sum(lengths))
+            step = PADDING if waste and self.uses(PADDING) else TOGETHER
+            if self_check.passes(self, path, made, lambda row: forward([row])[0], step, vectors=vectors):
+                return answers
 
-    def _working(
-        self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float
+    def _without_a_part(
+        self, error: Exception, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float
     ) -> tuple[list[Numbers], Strains]:
-        """What `batched` returns, without the part of the engine with which the model fails, if there is one."""
-        try:
-            return self.batched(lengths, forward, waste)
-        except FAILURES as error:
-            if isinstance(error, batches.OneRowTooLarge) or batches.out_of_memory(error):
-                raise
-            for part in filter(self.uses, (EXIT, PRODUCTS, PADDING, TOGETHER)):
-                self.batching.left_out[part] = None
-                with suppress(*FAILURES):
-                    return self.batched(lengths, forward, waste)
-                del self.batching.left_out[part]
-            raise
+        """What `batched` returns without the part of the engine with which the model fails; the error if none does."""
+        if isinstance(error, batches.OneRowTooLarge) or batches.out_of_memory(error):
+            raise error
+        for part in filter(self.uses, (EXIT, PRODUCTS, PADDING, TOGETHER)):
+            self.batching.left_out[part] = None
+            with suppress(*FAILURES):
+                return self.batched(lengths, forward, waste)
+            del self.batching.left_out[part]
+        raise error
 
     def batched(
         self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float = batches.WASTE
@@ -157,22 +153,25 @@ class Backend:
         answers: dict[int, Numbers] = {}
         beside: dict[int, tuple[int, int, int]] = {}
 
-        def counted(batch: list[int]) -> None:
-            answers.update(zip(batch, forward(batch), strict=True))
-            longest, tokens = max(lengths[row] for row in batch), sum(lengths[row] for row in batch)
-            beside.update((row, (longest - lengths[row], len(batch), before)) for before, row in enumerate(batch))
-            self.tally.batches += 1
-            self.tally.rows += len(batch)
-            self.tally.forwarded += tokens
-            self.tally.padding += longest * len(batch) - tokens
-
         with torch.inference_mode(), cpu_kernels.used(self.uses(PRODUCTS)):
-            waste = waste if self.uses(PADDING) else batches.NONE
-            if self.uses(TOGETHER):
-                before, self.budget = self.budget, batches.run(lengths, self.budget, counted, waste)
-                self.tally.halvings += before != self.budget
-            else:
-                batches.run(lengths, 1, counted, batches.NONE)
+            alone = not self.uses(TOGETHER)
+            waste = batches.NONE if alone or not self.uses(PADDING) else waste
+            left = batches.Batches(lengths, 1 if alone else self.budget, waste)
+            for batch in left:
+                try:
+                    answers.update(zip(batch, forward(batch), strict=True))
+                except (MemoryError, RuntimeError) as error:
+                    left.halve(error)
+                    continue
+                longest, tokens = max(lengths[row] for row in batch), sum(lengths[row] for row in batch)
+                beside.update((row, (longest - lengths[row], len(batch), before)) for before, row in enumerate(batch))
+                self.tally.batches += 1
+                self.tally.rows += len(batch)
+                self.tally.forwarded += tokens
+                self.tally.padding += longest * len(batch) - tokens
+        if not alone:
+            self.tally.halvings += left.budget != self.budget
+            self.budget = left.budget
         strains = self_check.row_strains(lengths, [beside[row] for row in range(len(lengths))])
         return [answers[row] for row in range(len(lengths))], strains
 

@@ -2,7 +2,7 @@
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -54,27 +54,37 @@ def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list
     return batches
 
 
-def run(lengths: Sequence[int], budget: int, forward: Callable[[list[int]], None], waste: float = WASTE) -> int:
-    """Call `forward` with the rows of each batch; out of memory halves the budget, which is returned."""
-    left = plan(lengths, budget, waste)
-    while left:
-        rows = left[0]
-        try:
-            forward(rows)
-        except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
-                raise
-            if len(rows) == 1:
-                raise OneRowTooLarge(
-                    f"not enough memory for one row of {lengths[rows[0]]} tokens; use another device or a smaller dtype"
-                ) from None
-            budget = max(1, min(budget, len(rows) * lengths[rows[0]]) // 2)
-            waiting = [row for batch in left for row in batch]
-            left = [[waiting[at] for at in batch] for batch in plan([lengths[row] for row in waiting], budget, waste)]
-            free()
-        else:
-            left.pop(0)
-    return budget
+class Batches:
+    """Batches of rows of these lengths, the longest rows first; smaller ones after memory ran out."""
+
+    def __init__(self, lengths: Sequence[int], budget: int, waste: float = WASTE) -> None:
+        self._lengths, self._waste = lengths, waste
+        self._left = plan(lengths, budget, waste)
+        self.budget = budget
+        """The most tokens of a batch."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """The rows of each batch; after `halve`, the rows of the last one come again."""
+        while self._left:
+            rows = self._left[0]
+            yield rows
+            if self._left[0] is rows:
+                self._left.pop(0)
+
+    def halve(self, error: Exception) -> None:
+        """Halve the budget after an error of the last batch; raises an error that is not about memory."""
+        if not out_of_memory(error):
+            raise error
+        rows, lengths = self._left[0], self._lengths
+        if len(rows) == 1:
+            raise OneRowTooLarge(
+                f"not enough memory for one row of {lengths[rows[0]]} tokens; use another device or a smaller dtype"
+            ) from None
+        self.budget = max(1, min(self.budget, len(rows) * lengths[rows[0]]) // 2)
+        waiting = [row for batch in self._left for row in batch]
+        again = plan([lengths[row] for row in waiting], self.budget, self._waste)
+        self._left = [[waiting[at] for at in batch] for batch in again]
+        free()
 
 
 def out_of_memory(error: Exception) -> bool:

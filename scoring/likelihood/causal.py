@@ -4,6 +4,7 @@ A row of trees has a mask that lets each node attend to its ancestors alone.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -47,18 +48,14 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     Plain rows, which are shorter, take over where memory does not hold one tree or a tree changes a number.
     """
 
-    def attempt() -> Attempt[Answer] | None:
-        if backend.uses(TREES) and (made := _attempt(backend, questions)) is None:
-            backend.batching.left_out[TREES] = None
-        return made if backend.uses(TREES) else None
-
-    try:
-        made = self_check.checked(
-            backend, "trees", attempt, lambda at: plain(backend, [questions[at]])[0], lambda: TREES
-        )
-    except OneRowTooLarge:
-        made = None
-    return plain(backend, questions) if made is None else made.answers
+    with suppress(OneRowTooLarge):
+        while backend.uses(TREES):
+            made = _attempt(backend, questions)
+            if made is None:
+                backend.batching.left_out[TREES] = None
+            elif self_check.passes(backend, "trees", made, lambda at: plain(backend, [questions[at]])[0], TREES):
+                return made.answers
+    return plain(backend, questions)
 
 
 def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Answer] | None:
@@ -69,7 +66,13 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
 
     def forward(batch: list[int]) -> list[Answer]:
         deepest[batch] = max(depths[row] for row in batch)
-        return _pairs(backend, [rows[row] for row in batch])
+        grown = [rows[row] for row in batch]
+        width = max(len(tree.ids) for tree in grown)
+        places = np.concatenate([row * width + tree.nodes for row, tree in enumerate(grown)])
+        states, which = np.unique(places, return_inverse=True)
+        caught = backend.head.states(inputs(backend, grown), states // width, states % width)
+        found = backend.head.log_probabilities(caught, which, np.concatenate([tree.tokens for tree in grown]))
+        return np.split(found, np.cumsum([len(tree.nodes) for tree in grown])[:-1])
 
     try:
         found, strains = backend.batched([len(tree.ids) for tree in rows], forward)
@@ -106,16 +109,6 @@ def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: 
         own.append([len(questions[number].ids), int(between)])
     of_rows = np.column_stack([strains[:, [0, 2, 3, 4]], self_check.padding(strains)])
     return places, np.hstack([np.pad(of_rows, ((1, 0), (0, 0))), own])
-
-
-def _pairs(backend: Backend, grown: Sequence[Tree]) -> list[Answer]:
-    """One forward: the log-probability of each asked pair of each tree."""
-    width = max(len(tree.ids) for tree in grown)
-    places = np.concatenate([row * width + tree.nodes for row, tree in enumerate(grown)])
-    states, which = np.unique(places, return_inverse=True)
-    caught = backend.head.states(inputs(backend, grown), states // width, states % width)
-    found = backend.head.log_probabilities(caught, which, np.concatenate([tree.tokens for tree in grown]))
-    return np.split(found, np.cumsum([len(tree.nodes) for tree in grown])[:-1])
 
 
 def inputs(backend: Backend, grown: Sequence[Tree]) -> dict[str, Any]:

@@ -50,7 +50,6 @@ def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
 def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], list[Answer]]:
     """How this model answers this kind of question."""
     ways: dict[type[Any], Callable[[Backend, list[Any]], list[Answer]]] = {
-        Continuation: _left_to_right,
         Padded: released_padding.answer,
         Fill: masked.answer,
         SingleFill: partial(masked.answer, single=True),
@@ -58,13 +57,13 @@ def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], li
         Follows: masked.follows,
         Infill: encoder_decoder.answer,
     }
-    return ways[kind]
+    return _left_to_right(backend) if kind is Continuation else ways[kind]
 
 
-def _left_to_right(backend: Backend, questions: list[Continuation]) -> list[Answer]:
+def _left_to_right(backend: Backend) -> Callable[[Backend, list[Continuation]], list[Answer]]:
     """Continuations in prefix trees where the model can be asked so, and in plain batches where it cannot."""
     if backend.model.kind == "permutation":
-        return xlnet.answer(backend, questions)
+        return xlnet.answer
     if backend.packs is None:
         backend.packs = causal.possible(backend)
-    return causal.answer(backend, questions) if backend.packs else causal.plain(backend, questions)
+    return causal.answer if backend.packs else causal.plain

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catsofa.scoring.likelihood import batches
 from catsofa.scoring.likelihood.backend import Backend
@@ -23,7 +24,10 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
     def forward(batch: list[int]) -> list[Answer]:
         sharing = [[questions[at] for at in asked[rows[row]]] for row in batch]
         inputs = backend.padded([rows[row][0] for row in batch], [rows[row][1] for row in batch])
-        return _fills(backend, inputs, sharing, single)
+        places, which, targets = _positions(sharing)
+        caught = backend.head.states(inputs, places[:, 0], places[:, 1])
+        found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
+        return np.split(found, np.cumsum([sum(len(each.targets) for each in row) for row in sharing])[:-1])
 
     for row, values in zip(rows, backend.run("fills", [len(ids) for ids, _ in rows], forward), strict=True):
         cuts = np.cumsum([len(questions[at].targets) for at in asked[row]])[:-1]
@@ -32,21 +36,16 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
     return answers
 
 
-def _fills(backend: Backend, inputs: dict[str, object], sharing: list[list[Fill]], single: bool) -> list[Answer]:
-    """The answers to the questions about each row of one batch, a row's one after another."""
+def _positions(sharing: list[list[Fill]]) -> tuple[NDArray[np.int64], list[int], list[int]]:
+    """Of one batch: the distinct (row, position) that are asked for, and the place and the token of each target."""
     states: dict[tuple[int, int], int] = {}
     which: list[int] = []
     targets: list[int] = []
-    counts: list[int] = []
     for row, questions in enumerate(sharing):
         for question in questions:
             which += [states.setdefault((row, position), len(states)) for position in question.positions]
             targets += question.targets
-        counts.append(sum(len(question.targets) for question in questions))
-    at = np.array(list(states), dtype=np.int64)
-    caught = backend.head.states(inputs, at[:, 0], at[:, 1])
-    found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
-    return np.split(found, np.cumsum(counts)[:-1])
+    return np.array(list(states), dtype=np.int64), which, targets
 
 
 def follows(backend: Backend, questions: Sequence[Follows]) -> list[Answer]:

@@ -191,45 +191,44 @@ class Engine(Protocol):
         """While this lasts, rows are forwarded one at a time, without these parts of the engine."""
 
 
-def checked(
+def passes(
     engine: Engine,
     path: str,
-    attempt: Callable[[], Attempt[Numbers] | None],
+    made: Attempt[Numbers],
     alone: Callable[[int], Numbers],
-    step: Callable[[], str],
+    step: str,
     *,
     vectors: bool = False,
-) -> Attempt[Numbers] | None:
-    """The first attempt that gives its most strained texts the numbers that they have alone.
+) -> bool:
+    """Whether an attempt gives its most strained texts the numbers that they have alone.
 
-    `step` names the part of batching to leave out next, which `attempt` then obeys; None ends the attempts.
+    If not, the part of batching that changed them is left out from now on: `step`, where no other one is to blame.
     """
     batching = engine.batching
-    while (made := attempt()) is not None:
-        way = ", ".join(filter(None, (path, engine.device, batching.signature)))
-        crossings = {
-            f"{way}, {measure}": crossing(made.lengths, beside, batching.crossed.get(f"{way}, {measure}", ()))
-            for measure, beside in made.beside.items()
-        }
-        strained = {made.places[line]: None for line in batching.beyond(way, made.strains)}
-        strained |= dict.fromkeys(chain.from_iterable(texts for texts, _ in crossings.values()))
-        drawn = dict.fromkeys(batching.draw(made, engine.budget // ROWS))
-        wrong: list[tuple[float, int, Numbers]] = []
-        for place in strained | drawn:
-            expected = _expected(engine, place, alone)
-            if expected is not None and not agree(engine, made.answers[place], expected, vectors):
-                wrong.append((_distance(made.answers[place], expected), place, expected))
-        if not wrong:
-            batching.cover(way, made.strains)
-            batching.crossed |= {name: limits for name, (_, limits) in crossings.items()}
-            batching.accepted += len(made.answers)
-            break
-        gap, place, expected = max(wrong, key=lambda one: one[0])
-        parts = _causes(engine, place, expected, alone, vectors) or (step(),)
-        batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
-        if strained.keys().isdisjoint(place for _, place, _ in wrong):
-            batching.late = batching.accepted
-    return made
+    way = ", ".join(filter(None, (path, engine.device, batching.signature)))
+    crossings = {
+        f"{way}, {measure}": crossing(made.lengths, beside, batching.crossed.get(f"{way}, {measure}", ()))
+        for measure, beside in made.beside.items()
+    }
+    strained = {made.places[line]: None for line in batching.beyond(way, made.strains)}
+    strained |= dict.fromkeys(chain.from_iterable(texts for texts, _ in crossings.values()))
+    drawn = dict.fromkeys(batching.draw(made, engine.budget // ROWS))
+    wrong: list[tuple[float, int, Numbers]] = []
+    for place in strained | drawn:
+        expected = _expected(engine, place, alone)
+        if expected is not None and not agree(engine, made.answers[place], expected, vectors):
+            wrong.append((_distance(made.answers[place], expected), place, expected))
+    if not wrong:
+        batching.cover(way, made.strains)
+        batching.crossed |= {name: limits for name, (_, limits) in crossings.items()}
+        batching.accepted += len(made.answers)
+        return True
+    gap, place, expected = max(wrong, key=lambda one: one[0])
+    parts = _causes(engine, place, expected, alone, vectors) or (step,)
+    batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
+    if strained.keys().isdisjoint(place for _, place, _ in wrong):
+        batching.late = batching.accepted
+    return False
 
 
 def row_strains(lengths: Sequence[int], beside: Sequence[tuple[int, int, int]]) -> Strains:

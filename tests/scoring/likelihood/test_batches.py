@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,17 @@ def test_padding_stays_small_and_the_longest_come_first(lengths: list[int], budg
         assert size <= batches.SMALL or size - sum(lengths[row] for row in batch) <= batches.WASTE * size
 
 
+def run(lengths: list[int], budget: int, forward: Callable[[list[int]], None]) -> int:
+    """Forward the rows of each batch; the budget at the end."""
+    left = batches.Batches(lengths, budget)
+    for rows in left:
+        try:
+            forward(rows)
+        except (MemoryError, RuntimeError) as error:
+            left.halve(error)
+    return left.budget
+
+
 @given(Lengths)
 def test_without_waste_a_batch_holds_one_length(lengths: list[int]) -> None:
     """Models that cannot be padded get rows of equal length."""
@@ -45,7 +58,7 @@ def test_out_of_memory_halves_the_budget_and_loses_no_row(lengths: list[int], ro
             raise MemoryError("out of memory")
         done.extend(rows)
 
-    budget = batches.run(lengths, 2000, forward)
+    budget = run(lengths, 2000, forward)
     assert sorted(done) == list(range(len(lengths)))
     assert budget <= 2000
 
@@ -57,7 +70,7 @@ def test_a_row_that_does_not_fit_at_all_is_a_sentence() -> None:
         raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
 
     with pytest.raises(ValueError, match="not enough memory for one row of 7 tokens"):
-        batches.run([7, 3], 100, forward)
+        run([7, 3], 100, forward)
 
 
 def test_another_error_is_not_taken_for_lack_of_memory() -> None:
@@ -67,4 +80,4 @@ def test_another_error_is_not_taken_for_lack_of_memory() -> None:
         raise RuntimeError("shapes do not match")
 
     with pytest.raises(RuntimeError, match="shapes"):
-        batches.run([7, 3], 100, forward)
+        run([7, 3], 100, forward)

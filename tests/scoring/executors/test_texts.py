@@ -1,0 +1,77 @@
+"""A model class of one's own: one method, and the scores of the same model loaded by name."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.records import PAIRS, PROBES, TEST
+from helpers.served_models import CATS
+
+from catsofa.data.files import BadInput
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.run.store import read_scores
+
+Tiny = Callable[[str], Path]
+
+
+class Own:
+    """A causal model, asked by transformers alone."""
+
+    def __init__(self, folder: Path, digest: str = "1") -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.name, self.digest = "own", digest
+        self.model, self.tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+
+    def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """The log-probability of each token of a text after its context."""
+        return [self._tokens(context, text) for context, text in queries]
+
+    def _tokens(self, context: str, text: str) -> list[float]:
+        import torch
+
+        before = self.tokenizer(context, add_special_tokens=False).input_ids
+        ids = [self.tokenizer.bos_token_id, *self.tokenizer(context + text, add_special_tokens=False).input_ids]
+        with torch.inference_mode():
+            logs = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
+        return [float(logs[place - 1, ids[place]]) for place in range(1 + len(before), len(ids))]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+@pytest.mark.parametrize("records", [CATS, PAIRS[:2], PROBES[:4]], ids=["cats", "pairs", "probes"])
+def test_a_class_with_one_method_scores_as_the_model_itself(
+    records: list[Any], name: str, tiny: Tiny, tmp_path: Path
+) -> None:
+    """Every score of the three kinds of records to 1e-4, under a signature with the name and digest of the class."""
+    found = evaluate(Own(tiny(name)), records, out=tmp_path / "own", resamples=0)
+    evaluate(str(tiny(name)), records, out=tmp_path / "here", resamples=0)
+    own, here = read_scores(tmp_path / "own"), read_scores(tmp_path / "here")
+    assert [(score.item, score.task, score.tokens) for score in own] == [(s.item, s.task, s.tokens) for s in here]
+    assert [score.score for score in own] == pytest.approx([score.score for score in here], abs=1e-4)
+    assert found.signature.model == "own@1"
+
+
+def test_a_run_of_other_weights_is_refused(tiny: Tiny, tmp_path: Path) -> None:
+    """The digest is the identity of the weights; a run with the same one goes on."""
+    for _ in range(2):
+        evaluate(Own(tiny("gpt2")), PAIRS[:1], out=tmp_path / "run", resamples=0)
+    with pytest.raises(ValueError, match=r"model\.digest: 1 → 2"):
+        evaluate(Own(tiny("gpt2"), digest="2"), PAIRS[:1], out=tmp_path / "run", resamples=0)
+
+
+@pytest.mark.parametrize("answer", [[], [0.5], [float("nan")]])
+def test_an_answer_without_log_probabilities_is_refused(answer: list[float]) -> None:
+    """No token, a number above 0, NaN: the query and the answer are named."""
+
+    class Wrong:
+        name, digest = "wrong", "1"
+
+        def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+            """The same answer to every query."""
+            return [answer for _ in queries]
+
+    with pytest.raises(ValueError, match=r"wrong gave .* expected a log-probability for each token"):
+        evaluate(Wrong(), PAIRS[:1])
+    with pytest.raises(BadInput, match="no vectors"):
+        evaluate(Wrong(), [TEST])

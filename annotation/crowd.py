@@ -6,7 +6,7 @@ completion code; the answers come as a CSV with a row for each page that somebod
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +18,9 @@ from catsofa.annotation.study.blinding import Task
 from catsofa.annotation.study.interface import FOLDER, result_of
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
+from catsofa.data.progress import SILENT, Progress
 
 Platform = Literal["mturk", "prolific"]
-Watch = Callable[[Sequence[list[Task]]], Iterable[list[Task]]]
 """Is given the pages' tasks, and passes them on."""
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 FIELD = "catsofa"
@@ -47,20 +47,20 @@ class Exported:
 
 
 def export(
-    study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "", watch: Watch = iter
+    study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "", progress: Progress = SILENT
 ) -> Exported:
     """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
     pages = list(_pages(list(study.tasks()), per_page))
     out.mkdir(parents=True, exist_ok=True)
     if platform == "mturk":
         _write(out / "task.html", _page(study, "${tasks}", "${page}", "", "https://www.mturk.com/mturk/externalSubmit"))
-        cells = ({"page": _name(page, study), "tasks": _script(page)} for page in watch(pages))
+        cells = ({"page": _name(page, study), "tasks": _script(page)} for page in progress.each(pages))
         csv_files.write(cells, out / "input.csv", ("page", "tasks"))
         return Exported(pages=len(pages), tasks=len(study.keys), files=("task.html", "input.csv"))
     if not submit_to.startswith("https://"):
         raise ValueError("Prolific keeps no answers: say with --submit-to where the pages shall send them (https://…)")
     listed = []
-    for page in watch(pages):
+    for page in progress.each(pages):
         name, code = _name(page, study), completion_code(study, page)
         _write(out / f"{name}.html", _page(study, _script(page), name, code, submit_to))
         listed.append({"page": f"{name}.html", "completion_code": code, "tasks": str(len(page))})

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from catsofa.data.language.near_duplicates import NEAR, Watch, content, copies
+from catsofa.data.language.near_duplicates import NEAR, content, copies
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Refused
 
 
-def without_near_duplicates(records: Iterable[Any], threshold: float = NEAR, watch: Watch = iter) -> Iterator[Any]:
+def without_near_duplicates(
+    records: Iterable[Any], threshold: float = NEAR, progress: Progress = SILENT
+) -> Iterator[Any]:
     """Each record that stays, and a refusal for each that is nearly an earlier one."""
     listed = list(records)
     texts = [content(record) for record in listed]
-    repeats = {pair.second: pair for pair in copies(texts, threshold, watch)}
+    repeats = {pair.second: pair for pair in copies(texts, threshold, progress)}
     for place, record in enumerate(listed):
         if pair := repeats.get(place):
             source = {"of": listed[pair.first].id}

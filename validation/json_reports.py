@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from catsofa.validation.agreement import STATISTICS, Agreement, Watch, agreement, agreement_by, agreement_of_annotators
+from catsofa.data.progress import SILENT, Progress
+from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.agreement.annotators import Annotator, Exclusion
 from catsofa.validation.annotation_files import Collected
 from catsofa.validation.columns import column
@@ -61,7 +62,7 @@ def _judgements(confirmed: Confirmed) -> dict[str, Any]:
 
 
 def agreement_report(
-    collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0, watch: Watch = iter
+    collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0, progress: Progress = SILENT
 ) -> dict[str, Any]:
     """Agreement over everything, then by domain, target term and annotator, and by each further column asked for.
 
@@ -73,7 +74,7 @@ def agreement_report(
     found = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
     parts: dict[str, dict[str, Any]] = {}
     for name, described in columns.items():
-        within = agreement_by(given, described, unit=unit, resamples=resamples, seed=seed, watch=watch)
+        within = agreement_by(given, described, unit=unit, resamples=resamples, seed=seed, progress=progress)
         parts[name] = {value: agreement_values(part) for value, part in within.items()}
     people = agreement_of_annotators(annotations)
     parts["annotator"] = {

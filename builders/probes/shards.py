@@ -21,6 +21,7 @@ from catsofa.data.files import BadInput, atomic_write, checksums, jsonl, parquet
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.files.checksums import MANIFEST
 from catsofa.data.formats.release import SPLIT
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.runs.ray_cluster import Cluster, Workers
@@ -53,7 +54,7 @@ def write(
     cluster: Cluster | None = None,
     source: Extra | None = None,
     rows: int = ROWS,
-    watch: Callable[[Iterable[Made], int], Iterable[Made]] = lambda made, total: made,
+    progress: Progress = SILENT,
 ) -> Counter[str]:
     """Write the shards that the folder `out` does not hold yet; how many probes there are, and refusals by reason.
 
@@ -72,7 +73,7 @@ def write(
         digests = _digests(manifest)
         left = [shard for shard, file in files.items() if not _is_made(out, file, digests)]
         with closing(_made(left, partial(_start, subjects, given, source), cluster)) as made:
-            for shard, content in watch(made, len(left)):
+            for shard, content in progress.each(made, len(left)):
                 _keep(out, files[shard], content, manifest, digests)
         checksums.write_list(out, digests)
     reasons = Counter(one.reason for one in turned_away)

@@ -1,7 +1,7 @@
 """What a similarity score is worth: its rank correlation with people, and the threshold that is right often enough."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.files import BadInput, csv_files, lines
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.statistics import draws, spearman
 
 Floats = NDArray[np.float64]
@@ -80,10 +81,10 @@ def _number(cell: str, path: Path | str, line: int) -> float:
     return value
 
 
-def cosines(pairs: Sequence[Judged], encoder: Encoder, watch: Callable[[range], Iterable[int]] = iter) -> Floats:
-    """The cosine of each pair; `watch` is given where each stretch of them begins, and passes it on."""
+def cosines(pairs: Sequence[Judged], encoder: Encoder, progress: Progress = SILENT) -> Floats:
+    """The cosine of each pair."""
     found = np.empty(len(pairs))
-    for at in watch(range(0, len(pairs), STRETCH)):
+    for at in progress.each(range(0, len(pairs), STRETCH)):
         some = pairs[at : at + STRETCH]
         one, other = encoder.encode([p.one for p in some]), encoder.encode([p.other for p in some])
         found[at : at + STRETCH] = np.einsum("ij,ij->i", one, other)

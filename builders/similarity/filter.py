@@ -13,6 +13,7 @@ from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, k
 from catsofa.data.files import BadInput, atomic_write, jsonl
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats import read_as
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
@@ -122,7 +123,7 @@ def filter_pairs(
     models: Models,
     cut: Cut,
     *,
-    watch: Callable[[Iterable[Scored]], Iterable[Scored]] = iter,
+    progress: Progress = SILENT,
 ) -> Counter[str]:
     """Write `out` with partitions, review queues, refusals and scores; how many went where.
 
@@ -141,7 +142,7 @@ def filter_pairs(
             for number in sorted({pair.partition for pair in listed})
         }
         turned_away = stack.enter_context(atomic_write(out / "refused.jsonl"))
-        for result in place(watch(scores.of(listed, models)), cut, models.signature):
+        for result in place(progress.each(scores.of(listed, models)), cut, models.signature):
             if isinstance(result, Placed):
                 counts[f"{result.queue}_{result.partition}"] += 1
                 files[result.queue, result.partition].write(jsonl.dumps(result.cat) + b"\n")

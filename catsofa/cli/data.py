@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import DATA, Json, Quiet, examples, lines_in, note, print_json, progress, say, table
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, examples, lines_in, note, print_json, say, table
 from catsofa.data.visible import visible
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def convert(
         target,
         source_format=source_format,
         target_format=target_format,
-        watch=lambda records: progress(records, "records", lines_in(path), quiet=quiet or json),
+        progress=Bar("records", lines_in(path), quiet=quiet or json),
     )
     if target.suffix == ".csv" and (running := csv_files.formulas(target)):
         note(

@@ -10,7 +10,7 @@ from catsofa.cli.build import filters
 from catsofa.cli.build.kept import Out, RefusedFile
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ def similarity(
     pairs = read_pairs(folder, local(original))
     if spread := cluster(engine, ray_address, workers):
         score_on(spread, pairs, folder, out, models)
-    counts = filter_pairs(
-        pairs, folder, out, models, cut, watch=lambda found: progress(found, "comparing", len(pairs), quiet=quiet)
-    )
+    counts = filter_pairs(pairs, folder, out, models, cut, progress=Bar("comparing", len(pairs), quiet=quiet))
     _show(str(out), counts, json, quiet)
 
 
@@ -113,7 +111,7 @@ def near_duplicates(
     from catsofa.builders.near_duplicates import without_near_duplicates
 
     records = reading(file, quiet=quiet)
-    kept = without_near_duplicates(records, threshold, lambda places: progress(places, "comparing", quiet=quiet))
+    kept = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet))
     _show(str(out), refusals.write(kept, out, refused), json, quiet)
 
 
@@ -132,7 +130,7 @@ def calibrate_similarity(
     judged = read_judged(on)
     scores = [pair.score for pair in judged]
     encoder = _encoder(model, dtype, quiet=json)
-    compared = cosines(judged, encoder, lambda starts: progress(starts, f"compared, {STRETCH} at once", quiet=json))
+    compared = cosines(judged, encoder, Bar(f"compared, {STRETCH} at once", quiet=json))
     doing(f"resampling {len(judged):,} pairs")
     found = calibrate(
         compared,

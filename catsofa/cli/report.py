@@ -7,7 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldCorpus, renamed
-from catsofa.cli.terminal import Quiet, choices, examples, progress, say
+from catsofa.cli.terminal import Bar, Quiet, choices, examples, say
 from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
 
 Form = Literal["html", "markdown", "csv", "json", "latex"]
@@ -65,7 +65,7 @@ def report(
         [local(one) for one in of],
         tools,
         paraphrases=paraphrase or (),
-        watch=lambda sections: progress(sections, "sections", quiet=quiet),
+        progress=Bar("sections", quiet=quiet),
     )
     write(found, out, form, figures)
     say(f"{out}: {sum(len(section.tables) for section in found.sections)} tables", quiet=quiet)

@@ -10,6 +10,7 @@ from catsofa.cli.data import local
 from catsofa.cli.terminal import (
     DATA,
     NEW_FOLDER,
+    Bar,
     Json,
     Quiet,
     doing,
@@ -114,7 +115,7 @@ def leaderboard(
         local(on),
         protocol=protocol,
         seed=seed,
-        watch=lambda files: progress(files, "submissions", quiet=quiet or json),
+        progress=Bar("submissions", quiet=quiet or json),
     )
     if json:
         print_json(found)

@@ -195,10 +195,15 @@ KEPT = [False]
 
 
 class Bar(Progress):
-    """A bar with rate and time left, on stderr where a person is watching; `then` names what follows the work."""
+    """A bar with rate and time left, on stderr where a person is watching; a total is counted only then.
 
-    def __init__(self, label: str, *, quiet: bool = False, then: str = "") -> None:
-        self._label, self._then = label, then
+    `then` names what follows the work.
+    """
+
+    def __init__(
+        self, label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False, then: str = ""
+    ) -> None:
+        self._label, self._total, self._then = label, total, then
         self.shown = not quiet and sys.stderr.isatty()
         self._bar: _Columns | None = None
         self._task: Any = None
@@ -209,9 +214,10 @@ class Bar(Progress):
             from rich.console import Console
             from rich.progress import Progress as _Bar
 
+            known = self._total() if callable(self._total) else self._total
             PATIENCE.end()
             self._bar = _Bar(*_columns(), console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(visible(self._label), total=total or None)
+            self._task = self._bar.add_task(visible(self._label), total=known or total or None)
             self._bar.start()
 
     def update(self, parts: int = 1) -> None:
@@ -233,14 +239,8 @@ class Bar(Progress):
 def progress(
     items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
 ) -> Iterator[T]:
-    """The items, with rate and time left on stderr where a person is watching; a total is counted only then.
-
-    Without a total, the length that the items report counts.
-    """
-    bar = Bar(label, quiet=quiet)
-    if callable(total):
-        total = total() if bar.shown else None
-    yield from bar.each(items, total)
+    """The items behind a bar; without a total, the length that the items report counts."""
+    return Bar(label, total, quiet=quiet).each(items)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 What is published is made of whole tasks, to one decimal: no item, term or domain, and no reason that needs a label.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from catsofa.data.digests import DIGITS, hex_digest
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats import predictions
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.dataset import read_named
 from catsofa.scoring.protocols import Protocol, named
@@ -33,8 +34,6 @@ DECIMALS = 1
 """Of every number that is published, so that no single item can be seen in it."""
 
 Entry = dict[str, Any]
-Watch = Callable[[Sequence[Path]], Iterable[Path]]
-"""Is given the submissions in their order, and passes them on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,12 @@ class Turned(ValueError):
 
 
 def update(
-    folder: Path | str, on: str | Path, *, protocol: str = "catsofa", seed: int | None = None, watch: Watch = iter
+    folder: Path | str,
+    on: str | Path,
+    *,
+    protocol: str = "catsofa",
+    seed: int | None = None,
+    progress: Progress = SILENT,
 ) -> list[Entry]:
     """Score what is new in `folder/submissions`, add it to the history, write the page, and return the whole history.
 
@@ -73,7 +77,7 @@ def update(
     with AppendLog(folder / HISTORY, EXPECTED) as log:
         entries = list(log.read(*NEEDED))
         files = sorted(file for file in (folder / SUBMISSIONS).iterdir() if not file.name.startswith("."))
-        for file in watch(files):
+        for file in progress.each(files):
             entries += [entry for new in _new(file, split, entries) for entry in log.append(new)]
         write(entries, folder / PAGE)
     return entries

@@ -13,6 +13,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
 from catsofa.data.files.csv_files import columns_of
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import kind_name
 
 HEAD = 64 * 1024
@@ -137,12 +138,9 @@ def convert(
     *,
     source_format: str | None = None,
     target_format: str | None = None,
-    watch: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    progress: Progress = SILENT,
 ) -> Conversion:
-    """Write the records of `source` as `target`, and count what the target's format cannot hold.
-
-    `watch` is given the records as they are read, and passes them on.
-    """
+    """Write the records of `source` as `target`, and count what the target's format cannot hold."""
     if os.path.realpath(source) == os.path.realpath(target):
         raise ValueError(f"{target} is the file to read; name another one to write")
     incoming = named(source_format) if source_format else format_of(source)
@@ -153,7 +151,7 @@ def convert(
     lost: Counter[str] = Counter()
 
     def counted() -> Iterator[Any]:
-        for record in watch(records):
+        for record in progress.each(records):
             if not isinstance(record, outgoing.holds):
                 raise BadInput(source, kind_name(type(record)), f"{_kinds(outgoing)}, which {outgoing.name} holds")
             lost.update(set(outgoing.loses(record)))

@@ -6,7 +6,7 @@ MinHash (datasketch) misses pairs, and semhash compares vectors: neither finds e
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.language.words import words
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
 
 NEAR = 0.8
@@ -34,8 +35,6 @@ class NearDuplicate:
     similarity: float
 
 
-Watch = Callable[[Sequence[int]], Iterable[int]]
-"""Is given the places of the texts in the order in which they are compared, and passes them on."""
 COMPARED = (Cat, Pair, Stereotype, Statement)
 """What lint and splits compare. Probes are every identity with every stereotype: that they are alike is their point."""
 
@@ -62,18 +61,18 @@ def content(record: Any) -> str:
     )
 
 
-def near_duplicates(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Iterator[NearDuplicate]:
+def near_duplicates(texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT) -> Iterator[NearDuplicate]:
     """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more."""
     index = _Index(texts, near)
-    for place in watch(range(len(texts))):
+    for place in progress.each(range(len(texts))):
         yield from sorted(index.like(place), key=lambda pair: pair.first)
         index.add(place)
 
 
-def copies(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Iterator[NearDuplicate]:
+def copies(texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT) -> Iterator[NearDuplicate]:
     """Every text (`second`) that is near an earlier one that stays, with the most similar of those (`first`)."""
     index = _Index(texts, near)
-    for place in watch(range(len(texts))):
+    for place in progress.each(range(len(texts))):
         if best := max(index.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
             yield best
         else:
@@ -81,10 +80,10 @@ def copies(texts: Sequence[str], near: float = NEAR, watch: Watch = iter) -> Ite
 
 
 def near_duplicates_between(
-    texts: Sequence[str], others: Sequence[str], near: float = NEAR, watch: Watch = iter
+    texts: Sequence[str], others: Sequence[str], near: float = NEAR, progress: Progress = SILENT
 ) -> Iterator[NearDuplicate]:
     """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`)."""
-    for pair in near_duplicates([*texts, *others], near, watch):
+    for pair in near_duplicates([*texts, *others], near, progress):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 

@@ -6,7 +6,7 @@ Each control keeps the ids of the CATs it is made from, so that its scores are c
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -19,6 +19,7 @@ from catsofa.data.files import jsonl
 from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import regular_plural
 from catsofa.data.language.word_numbers import read_counts
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import BLANK, KINDS, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency, smoothed
 from catsofa.scoring.compare.power import found, found_change, planned_for
@@ -173,13 +174,13 @@ def power_rows(
     cats: Sequence[Cat],
     scores: Scores | None = None,
     others: Scores | None = None,
-    watch: Callable[[Sequence[Part]], Iterable[Part]] = iter,
+    progress: Progress = SILENT,
 ) -> list[Row]:
     """For each task and domain the smallest ss effect that is found: as planned, by these scores, between these two."""
     before = outcomes(cats, scores) if scores is not None else None
     after = outcomes(cats, others) if others is not None else None
     rows = []
-    for kind, domain in watch(_parts(cats)):
+    for kind, domain in progress.each(_parts(cats)):
         part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]
         about = {"task": kind or "both", "domain": domain or "overall"}
         rows.append(about | _row(part, _part(before, kind, domain), _part(after, kind, domain)))

@@ -1,12 +1,13 @@
 """Ensembles: several models' scores of the same CATs as one, by z-scores or by StereoSet's released rule."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from itertools import pairwise as successive
 
 import numpy as np
 
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import KINDS, Cat, Kind, Score
 from catsofa.scoring.measures.cat_outcomes import SCORED, Outcomes, Scores, outcomes, pairwise, values
 from catsofa.scoring.measures.stereoset import LMS
@@ -21,8 +22,6 @@ STEPS = 20
 """Steps of the grid of weights that `search` tries, from 0 to 1."""
 
 Weights = Mapping[Kind, Sequence[float]]
-Watch = Callable[[Sequence[tuple[float, ...]]], Iterable[tuple[float, ...]]]
-"""Is given the weights that are tried, and passes them on."""
 
 
 def released(cats: Iterable[Cat], models: Sequence[Scores]) -> Iterator[Score]:
@@ -47,7 +46,9 @@ def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) ->
                 yield _score(cat, cat[label].id, float(value))
 
 
-def search(cats: Sequence[Cat], models: Sequence[Scores], *, watch: Watch = iter) -> dict[Kind, tuple[float, ...]]:
+def search(
+    cats: Sequence[Cat], models: Sequence[Scores], *, progress: Progress = SILENT
+) -> dict[Kind, tuple[float, ...]]:
     """For each task the weights, on a grid of 1/STEPS, whose lms is highest; of equal ones the most even.
 
     What is found on a set is too good on that set: report the ensemble on another one.
@@ -57,7 +58,7 @@ def search(cats: Sequence[Cat], models: Sequence[Scores], *, watch: Watch = iter
         of_kind = [cat for cat in cats if cat.kind == kind]
         frame, z = outcomes(of_kind, {}), z_scores(of_kind, models)
         tried = sorted(_simplex(len(models)), key=lambda weights: sum(w * w for w in weights))
-        best[kind] = max(watch(tried), key=lambda weights: _lms(frame, z @ np.asarray(weights)))
+        best[kind] = max(progress.each(tried), key=lambda weights: _lms(frame, z @ np.asarray(weights)))
     return best
 
 

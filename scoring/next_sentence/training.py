@@ -5,7 +5,7 @@ whenever it is taken; the state is saved every so many steps, and those after it
 """
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.formats.sentence_pairs import SentencePairs
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.likelihood.batches import out_of_memory
 from catsofa.scoring.models import Model
@@ -204,19 +205,16 @@ def train(
     recipe: Recipe | None = None,
     *,
     save_every: int = 500,
-    watch: Callable[[Iterable[Step], int], Iterable[Step]] = lambda steps, total: steps,
+    progress: Progress = SILENT,
 ) -> NextSentence:
-    """Train a head in a folder, or go on where a run before was stopped; a head that is done is loaded.
-
-    `watch` is given the steps and their number, and passes the steps on.
-    """
+    """Train a head in a folder, or go on where a run before was stopped; a head that is done is loaded."""
     folder, recipe = Path(folder), recipe or Recipe()
     training = Training(model, pairs, folder, recipe, save_every)
     if (folder / ABOUT).is_file():
         refuse_difference(folder, "next-sentence head", read_about(folder)["settings"], training.settings)
         shutil.rmtree(folder / WORK, ignore_errors=True)
         return load(folder, device=model.device)
-    for _ in watch(training.steps(), training.total):
+    for _ in progress.each(training.steps(), training.total):
         pass
     done = training.finish(model.name)
     done.save(folder)

@@ -3,7 +3,7 @@
 __all__ = ["read_scores"]
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
 from catsofa.scoring.compare import ModelComparison, compare
 from catsofa.scoring.compare import pairs as pair_comparison
@@ -122,7 +123,7 @@ def robustness_on(
     *,
     protocol: str = "catsofa",
     seed: int | None = None,
-    watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
+    progress: Progress = SILENT,
 ) -> RobustnessReport:
     """Compare scores of originals with those of paraphrases, files or runs.
 
@@ -139,7 +140,7 @@ def robustness_on(
     sets = [_named_cats(place) for place in places]
     cats, *others = [found for _, found in sets]
     chosen, compared, names = named(protocol, seed=seed), [], labels(originals)
-    for number, path in enumerate(watch(paraphrases)):
+    for number, path in enumerate(progress.each(paraphrases)):
         original = originals[number // each]
         refuse_other_ways(original, chosen)
         refuse_other_models(original, path)

@@ -6,7 +6,7 @@ matrix product of weights and sums.
 
 __all__ = ["agreement"]
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.percentages import in_percent
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Annotation
 from catsofa.data.tables import Tabular
 from catsofa.validation.agreement.intervals import FEWEST, Limits, kappa_limits, share_limits
@@ -21,8 +22,6 @@ from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
 from catsofa.validation.ratings import Floats, Indices, Ratings, numbered, units_of
 
-Watch = Callable[[Sequence[str]], Iterable[str]]
-"""Is given the parts of a set that agreement is taken of, and passes them on."""
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 PREVALENT = 0.8
 """From this share of one label on, chance agreement is so high that kappa says little about people."""
@@ -111,14 +110,14 @@ def agreement_by(
     unit: Mapping[str, str] | None = None,
     resamples: int = 1000,
     seed: int = 0,
-    watch: Watch = iter,
+    progress: Progress = SILENT,
 ) -> dict[str, Agreement]:
     """Agreement within each value of a column; one that describes annotators groups judgements, not items."""
     groups: dict[str, list[Annotation]] = {}
     for annotation in answers(annotations):
         if (value := column.value(annotation)) is not None:
             groups.setdefault(value, []).append(annotation)
-    parts = watch(sorted(groups))
+    parts = progress.each(sorted(groups))
     return {value: agreement(groups[value], unit=unit, resamples=resamples, seed=seed) for value in parts}
 
 

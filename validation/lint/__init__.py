@@ -4,7 +4,7 @@ __all__ = ["RULES", "lint"]
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import chain
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from catsofa.data.files import atomic_write
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
 from catsofa.validation.lint import contrast, groups, models, people, structure, wording
 from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
@@ -54,17 +55,14 @@ def lint(
     *,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
-    watch: Callable[[Iterable[Rule]], Iterable[Rule]] = iter,
+    progress: Progress = SILENT,
 ) -> Report:
-    """Run the selected rules, all of them by default, but those that need something that is not given.
-
-    `watch` is given the rules one after another, and passes them on.
-    """
+    """Run the selected rules, all of them by default, but those that need something that is not given."""
     given, corpus = given or Given(), Corpus(records=list(records))
     findings: list[Finding] = []
     ran: list[str] = []
     missing: dict[str, str] = {}
-    for rule in watch(chosen(select, ignore)):
+    for rule in progress.each(chosen(select, ignore)):
         wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(given, name)]
         if wanting:
             missing[rule.code] = ", ".join(wanting)

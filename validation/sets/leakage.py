@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from catsofa.data.language.near_duplicates import NEAR, Watch, content, near_duplicates_between
+from catsofa.data.language.near_duplicates import NEAR, content, near_duplicates_between
 from catsofa.data.percentages import in_percent
+from catsofa.data.progress import SILENT, Progress
 from catsofa.validation.siblings import groups_of, term_of
 
 Shared = Literal["id", "near-duplicate", "term", "sibling"]
@@ -26,10 +27,10 @@ def leaks(
     first: Sequence[Any],
     second: Sequence[Any],
     siblings: Mapping[str, str] | None = None,
-    watch: Watch = iter,
+    progress: Progress = SILENT,
 ) -> list[Leak]:
     """Every id, near-duplicate, target term and pair of sibling terms that both sets have."""
-    return [*_ids(first, second), *_copies(first, second, watch), *_terms(first, second, siblings)]
+    return [*_ids(first, second), *_copies(first, second, progress), *_terms(first, second, siblings)]
 
 
 def _ids(first: Sequence[Any], second: Sequence[Any]) -> list[Leak]:
@@ -39,9 +40,9 @@ def _ids(first: Sequence[Any], second: Sequence[Any]) -> list[Leak]:
     return [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
 
 
-def _copies(first: Sequence[Any], second: Sequence[Any], watch: Watch) -> list[Leak]:
+def _copies(first: Sequence[Any], second: Sequence[Any], progress: Progress) -> list[Leak]:
     """Items that say nearly the same, under different ids."""
-    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], NEAR, watch)
+    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], NEAR, progress)
     pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in found]
     return [
         Leak(

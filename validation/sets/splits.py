@@ -13,7 +13,8 @@ import numpy as np
 
 from catsofa.data import formats
 from catsofa.data.files import atomic_write
-from catsofa.data.language.near_duplicates import NEAR, Watch, content, near_duplicates
+from catsofa.data.language.near_duplicates import NEAR, content, near_duplicates
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
 from catsofa.validation.sets.clusters import clusters
 from catsofa.validation.siblings import domain_of, groups_of, term_of
@@ -66,14 +67,14 @@ def split(
     seed: int = 0,
     siblings: Mapping[str, str] | None = None,
     near: float = NEAR,
-    watch: Watch = iter,
+    progress: Progress = SILENT,
 ) -> Split:
     """Draw whole blocks at random until each domain has as nearly as can be a share of `dev` of its items."""
     if not 0 < dev < 1:
         raise ValueError(f"dev is the share of the development set, above 0 and below 1, not {dev}")
     if not records:
         raise ValueError("there is nothing to split")
-    copies = list(near_duplicates([content(record) for record in records], near, watch))
+    copies = list(near_duplicates([content(record) for record in records], near, progress))
     block = blocks(groups_of(records, siblings), [(pair.first, pair.second) for pair in copies])
     rng = np.random.default_rng(seed)
     chosen: set[int] = set()

@@ -1,13 +1,12 @@
 """Commands for crowds elsewhere: pages of tasks out, their results home."""
 
-from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, say
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, say
 
 StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
 
@@ -42,11 +41,9 @@ def export_html(
     from catsofa.annotation import crowd
     from catsofa.annotation.study import open_study
 
-    def watch(pages: Iterable[Any]) -> Iterator[Any]:
-        return progress(pages, "pages", quiet=quiet)
-
     opened = open_study(study)
-    made = crowd.export(opened, out, platform.value, per_page=per_page, submit_to=submit_to, watch=watch)
+    bar = Bar("pages", quiet=quiet)
+    made = crowd.export(opened, out, platform.value, per_page=per_page, submit_to=submit_to, progress=bar)
     say(
         f"{made.pages:,} pages with {made.tasks:,} tasks in {out}; give each page to {opened.settings.overlap} people",
         quiet=quiet,

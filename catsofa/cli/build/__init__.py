@@ -1,6 +1,5 @@
 """Commands that build terms, identities, stereotypes and probes, and filter them; `items` holds the others."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,7 +9,7 @@ from catsofa.cli.build import items
 from catsofa.cli.build.kept import Out, RefusedFile, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
+from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,10 +210,8 @@ def probes(
     subjects = list(formats.read_as(identities, Identity))
     given, source = formats.read_as(stereotypes, Stereotype), provenance("probes")
     if not out.suffix:
-        watch = partial(progress, label="shards", quiet=quiet)
-        counts = shards.write(
-            subjects, given, out, refused, cluster=spread, source=source, watch=lambda made, all: watch(made, total=all)
-        )
+        bar = Bar("shards", quiet=quiet)
+        counts = shards.write(subjects, given, out, refused, cluster=spread, source=source, progress=bar)
     elif spread:
         raise ValueError(f"workers make a folder of shards, not one file; --out {out.with_suffix('')}")
     else:

@@ -9,7 +9,7 @@ import typer
 from catsofa.cli.data import local
 from catsofa.cli.numbers import adjusted, chance, percent
 from catsofa.cli.score.protocols import ProtocolName, Seed
-from catsofa.cli.terminal import DATA, Json, doing, examples, note, print_json, progress, say, table, warn
+from catsofa.cli.terminal import DATA, Bar, Json, doing, examples, note, print_json, say, table, warn
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def robustness(
         [local(data) for data in on or ()],
         protocol=protocol,
         seed=seed,
-        watch=lambda paths: progress(paths, "compared", quiet=json),
+        progress=Bar("compared", quiet=json),
     )
     if json:
         print_json(found.to_dict())

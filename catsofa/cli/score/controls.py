@@ -1,7 +1,6 @@
 """Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -12,6 +11,7 @@ from catsofa.cli.numbers import percent
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import (
     DATA,
+    Bar,
     Json,
     Quiet,
     doing,
@@ -132,7 +132,7 @@ def ensemble(
     found = (
         ensembles.parsed(weights)
         if weights
-        else ensembles.search(cats, models, watch=partial(progress, label="weights tried", quiet=quiet))
+        else ensembles.search(cats, models, progress=Bar("weights tried", quiet=quiet))
     )
     if not weights:
         note("weights searched on these CATs, so that lms is too good on them: report the ensemble on others, with")
@@ -197,7 +197,7 @@ def power(
     cats = list(cats_in(records, place))
     files = [path for path in (predictions, against) if path is not None]
     of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
-    rows = power_rows(cats, of, other, watch=lambda parts: progress(parts, "parts of the set", quiet=json))
+    rows = power_rows(cats, of, other, progress=Bar("parts of the set", quiet=json))
     signature = named("catsofa").signature(name, " ".join(labels(files)), dtype=precision_of(files))
     if json:
         print_json({"level": 0.95, "power": 0.8, "sets": rows, "signature": signature.to_dict()})

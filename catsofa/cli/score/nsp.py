@@ -1,18 +1,16 @@
 """Commands for next-sentence heads: train one, check it, score what follows a context by it."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, progress, say
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, progress, say
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from catsofa.scoring.next_sentence import NextSentence
-    from catsofa.scoring.next_sentence.training import Step
 
 Head = Literal["own", "linear", "mlp"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -80,11 +78,9 @@ def train(
         seed=seed,
     )
 
-    def watch(steps: Iterable["Step"], total: int) -> Iterator["Step"]:
-        return progress(steps, "trained", total=total, quiet=quiet)
-
     read = SentencePairs(pairs)
-    done = train_head(models.load(model, device=device), read, out, recipe, save_every=save_every, watch=watch)
+    bar = Bar("trained", quiet=quiet)
+    done = train_head(models.load(model, device=device), read, out, recipe, save_every=save_every, progress=bar)
     for epoch in done.about["epochs"]:
         say(
             f"epoch {epoch['epoch']}: {in_percent(epoch['accuracy'])} of {epoch['pairs']:,} held-out pairs", quiet=quiet

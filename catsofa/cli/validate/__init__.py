@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
 from catsofa.cli.validate import sets
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def agreement(
             by=by or (),
             resamples=resamples,
             seed=seed,
-            watch=lambda parts: progress(parts, "agreement within", quiet=json),
+            progress=Bar("agreement within", quiet=json),
         )
     if json:
         print_json(report)

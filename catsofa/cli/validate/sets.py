@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catsofa.cli.renamed import OldCorpus, renamed
-from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
-    from catsofa.data.language.near_duplicates import Watch
     from catsofa.validation.lint import Report
 
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
@@ -95,7 +94,7 @@ def lint(
         tools,
         select=_codes(select),
         ignore=_codes(ignore),
-        watch=lambda rules: progress(rules, "rules", quiet=json),
+        progress=Bar("rules", quiet=json),
     )
     if sarif:
         write_sarif(report, str(file), sarif)
@@ -207,7 +206,7 @@ def split(
     known = groups.read(siblings) if siblings else None
     silent = quiet or json
     done = splits.split(
-        _records(files, silent), dev=dev, seed=seed, siblings=known, near=near, watch=_comparing(silent)
+        _records(files, silent), dev=dev, seed=seed, siblings=known, near=near, progress=Bar("comparing", quiet=silent)
     )
     report = splits.write(done, out, like=files[0], dev=dev, seed=seed)
     if json:
@@ -229,11 +228,6 @@ def _say_split(report: dict[str, Any]) -> None:
     )
 
 
-def _comparing(quiet: bool) -> "Watch":
-    """Shows how far the search for near-duplicates is."""
-    return lambda places: progress(places, "comparing", quiet=quiet)
-
-
 def leaks(
     first: File,
     second: File,
@@ -248,7 +242,9 @@ def leaks(
     from catsofa.validation.sets import leakage
 
     known = groups.read(siblings) if siblings else None
-    found = leakage.leaks(_records([first], json), _records([second], json), known, watch=_comparing(json))
+    found = leakage.leaks(
+        _records([first], json), _records([second], json), known, progress=Bar("comparing", quiet=json)
+    )
     if json:
         print_json([asdict(leak) for leak in found])
         return

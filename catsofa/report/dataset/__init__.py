@@ -1,11 +1,12 @@
 """Reports of data sets: what is in them, how far people agree, what was refused, what lint finds; nothing is scored."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from catsofa import report
+from catsofa.data.progress import SILENT, Progress
 from catsofa.lint_resources import classifier, given
 from catsofa.report.dataset import sections as parts
 from catsofa.report.dataset.files import Dataset, is_dataset, read
@@ -34,12 +35,8 @@ class Tools:
     """`wordfreq`, or a corpus as a text file."""
 
 
-Watch = Callable[[Iterator[Section]], Iterable[Section]]
-"""Passes on sections as they are made, and may show that."""
-
-
 def report_on(
-    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Sequence[Path] = (), watch: Watch = iter
+    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Sequence[Path] = (), progress: Progress = SILENT
 ) -> Document:
     """The report of runs and data sets together: the runs' sections, then those of each data set."""
     given_paths = list(paths)
@@ -47,7 +44,7 @@ def report_on(
     sets = [path for path in given_paths if path not in runs]
     if not sets:
         return report.document(runs, paraphrases=paraphrases)
-    found = document(sets, tools, watch)
+    found = document(sets, tools, progress)
     if not runs and not paraphrases:
         return found
     of_runs = report.document(runs, paraphrases=paraphrases)
@@ -57,12 +54,12 @@ def report_on(
     )
 
 
-def document(paths: Iterable[Path], tools: Tools | None = None, watch: Watch = iter) -> Document:
+def document(paths: Iterable[Path], tools: Tools | None = None, progress: Progress = SILENT) -> Document:
     """The report of the data sets at these paths, one after the other."""
     tools = tools or Tools()
     found = [dataset for path in paths for dataset in read(path)]
     made = (section for at, dataset in enumerate(found, 1) for section in _sections(f"d{at}", dataset, tools))
-    sections = tuple(watch(made))
+    sections = tuple(progress.each(made))
     title = found[0].title if len(found) == 1 else f"{len(found)} data sets"
     title, notes = f"What is in {title}", tuple(_notes(found, tools))
     return Document(title=title, warning=WARNING, notes=notes, sections=sections)

@@ -1,4 +1,3 @@
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.parsing import spacy_parser
 from catsofa.data import formats
 from catsofa.data.formats.repeats import numbered
+from catsofa.data.progress import Progress
 from catsofa.data.records import Identity, Statement, Stereotype
 from catsofa.data.runs.ray_cluster import Cluster
 
@@ -68,17 +68,24 @@ def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Pat
     habits = [Stereotype(text=f"get up at {n}", category="job") for n in range(200)]
     killed: list[int] = []
 
-    def kill_once(made: Iterable[shards.Made], total: int) -> Iterator[shards.Made]:
-        assert total == 20
-        for shard in made:
-            yield shard
+    class KillOnce(Progress):
+        """Kills the workers when the first shard is written."""
+
+        def begin(self, total: int | None = None) -> None:
+            """There are 20 shards."""
+            assert total == 20
+
+        def update(self, parts: int = 1) -> None:
+            """Kill, once."""
             for process in psutil.Process().children(recursive=True) if not killed else ():
                 if "_Worker" in " ".join(process.cmdline()):
                     process.kill()
                     killed.append(process.pid)
 
     here = shards.write(identities, habits, tmp_path / "here", rows=400)
-    there = shards.write(identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), watch=kill_once)
+    there = shards.write(
+        identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), progress=KillOnce()
+    )
     assert here == there == {"kept": 8000}
     assert len(killed) == 2
     files = {file.name: file.read_bytes() for file in (tmp_path / "here/data").iterdir()}

@@ -14,6 +14,7 @@ from helpers.commands import run_catsofa
 from catsofa import demo
 from catsofa.annotation.label_studio import server as servers
 from catsofa.data import formats
+from catsofa.data.progress import SILENT
 from catsofa.data.records import Cat, Pair, Probe, Refused
 from catsofa.demo import building
 from catsofa.demo.building import Built
@@ -185,8 +186,8 @@ def test_the_same_votes_go_through_a_real_server(built: Built, folder: Path, tmp
     with pytest.MonkeyPatch.context() as patch:
         if PROGRAM.exists():
             patch.setenv(servers.EXECUTABLE, str(PROGRAM))
-        brought = through_server(cats, votes, tmp_path / "server", iter)
+        brought = through_server(cats, votes, tmp_path / "server", SILENT)
         patch.setenv(servers.EXECUTABLE, "/nowhere")
-        assert through_server(cats, votes, tmp_path / "server", iter) == brought
+        assert through_server(cats, votes, tmp_path / "server", SILENT) == brought
     ours, theirs = (sorted(some, key=lambda vote: (vote.item, vote.annotator)) for some in (votes, brought))
     assert decide(cats, theirs) == decide(cats, ours)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
+from catsofa.data.progress import Progress
 from catsofa.share.leaderboard import HISTORY, PAGE, update
 from catsofa.share.leaderboard_page import document
 
@@ -164,12 +165,15 @@ def test_a_second_process_on_the_same_board_is_refused(board: Path, split: Path)
     """The first goes on."""
     submit(board, "one", scores(3, 2, 1))
 
-    def beside(files: list[Path]) -> list[Path]:
-        with pytest.raises(BadInput, match="another run is writing"):
-            update(board, split)
-        return files
+    class Beside(Progress):
+        """Another process that begins while the first is at work."""
 
-    assert len(update(board, split, watch=beside)) == 1
+        def begin(self, total: int | None = None) -> None:
+            """Be refused."""
+            with pytest.raises(BadInput, match="another run is writing"):
+                update(board, split)
+
+    assert len(update(board, split, progress=Beside())) == 1
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def answered(backend: Backend, items: Sequence[Item | Score]) -> list[Score]:
 
 def items(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
     """The items of records of one kind, and the scores of those that the model cannot be asked."""
-    return ITEMS[type(records[0])](backend, records, protocol)
+    return ITEMS[type(records[0])](backend, records, protocol) if records else []
 
 
 def questions(items: Iterable[Item | Score]) -> list[Question]:

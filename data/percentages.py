@@ -1,4 +1,4 @@
-"""Percentages as people read them: none that is below 100 is written as 100, none above 0 as 0."""
+"""Percentages and counts as people read them: no share below 100 % is written as 100 %, none above 0 % as 0 %."""
 
 NOISE = 1e-9
 """A distance from 0 or 100 that is the rounding error of a sum."""
@@ -18,3 +18,8 @@ def in_percent(share: float, digits: int = 1) -> str:
     if share in (0, 1):
         return f"{share:.0%}".replace("%", " %")
     return f"{100 * share:.{decimals(100 * share, digits)}f} %"
+
+
+def quantity(count: int, noun: str) -> str:
+    """A count with its noun: `1 text`, `2,106 texts`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -25,7 +25,7 @@ from catsofa.scoring.models.files import find
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.run.manifest import UNKNOWN
-from catsofa.scoring.run.session import score_all
+from catsofa.scoring.run.session import items_of, score_all
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import model_label, place_of
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -132,9 +132,11 @@ def _report(
             unscored=Counter(run.reasons()) + Counter(score.reason for score in failed),
         )
     else:
+        records = list(dataset.records())
+        items = {item for record in records for item in items_of(record)}
         found = report(
-            list(dataset.records()),
-            [*run.scores(), *failed],
+            records,
+            [score for some in (run.scores(), failed) for score in some if score.item in items],
             protocol,
             data=dataset.name,
             model=about.label,

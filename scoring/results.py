@@ -5,9 +5,11 @@ __all__ = ["Report"]
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 from typing import Protocol as Interface
 
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Cat, Pair, Score
 from catsofa.data.tables import Tabular
 from catsofa.scoring.measures import crows_pairs, sanity, stereoset
@@ -100,18 +102,30 @@ def report(
         protocol=protocol.name,
         results=measured,
         terms=terms if with_terms else (),
-        unscored=Counter(s.reason or "no score" for s in scores if s.score is None and s.item in known),
+        unscored=Counter(reason for s in scores if s.item in known and (reason := _why_unscored(s))),
         warnings=(
             *(
                 sanity.of_cats(measured, protocol)
                 if isinstance(measured, stereoset.Results)
                 else sanity.of_pairs(measured, protocol)
             ),
-            *([f"{strangers:,} scores are of texts that are not in the data"] if strangers else []),
+            *([_about_strangers(strangers)] if strangers else []),
         ),
         strangers=strangers,
         signature=protocol.signature(data, model, subset=subset, resamples=resamples),
     )
+
+
+def _about_strangers(count: int) -> str:
+    """Says how many scores are of other texts than those of the data."""
+    return f"{quantity(count, 'score')} {'is' if count == 1 else 'are'} of texts that are not in the data"
+
+
+def _why_unscored(score: Score) -> str:
+    """Why a text has no score that counts; empty if it has one."""
+    if score.score is None:
+        return score.reason or "no score"
+    return "" if isfinite(score.score) else f"the score is {score.score}, and must be a finite number"
 
 
 Measured = tuple[stereoset.Results | crows_pairs.Results, list[dict[str, Any]]]

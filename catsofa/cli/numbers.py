@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from math import isnan
 from typing import TYPE_CHECKING
 
+from catsofa.data.percentages import quantity
+
 if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
@@ -29,4 +31,4 @@ def chance(p: float) -> str:
 def adjusted(p_values: Iterable[float | None]) -> str:
     """Over how many tests Holm's p is adjusted; a test without a p is none."""
     tests = sum(p is not None and not isnan(p) for p in p_values)
-    return f"Holm's p: adjusted over {tests:,} test{'' if tests == 1 else 's'}"
+    return f"Holm's p: adjusted over {quantity(tests, 'test')}" if tests else "Holm's p: none, since no test has a p"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
-from catsofa.data.percentages import decimals
+from catsofa.data.percentages import decimals, quantity
 from catsofa.report.elements import UNSCORED, Cell, Figure, Number, Section, Table
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import Interval
@@ -17,6 +17,8 @@ MOST = 5
 """Terms, identities and stereotypes named at each end."""
 UNDEFINED = "undefined"
 """What stands for a measure of nothing but ties."""
+SS_BASIS = "ss rests on"
+"""The heading of `ss_basis`."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -87,6 +89,17 @@ def grouped(rows: Sequence[Row], *by: str) -> tuple[str, ...]:
 def scored(coverage: float | None, of: int) -> str:
     """How many are scored of how many."""
     return f"{round((coverage or 0) * of):,} of {of:,}"
+
+
+def ss_differs(of: Mapping[str, Any]) -> bool:
+    """Whether ss rests on other CATs or terms than lms; results of earlier versions do not say."""
+    return "ss_items" in of and (of["ss_items"] != of["scored"] or of.get("ss_terms") != of.get("lms_terms"))
+
+
+def ss_basis(of: Mapping[str, Any]) -> str:
+    """The CATs and target terms that ss rests on."""
+    terms = [quantity(of["ss_terms"], "term")] if "ss_terms" in of else []
+    return ", ".join([quantity(of["ss_items"], "CAT"), *terms])
 
 
 def counted(count: Any) -> Cell:

@@ -43,6 +43,7 @@ def of_cats(results: stereoset.Results, protocol: Protocol) -> tuple[str, ...]:
     }
     return (
         *_tied(wholes, domains, protocol.ties),
+        *_one_sided(tasks),
         *_unknown({name: (of.unknown, of.items) for name, of in wholes.items()}, "CATs"),
         *_chance(tasks, CHANCE.get(protocol.rule, 50.0)),
         *_nothing({name: (of.scored, of.items) for name, of in domains.items()}, "CATs"),
@@ -65,6 +66,15 @@ def _tied(wholes: Blocks, domains: Blocks, ties: Ties) -> Iterator[str]:
         if many := {name: of for name, of in shares.items() if _often(*of)}:
             yield f"one candidate has the unrelated candidate's score in {_counted(many, 'CATs')}; {TREATED[ties]}"
             break
+
+
+def _one_sided(tasks: Blocks) -> Iterator[str]:
+    """The measures that rest on one task only although the data hold both."""
+    for measure, basis in {"lms": "lms_terms", "ss": "ss_terms"}.items():
+        has = [task for task, of in tasks.items() if getattr(of, basis)]
+        if 0 < len(has) < len(tasks):
+            without = ", ".join(task for task in tasks if task not in has)
+            yield f"{BOTH}: {measure} rests on {', '.join(has)} only, since {without} has no decided comparison of it"
 
 
 def _often(part: int, whole: int) -> bool:

@@ -56,7 +56,8 @@ NEEDS = {"lms": [LMS_OF], "ss": [SS_OF], "icat": [LMS_OF, SS_OF]}
 
 
 COUNTS = (
-    "coverage", "lms_coverage", "ss_coverage", "ss_terms", "scored", "ties", "ties_unrelated", "ties_all", "unknown",
+    "coverage", "lms_coverage", "ss_coverage", "lms_terms", "ss_items", "ss_terms", "scored", "ties", "ties_unrelated",
+    "ties_all", "unknown",
 )  # fmt: skip
 """How much of a set its numbers are made of."""
 
@@ -80,8 +81,12 @@ class Measures:
     """Share of the comparisons of lms that are decided."""
     ss_coverage: float
     """Share of the CATs whose preference between stereotype and anti-stereotype is decided."""
+    lms_terms: int
+    """Target terms with a decided comparison of lms: the clusters of the interval of lms."""
+    ss_items: int
+    """CATs with a decided comparison of ss."""
     ss_terms: int
-    """Target terms with such a CAT: the clusters of the interval of ss."""
+    """Target terms with a decided comparison of ss: the clusters of the interval of ss."""
     scored: int
     """CATs with all three candidates scored."""
     ties: int
@@ -157,6 +162,8 @@ def _counts(of: Outcomes) -> dict[str, Any]:
         "coverage": float((of.decided == 1).all(axis=1).mean()) if len(of) else nan,
         "lms_coverage": float(lms),
         "ss_coverage": float(ss),
+        "lms_terms": len(np.unique(of.terms[of.decided[:, 0] > 0])),
+        "ss_items": int((of.decided[:, 1] > 0).sum()),
         "ss_terms": len(np.unique(of.terms[of.decided[:, 1] > 0])),
         "scored": int(of.complete.sum()),
         "ties": int(ties[TIE_SS]),
@@ -227,19 +234,24 @@ def results(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermScore:
-    """lms, ss and icat of one target term, with how many CATs are scored; the limits are Wilson's."""
+    """lms, ss and icat of one target term; Wilson's limits are of the shares lms and ss, and icat is no share."""
 
     term: str
     domain: str
     items: int
+    scored: int
+    """CATs with all three candidates scored."""
+    ss_items: int
+    """CATs with a decided comparison of ss."""
     lms: Interval
     ss: Interval
     icat: float
 
     def row(self) -> dict[str, Any]:
         """The term as a flat row."""
-        of = {"term": self.term, "domain": self.domain, "items": self.items}
-        return {**of, **self.lms.row("lms"), **self.ss.row("ss"), "icat": self.icat}
+        counts = {"items": self.items, "scored": self.scored, "ss_items": self.ss_items}
+        measures = {**self.lms.row("lms"), **self.ss.row("ss"), "icat": self.icat}
+        return {"term": self.term, "domain": self.domain, **counts, **measures}
 
 
 def per_term(of: Outcomes) -> list[TermScore]:
@@ -250,13 +262,16 @@ def per_term(of: Outcomes) -> list[TermScore]:
         terms, sums = part.by_term()
         # n counts items, since the two lms comparisons of an item are not apart
         judged, scored = part.by_term(part.counts > 0)[1], part.by_term(part.complete)[1][:, 0]
-        for term, of_term, n, items in zip(terms, sums, judged, scored, strict=True):
+        items = part.by_term(np.ones(len(part)))[1][:, 0]
+        for term, of_term, n, whole, complete in zip(terms, sums, judged, items, scored, strict=True):
             lms, ss = float(LMS(of_term)), float(SS(of_term))
             rows.append(
                 TermScore(
                     term=str(term),
                     domain=str(domain),
-                    items=int(items),
+                    items=int(whole),
+                    scored=int(complete),
+                    ss_items=int(n[SS_OF]),
                     lms=Interval(lms, *wilson(lms, int(n[LMS_OF]))),
                     ss=Interval(ss, *wilson(ss, int(n[SS_OF]))),
                     icat=float(ICAT(of_term)),

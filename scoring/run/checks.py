@@ -9,6 +9,7 @@ from typing import Any
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.json_files import FIELD, check_seal
+from catsofa.data.percentages import quantity
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.executors.texts import REPLIES
 from catsofa.scoring.models.files import digest_of
@@ -77,7 +78,7 @@ def _missing(path: Path, what: str) -> Fault:
 def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unchecked: list[str]) -> Iterator[str]:
     """The parts of a run that are as they were written; those that are not are added to the faults."""
     if (count := _try(lambda: _count(folder), faults)) is not None:
-        yield f"{count:,} scores"
+        yield quantity(count, "score")
     if count and FIELD in manifest and not (folder / JOURNAL).is_file():
         faults.append(_missing(folder / JOURNAL, "the history of the run"))
     if replies := check_replies(folder / REPLIES):

@@ -19,6 +19,7 @@ from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, json_files
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.files.json_files import sealed
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
@@ -79,6 +80,7 @@ class Run(Closing):
         try:
             run._settle(given, dict(about))
             if records := about.get("records"):
+                run._refuse_fewer(int(records))
                 with sentences(folder), run._connection:
                     keep_seal(run._connection, "records", str(records))
         except BaseException:
@@ -99,6 +101,18 @@ class Run(Closing):
             run.close()
             raise
         return run
+
+    def _refuse_fewer(self, records: int) -> None:
+        """Refuse a smaller part of the data than that of a finished run, whose report it would replace."""
+        assert self.folder is not None
+        with sentences(self.folder):
+            before = seal(self._connection, "finished records") or ""
+        if before.isdecimal() and records < int(before) and self.finished_with() is not None:
+            raise BadInput(
+                self.folder,
+                f"a finished run of {quantity(int(before), 'record')}, whose report one of {records:,} would replace",
+                f"another --out for {records:,}, or a --limit of {int(before):,} or more",
+            )
 
     def _settle(self, identity: Any, about: dict[str, Any]) -> None:
         """Write the manifest of a new run, or over one that has no score yet; compare with that of an old one."""
@@ -314,6 +328,7 @@ class Run(Closing):
             made_from = sum_of_checksums(self._connection)
             with self._connection:
                 keep_seal(self._connection, "finished", json.dumps(made_from))
+                keep_seal(self._connection, "finished records", seal(self._connection, "records") or "")
             content = {**json_files.finite(report), MADE_FROM: {"run": self._identity, **made_from}}
             json_files.write(sealed(content), self.folder / REPORT)
         self.note("finished", done=self.count(), **details)

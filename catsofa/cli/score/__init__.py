@@ -16,6 +16,11 @@ from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
 
+MEASURING = frozenset({"--on", "--predictions", "--protocol", "--terms", "--seed", "--json", "--quiet"})
+"""The options that act when scores are measured."""
+IN_PROCESS = frozenset({"--device", "--device-map", "--bits", "--allow-pickle", "--batch-tokens"})
+"""The options that act when catsofa loads the model itself."""
+
 
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
@@ -38,6 +43,7 @@ def register(app: typer.Typer) -> None:
 
 
 def score(
+    context: typer.Context,
     on: Annotated[list[str], typer.Option(metavar=DATA, help="CATs, pairs, probes or tests; again for another set.")],
     models: Annotated[
         list[str] | None,
@@ -75,8 +81,10 @@ def score(
     from catsofa.scoring.evaluate import evaluate, planned
     from catsofa.scoring.protocols import named
 
-    if bool(models) == bool(predictions) or (predictions and out):
-        raise ValueError("name models to score, or --predictions to measure, which --out does not keep: one of the two")
+    if bool(models) == bool(predictions):
+        raise ValueError("name models to score, or --predictions to measure: one of the two")
+    if predictions:
+        _refuse_idle("--predictions", _given(context) - MEASURING)
     sets = [str(local(data)) for data in on]
     if predictions:
         doing("reading scores, resampling for the intervals")
@@ -85,6 +93,8 @@ def score(
     doing("loading the model")
     executor = executor_of(engine, ray_address, workers)
     loading: dict[str, Any] = {"dtype": dtype, "trust_remote_code": trust_remote_code}
+    if engine == "vllm":
+        _refuse_idle("--engine vllm", _given(context) & IN_PROCESS)
     if engine == "vllm" and len(models or []) * len(sets) != 1:
         raise ValueError("--engine vllm scores one model on one data set in a call")
     if engine != "vllm":
@@ -110,6 +120,18 @@ def score(
             show_all([report], terms, json, quiet)
     if json:
         show_all(reports, terms, json, quiet)
+
+
+def _given(context: typer.Context) -> set[str]:
+    """The options and arguments that this call names."""
+    sources = {each.opts[0]: context.get_parameter_source(str(each.name)) for each in context.command.params}
+    return {option for option, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
+def _refuse_idle(chosen: str, idle: set[str]) -> None:
+    """Refuse options that change nothing beside the one that was chosen."""
+    if idle:
+        raise ValueError(f"with {chosen}, these options have no effect: {', '.join(sorted(idle))}; leave them out")
 
 
 def _measured(

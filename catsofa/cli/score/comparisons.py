@@ -10,7 +10,7 @@ from catsofa.cli.data import local
 from catsofa.cli.numbers import adjusted, chance, percent
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.terminal import DATA, Bar, Json, doing, examples, note, print_json, say, table, warn
-from catsofa.data.percentages import in_percent
+from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
     from catsofa.scoring.compare import ModelComparison
@@ -160,13 +160,17 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
         ]
         for name, change in found.changes.items()
     ]
-    title = f"{found.items:,} items compared, {in_percent(found.coverage)} of the originals"
+    title = f"{quantity(found.items, 'item')} compared, {in_percent(found.coverage)} of the originals"
     table(title, ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], rows)
     decided_by_both({"lms": found.original.lms_coverage, "ss": found.original.ss_coverage})
     decided = round(found.flips_coverage * found.items)
-    say(f"preferences that flip, in percent of {decided:,} items decided in both: {percent(found.flips)}")
+    say(
+        f"preferences that flip, in percent of {quantity(decided, 'item')} decided in both: {percent(found.flips)}"
+        if decided
+        else "preferences that flip: undefined, since no item is decided in both"
+    )
     sides = {"originals": found.original, "paraphrases": found.paraphrase}
-    say("; ".join(f"{name}: {of.ties:,} ties{_unknown(of.unknown)}" for name, of in sides.items()))
+    say("; ".join(f"{name}: {quantity(of.ties, 'tie')}{_unknown(of.unknown)}" for name, of in sides.items()))
     most = [
         f"{row.term} {in_percent(row.rate.value / 100, 0)} of {row.items}"
         for row in found.terms[:MOST]
@@ -174,7 +178,7 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
     ]
     say(f"most flipping terms: {', '.join(most) or 'none'}")
     for reason, count in found.refused.items():
-        note(f"refused: {count:,} paraphrases: {reason}")
+        note(f"refused: {quantity(count, 'paraphrase')}: {reason}")
 
 
 def _unknown(count: int | None) -> str:

@@ -23,7 +23,7 @@ from catsofa.cli.terminal import (
     say,
     table,
 )
-from catsofa.data.percentages import in_percent
+from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
@@ -167,7 +167,7 @@ def controls(
         one = made[name]
         say(f"{one['file']}: {one['kept']:,} CATs ({in_percent(one['coverage'])})")
         for reason, count in one["refused"].items():
-            note(f"refused: {count:,} CATs: {reason}")
+            note(f"refused: {quantity(count, 'CAT')}: {reason}")
     if gap := made.get("frequency_gap"):
         by, more = gap["gap"], gap["more_frequent"]
         say(
@@ -223,4 +223,4 @@ def _write(scores: "Iterable[Score]", out: Path, quiet: bool) -> None:
     from catsofa.data.formats import named
 
     count = named("predictions").write(scores, out)
-    say(f"{count:,} scores: {out}", quiet=quiet)
+    say(f"{quantity(count, 'score')}: {out}", quiet=quiet)

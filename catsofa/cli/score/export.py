@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.terminal import Quiet, examples, note, show_json
+from catsofa.data.percentages import quantity
 
 
 def register(app: typer.Typer) -> None:
@@ -35,4 +36,4 @@ def export(
         count = write(run, target, as_format=as_format, logarithms=logarithms)
         if out is None:
             show_json(target.read_text(encoding="utf-8"))
-    note(f"{count:,} scores", quiet=quiet or out is None)
+    note(quantity(count, "score"), quiet=quiet or out is None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from catsofa.cli.numbers import UNDEFINED, adjusted, chance
 from catsofa.cli.terminal import note, say, table, warn
-from catsofa.data.percentages import decimals, in_percent
+from catsofa.data.percentages import decimals, in_percent, quantity
 
 if TYPE_CHECKING:
     from catsofa.scoring.measures.sofa import Results as Probes
@@ -20,10 +20,10 @@ TIES = ("ties", "ties_unrelated", "ties_all")
 UNKNOWN = ("unknown", "unknown_identities")
 RESTS = {"coverage": COVERAGES, "ties": TIES, "unknown tokens": UNKNOWN}
 """Parts of the second table to their columns, which are called as in JSON."""
-UNSHOWN = ("scored", "ss_terms")
+UNSHOWN = ("scored", "lms_terms", "ss_items", "ss_terms")
 HEADS = {"holm": "Holm's p"}
 """Columns whose heading is not their name."""
-PARTLY = {"items": "scored", "pairs": "pairs that count"}
+PARTLY = {"items": "scored", "terms": "terms", "pairs": "pairs that count", "texts": "texts that count"}
 """Counts of all items to the heading of `2,089 of 2,090`, where not all of them make the number."""
 WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown tokens"}
 """What is said once where it holds for every set."""
@@ -31,13 +31,16 @@ WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown
 
 def show(found: "Report") -> None:
     """Print a report for people: the sets, the terms, what is unscored, and the signature."""
+    from catsofa.scoring.measures.seat.rows import Associations
+
     for task, rows in groupby(found.rows(), key=lambda row: str(row.get("task", "pairs"))):
         _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
     if found.terms:
-        _rows("target terms: value, Wilson's interval", found.terms)
+        _rows("target terms: value, Wilson's interval (icat, no share, has none)", found.terms)
     warn(found.warnings)
+    unit = "test" if isinstance(found.results, Associations) else "text"
     for reason, count in found.unscored.items():
-        note(f"unscored: {count:,} texts: {reason}")
+        note(f"unscored: {quantity(count, unit)}: {reason}")
     if found.precision:
         note(_precision(found.precision))
     say(str(found.signature))
@@ -65,6 +68,8 @@ def _precision(found: Mapping[str, Any]) -> str:
 
 def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Print flat rows, each measure with its limits in one cell; what they rest on below, where they are not whole."""
+    from catsofa.report.cells import SS_BASIS, ss_basis, ss_differs
+
     counts = [name for names in RESTS.values() for name in names if name in rows[0]]
     kept = [name for name in counts if not all(_is_whole(row, name) for row in rows)]
     said = [] if kept else [text for name, text in WHOLE.items() if any(row.get(name) is not None for row in rows)]
@@ -73,6 +78,9 @@ def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     apart = {n: head for n, head in PARTLY.items() if n in columns and any(_counted(row, n) < row[n] for row in rows)}
     heads = [apart.get(name, HEADS.get(name, name)) for name in columns]
     shown = [[f"{_counted(row, n):,} of {row[n]:,}" if n in apart else _cell(row, n) for n in columns] for row in rows]
+    if any(map(ss_differs, rows)):
+        heads.append(SS_BASIS)
+        shown = [[*cells, ss_basis(row)] for cells, row in zip(shown, rows, strict=True)]
     table("; ".join([title, *([", ".join(said)] if said else [])]), heads, shown)
     if kept:
         parts = [part for part, names in RESTS.items() if set(names) & set(kept)]
@@ -85,6 +93,8 @@ def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def _counted(row: Mapping[str, Any], name: str) -> int:
     """How many items of a set a denominator counts."""
     whole: int = row[name]
+    if name == "terms":
+        return int(row.get("lms_terms", whole))
     known: int = row.get("scored", round((row.get("coverage") or 0) * whole))
     return known
 
@@ -106,7 +116,7 @@ def _cell(row: Mapping[str, Any], name: str) -> object:
     """A value, with its limits where it has some."""
     value = row[name]
     if value is None or (isinstance(value, float) and isnan(value)):
-        return UNDEFINED if row.get("ties") or "position" in row else "unscored"
+        return UNDEFINED if row.get("ties") or row.get("scored") or "position" in row else "unscored"
     if name in ("p", "holm"):
         return chance(value)
     if f"{name}_low" not in row:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
-from catsofa.data.percentages import in_percent
+from catsofa.data.percentages import in_percent, quantity
 from catsofa.data.records import Cat
 from catsofa.report import figures
 from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
@@ -109,7 +109,7 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         signatures=_signatures(found),
         warnings=_warnings(found),
         notes=(
-            f"p (Holm): adjusted over {tests:,} tests, every change that one call compares.",
+            f"p (Holm): adjusted over {quantity(tests, 'test')}, every change that one call compares.",
             "Both sides are over the comparisons decided in both, so they may differ from numbers over all.",
         ),
     )

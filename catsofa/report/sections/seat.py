@@ -48,7 +48,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     table = Table(
         name=f"{name}-effects",
         caption="Effect sizes, with 95 % intervals over targets",
-        columns=("model", "test", "d", "p", "p (Holm)", "p is", "unknown", "texts with a vector"),
+        columns=("model", "test", "d", "p", "p (Holm)", "p is", "unknown", "texts that count"),
         rows=tuple(body),
         signatures=signatures(rows),
         warnings=warned(rows),

@@ -7,6 +7,7 @@ from typing import Any
 
 from catsofa.report import figures
 from catsofa.report.cells import (
+    SS_BASIS,
     Row,
     Words,
     about,
@@ -18,6 +19,8 @@ from catsofa.report.cells import (
     limited,
     share,
     signatures,
+    ss_basis,
+    ss_differs,
     unscored,
     valued,
     warned,
@@ -44,6 +47,8 @@ ASKED = Words(
     f"What a model chooses when it must is not what it finds probable: compare with no other table. {LIMITS}",
 )
 MEASURES = ("lms", "ss", "icat")
+WITHOUT = "it rests on one target term, or is the same, and neither 0 nor 100, in each of its terms."
+"""Why a measure has no interval; one that is 0 or 100 in every term has Wilson's."""
 POSITIONS = {"lms_position": "position, lms", "position": "position, ss"}
 """A position effect of our JSON to what heads its column."""
 
@@ -52,11 +57,13 @@ def stereoset(name: str, rows: Sequence[Row], words: Words = WORDS) -> Section:
     """lms, ss and icat of each model, task and domain, their map, and the terms at both ends."""
     asked = all("position" in report["results"]["overall"] for _, report, _ in rows)
     positions = POSITIONS.values() if asked else ()
+    differs = any(ss_differs(of) for _, report, _ in rows for *_, of in _sets(report["results"]))
+    basis = (SS_BASIS,) if differs else ()
     table = Table(
         name=f"{name}-measures",
         caption="lms, ss and icat, with 95 % intervals over target terms",
-        columns=("model", "task", "domain", *MEASURES, *positions, "terms", "CATs scored"),
-        rows=tuple(row for model, report, _ in rows for row in _measures(model, report["results"])),
+        columns=("model", "task", "domain", *MEASURES, *positions, "terms", "CATs scored", *basis),
+        rows=tuple(row for model, report, _ in rows for row in _measures(model, report["results"], bool(basis))),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
         warnings=warned(rows),
@@ -92,7 +99,11 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     if not asked and not any(of.get(n) for _, report, _ in rows for *_, of in _sets(report["results"]) for n in RESTS):
         unknown = all("unknown" in of for _, report, _ in rows for *_, of in _sets(report["results"]))
         yield "No scores tie" + (" and no token is unknown." if unknown else ".")
-    yield "A number without brackets has no interval: its terms are too few, or do not differ."
+    shown = [
+        limited(of, measure) for _, report, _ in rows for *_, of in _sets(report["results"]) for measure in MEASURES
+    ]
+    if any(number.value is not None and not number.limits for number in shown):
+        yield "A number without brackets has no interval: " + WITHOUT
     for model, report, _ in rows:
         if not report.get("terms") and not asked:
             yield f"{model}: target terms were not kept; the same `catsofa score` again keeps them, and scores nothing."
@@ -117,13 +128,17 @@ def _sets(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
     yield from ((task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall")
 
 
-def _measures(model: str, results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
-    """A row for each task and domain."""
+def _measures(model: str, results: Mapping[str, Any], with_basis: bool) -> Iterator[tuple[Cell, ...]]:
+    """A row for each task and domain, at its end what ss rests on if asked."""
     for task, domain, of in _sets(results):
         measures = (limited(of, measure) for measure in MEASURES)
         whole = of.get("scored", round((of["coverage"] or 0) * of["items"]))
         effects = (valued(of[name], 2) for name in POSITIONS if "position" in of)
-        yield (model, task, domain, *measures, *effects, of["terms"], f"{whole:,} of {of['items']:,}")
+        basis = [ss_basis(of) if "ss_items" in of else "—"] if with_basis else []
+        terms = of.get("lms_terms", of.get("ss_terms", of["terms"]))
+        term_cell = terms if terms == of["terms"] else f"{terms:,} of {of['terms']:,}"
+        rests_on = (term_cell, f"{whole:,} of {of['items']:,}", *basis)
+        yield (model, task, domain, *measures, *effects, *rests_on)
 
 
 RESTS = {
@@ -189,7 +204,10 @@ def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
 def _ends(report: Mapping[str, Any]) -> list[tuple[str, str, Number, int]]:
     """The most and the least stereotyped terms that are scored."""
     of = [term for term in report["terms"] if term["ss"] is not None]
-    return [(t["term"], t["domain"], Number(t["ss"], t["ss_low"], t["ss_high"]), t["items"]) for t in ends(of)]
+    return [
+        (t["term"], t["domain"], Number(t["ss"], t["ss_low"], t["ss_high"]), t.get("ss_items", t["items"]))
+        for t in ends(of)
+    ]
 
 
 def _terms(name: str, row: Row) -> Table:
@@ -198,8 +216,8 @@ def _terms(name: str, row: Row) -> Table:
     known = sum(term["ss"] is not None for term in report["terms"])
     return Table(
         name=name,
-        caption=f"Most and least stereotyped target terms, {model}: {known:,} of {len(report['terms']):,} scored",
-        columns=("term", "domain", "ss", "CATs scored"),
+        caption=f"Most and least stereotyped target terms, {model}: {known:,} of {len(report['terms']):,} have an ss",
+        columns=("term", "domain", "ss", "CATs of ss"),
         rows=tuple(_ends(report)),
         signatures=(str(signature),),
         notes=("Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",),

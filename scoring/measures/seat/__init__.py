@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from catsofa.data.percentages import quantity
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import AssociationTest
 from catsofa.data.statistics import LEVEL, draw_counts, students
@@ -48,6 +49,7 @@ class Association:
     statistic: float | None = None
     sizes: Mapping[str, int]
     coverage: float
+    """Share of the texts that the numbers rest on; 0 of an unscored test."""
     unknown: int | None = None
     """Texts with a token that the tokenizer does not know; None where nobody counted."""
     reason: str = ""
@@ -115,15 +117,14 @@ def measure(
         test=test.id,
         sizes={"x": len(test.x.items), "y": len(test.y.items), "a": len(test.a.items), "b": len(test.b.items)},
         coverage=(len(x) + len(y) + len(a) + len(b)) / listed,
-        reason=_why_not(test, vectors),
     )
-    if row.reason:
-        return row
+    if reason := _why_not(test, vectors):
+        return unscored(row, reason)
     cosines_x, cosines_y = cosines(x, [*a, *b]), cosines(y, [*a, *b])
     s_x, s_y = (associations(c[:, : len(a)], c[:, len(a) :]) for c in (cosines_x, cosines_y))
     size = effect_size(s_x, s_y)
     if isnan(size):
-        return replace(row, reason="every target has the same association, so that there is no effect size")
+        return unscored(row, "every target has the same association, so that there is no effect size")
     over_targets = interval_over_targets(s_x, s_y, level) if resamples else Interval(size, nan, nan)
     over_all = _over_all_sets(size, cosines_x, cosines_y, len(a), resamples, level, seed)
     tail = p_value(s_x, s_y, method=method, exact_limit=exact_limit, samples=samples, seed=seed)
@@ -138,6 +139,11 @@ def measure(
         splits=tail.splits,
         statistic=float(s_x.sum() - s_y.sum()),
     )
+
+
+def unscored(row: Association, reason: str) -> Association:
+    """A row without numbers, which rests on no text."""
+    return replace(row, coverage=0.0, reason=reason)
 
 
 def with_holm(rows: Sequence[Association]) -> list[Association]:
@@ -254,8 +260,9 @@ def _why_not(test: AssociationTest, vectors: Mapping[str, Vector]) -> str:
     kept = [sum(text in vectors for text in words) for words in _sets(test)]
     if kept[0] != kept[1] or not all(kept):
         missing = list(dict.fromkeys(text for words in _sets(test) for text in words if text not in vectors))
+        has = "has" if len(missing) == 1 else "have"
         return (
-            f"{len(missing)} texts have no vector ({', '.join(map(repr, missing[:5]))}), which leaves X with "
-            f"{kept[0]}, Y with {kept[1]}, A with {kept[2]} and B with {kept[3]}"
+            f"{quantity(len(missing), 'text')} {has} no vector ({', '.join(map(repr, missing[:5]))}), which leaves "
+            f"X with {kept[0]}, Y with {kept[1]}, A with {kept[2]} and B with {kept[3]}"
         )
     return ""

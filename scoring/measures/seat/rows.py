@@ -29,6 +29,7 @@ class Associations(Tabular):
                 "p": row["p_value"],
                 "holm": row["holm"],
                 "how": row["how"],
+                "texts": sum(row["sizes"].values()),
                 "coverage": row["coverage"],
                 "unknown": row.get("unknown"),
             }

@@ -5,16 +5,18 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
-from helpers.records import cat
+from helpers.records import cat, scores
 from typer.testing import CliRunner
 
 from catsofa.cli import app
+from catsofa.cli.numbers import adjusted
 from catsofa.cli.score.comparisons import CHANGE
 from catsofa.cli.terminal import table
 from catsofa.data import formats
 from catsofa.data.files import jsonl
-from catsofa.data.records import Cat, Pair, Score
+from catsofa.data.records import AssociationTest, Cat, Pair, Score, WordSet
 from catsofa.report.cells import limited, share
 from catsofa.scoring.compare import baselines
 
@@ -38,8 +40,8 @@ def printed(*words: str | Path) -> str:
 
 def written(folder: Path, name: str, cats: list[Cat], seed: int, left_out: int = 0) -> Path:
     """A prediction file of a model that guesses, without its first CATs."""
-    scores = list(baselines.random(cats[left_out:], seed=seed))
-    formats.named("predictions").write(scores, folder / name)
+    made = list(baselines.random(cats[left_out:], seed=seed))
+    formats.named("predictions").write(made, folder / name)
     return folder / name
 
 
@@ -52,14 +54,14 @@ def zorbs(count: int, folder: Path, name: str = "cats.jsonl") -> list[Cat]:
 
 def test_an_item_without_a_score_is_never_rounded_away(tmp_path: Path) -> None:
     """2,089 of 2,090 scored CATs: the denominator says so, and no coverage reads 100 %, in terminal and reports."""
-    scores = written(tmp_path, "short.json", zorbs(WHOLE, tmp_path), 1, left_out=1)
-    shown = printed("score", "--predictions", scores, "--on", tmp_path / "cats.jsonl")
+    path = written(tmp_path, "short.json", zorbs(WHOLE, tmp_path), 1, left_out=1)
+    shown = printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl")
     assert "2,089 of 2,090" in shown
     assert "99.95 %" in shown
     assert "100 %" not in shown
     assert "100.0" not in shown
     result = tmp_path / "result.json"
-    result.write_text(printed("score", "--predictions", scores, "--on", tmp_path / "cats.jsonl", "--json"))
+    result.write_text(printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl", "--json"))
     for name in ("report.html", "report.md", "report.tex"):
         printed("report", result, "--out", tmp_path / name)
         text = (tmp_path / name).read_text()
@@ -75,8 +77,8 @@ def test_a_report_writes_a_share_as_the_terminal_does() -> None:
 
 def test_the_heading_of_the_second_table_names_what_is_in_it(tmp_path: Path) -> None:
     """Without ties and counts of unknown tokens, it is a table of coverage alone."""
-    scores = written(tmp_path, "short.json", zorbs(60, tmp_path), 1, left_out=6)
-    lines = printed("score", "--predictions", scores, "--on", tmp_path / "cats.jsonl").splitlines()
+    path = written(tmp_path, "short.json", zorbs(60, tmp_path), 1, left_out=6)
+    lines = printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl").splitlines()
     heading = lines.index("coverage")
     assert lines[heading + 1].split() == ["domain", "coverage", "lms_coverage", "ss_coverage"]
 
@@ -155,3 +157,105 @@ def test_a_comparison_fits_a_narrow_terminal(columns: int, monkeypatch: pytest.M
     assert columns < 60 or max(len(line.rstrip()) for line in seen.splitlines()) <= columns
     assert set(re.findall(r"[^\s\[\],]+", " ".join(cells))) <= set(re.findall(r"[^\s\[\],]+", seen))
     assert all(part in seen for part in ("measure", "paraphrase", "2,089 of 2,090"))
+
+
+def orders(folder: Path, name: str, given: dict[str, tuple[float, float, float]]) -> Path:
+    """A file of scores: each CAT by its stereotype, anti-stereotype and unrelated candidate."""
+    entries = [{"id": item, "score": score} for item, score in scores(given).items()]
+    (folder / name).write_text(json.dumps({"intrasentence": entries, "intersentence": []}))
+    return folder / name
+
+
+def test_a_term_says_how_many_of_its_items_are_scored(tmp_path: Path) -> None:
+    """One of two CATs of a term scored: `1 of 2`, and in JSON 2 items, 1 scored; a whole term has its plain count."""
+    jsonl.write([cat("a", target="zorb"), cat("b", target="zorb"), cat("c", target="quib")], tmp_path / "cats.jsonl")
+    whole = orders(tmp_path, "whole.json", dict.fromkeys("abc", (3, 2, 1)))
+    partly = orders(tmp_path, "partly.json", dict.fromkeys("ac", (3, 2, 1)))
+    given = ["--on", tmp_path / "cats.jsonl", "--terms"]
+    lines = [line.split() for line in printed("score", "--predictions", whole, *given).splitlines()]
+    assert ["zorb", "pastime", "2"] in [line[:3] for line in lines]
+    assert "0 of" not in printed("score", "--predictions", whole, *given)
+    assert "1 of 2" in printed("score", "--predictions", partly, *given)
+    found = json.loads(printed("score", "--predictions", partly, *given, "--json"))["terms"]
+    assert {row["term"]: (row["items"], row["scored"]) for row in found} == {"zorb": (2, 1), "quib": (1, 1)}
+
+
+def test_the_terms_are_those_that_the_numbers_rest_on(tmp_path: Path) -> None:
+    """2 of 3 terms scored, ss of 1 term and 1 CAT alone: the terminal, LaTeX, CSV, Markdown and HTML say so."""
+    jsonl.write([cat(name, target=f"zorb{name}") for name in "abc"], tmp_path / "cats.jsonl")
+    partly = orders(tmp_path, "partly.json", {"a": (3, 2, 1), "b": (2, 2, 1)})
+    shown = printed("score", "--predictions", partly, "--on", tmp_path / "cats.jsonl")
+    assert re.search(r"2 of 3 +2 of 3 +1 CAT, 1 term", shown)
+    (tmp_path / "result.json").write_text(
+        printed("score", "--predictions", partly, "--on", tmp_path / "cats.jsonl", "--json")
+    )
+    overall = json.loads((tmp_path / "result.json").read_text())["results"]["overall"]
+    assert [overall[name] for name in ("terms", "lms_terms", "ss_terms", "ss_items")] == [3, 2, 1, 1]
+    for ending in ("html", "md", "tex", "csv"):
+        printed("report", tmp_path / "result.json", "--out", tmp_path / f"report.{ending}")
+        text = (tmp_path / f"report.{ending}").read_text()
+        assert text.count("2 of 3") >= 2
+        assert "1 CAT, 1 term" in text
+
+
+@pytest.mark.parametrize("score", ["Infinity", "-Infinity", "1e999"])
+def test_an_infinite_score_is_unscored_with_a_reason(tmp_path: Path, score: str) -> None:
+    """The text is counted as unscored, and the reason names the value."""
+    jsonl.write([cat("a"), cat("b")], tmp_path / "cats.jsonl")
+    path = orders(tmp_path, "odd.json", dict.fromkeys("ab", (3, 2, 99)))
+    path.write_text(path.read_text().replace("99", score, 1))
+    found = json.loads(printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl", "--json"))
+    assert sum(found["unscored"].values()) == 1
+    assert "inf" in next(iter(found["unscored"]))
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [
+        ("--limit", "5"),
+        ("--out", "x"),
+        ("--dtype", "float32"),
+        ("--batch-tokens", "9"),
+        ("--nsp", "head"),
+        ("--device", "cpu"),
+        ("--engine", "local"),
+        ("--workers", "1"),
+        ("--bits", "8"),
+        ("--trust-remote-code",),
+    ],
+)
+def test_an_option_without_effect_on_predictions_is_refused(tmp_path: Path, idle: tuple[str, ...]) -> None:
+    """Each option of `score` that only a model needs is refused by name with --predictions."""
+    path = written(tmp_path, "scores.json", zorbs(20, tmp_path), 1)
+    given = ["score", "--predictions", path, "--on", tmp_path / "cats.jsonl", *idle]
+    done = CliRunner().invoke(app, list(map(str, given)))
+    assert isinstance(done.exception, ValueError)
+    assert idle[0] in str(done.exception)
+
+
+def test_a_number_has_its_noun_in_the_right_number() -> None:
+    """1 test, 2 tests, and no adjusted p of no test."""
+    assert adjusted([0.1]).endswith("1 test")
+    assert adjusted([0.1, 0.2, None]).endswith("2 tests")
+    assert "0" not in adjusted([None])
+
+
+def test_a_seat_test_shows_its_texts_and_an_unscored_one_covers_none(tmp_path: Path) -> None:
+    """16 texts; with X cut to 3 targets, 0 of 15 texts count, 1 test is unscored, and no coverage is 100 %."""
+    sets = {part: [f"{part.lower()}{n}" for n in range(4)] for part in "XYAB"}
+    rows = np.random.default_rng(0).normal(size=(16, 5))
+    words = [word for kept in sets.values() for word in kept]
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows, strict=True)))
+    for name, targets in (("whole", 4), ("cut", 3)):
+        x, y, a, b = (WordSet(name=key, items=tuple(sets[key][: targets if key == "X" else 4])) for key in sets)
+        test = AssociationTest(id=name, x=x, y=y, a=a, b=b)
+        jsonl.write([test], tmp_path / f"{name}.jsonl")
+    whole = printed("score", vectors, "--on", tmp_path / "whole.jsonl")
+    assert [line.split()[-1] for line in whole.splitlines() if line.startswith("whole")] == ["16"]
+    shown = printed("score", vectors, "--on", tmp_path / "cut.jsonl")
+    assert "coverage 100 %" not in shown
+    assert re.search(r"\b0 of 15\b", shown)
+    assert (
+        json.loads(printed("score", vectors, "--on", tmp_path / "cut.jsonl", "--json"))["results"][0]["coverage"] == 0
+    )

@@ -59,6 +59,15 @@ def test_a_constant_model_has_no_number_and_a_warning() -> None:
     assert any("counts them as lost" in line for line in by_code.warnings)
 
 
+def test_a_task_without_a_decided_ss_is_named_beside_both() -> None:
+    """Intersentence all ties: ss of both tasks is that of intrasentence alone, and a warning says so."""
+    given = {of.id: (3, 2, 1) if of.kind == "intrasentence" else (2, 2, 1) for of in CATS}
+    (warning,) = [line for line in measured(CATS, given).warnings if line.startswith("both tasks: ss")]
+    assert "rests on intrasentence only" in warning
+    whole = measured(CATS, {of.id: (3, 2, 1) for of in CATS})
+    assert not any("only" in line for line in whole.warnings)
+
+
 @pytest.mark.parametrize(("name", "norm"), [("gpt2", "transformer.ln_f"), ("llama", "model.norm")])
 def test_a_network_that_gives_all_tokens_one_probability_decides_nothing(
     tiny: Tiny, tmp_path: Path, name: str, norm: str

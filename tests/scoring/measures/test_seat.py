@@ -89,12 +89,12 @@ def test_holm_is_over_all_tests_that_were_scored() -> None:
 
 
 def test_a_missing_target_leaves_a_test_unscored_with_a_reason() -> None:
-    """Without the lyre's vector X would have one target and Y two; the row says so, and its coverage is 5 of 6."""
+    """Without the lyre's vector X would have one target and Y two; the row says so, and rests on no text."""
     unknown = _test(["lyre", "harp"], ["spade", "rake"], ["music"], ["garden"])
     row = seat.results([unknown], _encoder(PLANE))["results"][0]
     assert (row["effect_size"], row["p_value"], row["exact"]) == (None, None, False)
-    assert row["coverage"] == 5 / 6
-    assert row["reason"].startswith("1 texts have no vector ('lyre'), which leaves X with 1, Y with 2")
+    assert row["coverage"] == 0
+    assert row["reason"].startswith("1 text has no vector ('lyre'), which leaves X with 1, Y with 2")
 
 
 def test_a_missing_attribute_lowers_the_coverage_only() -> None:

@@ -1,16 +1,20 @@
 """What a run keeps for reports, whether it was asked for or not."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.records import a_cat
 
+from catsofa.data.files import BadInput
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
+from catsofa.scoring.run.rows import SCORES
 from catsofa.scoring.run.score_files import scores_of
 from catsofa.scoring.run.store import read_scores
 
@@ -40,3 +44,23 @@ def test_hundredths_of_log_ppl_are_kept() -> None:
     quantiles = sofa.results(probes, scores).categories["c"].quantiles
     assert len(quantiles) == 101
     assert [quantiles[0], quantiles[50], quantiles[100]] == pytest.approx([1, 2, 3])
+
+
+def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """A finished run of 6 CATs refuses a limit of 2; in an unfinished one, scores beyond the limit are no strangers."""
+    cats, model = [a_cat(id=f"c{number}", target=f"zorb{number}") for number in range(6)], str(tiny("gpt2"))
+    evaluate(model, cats, out=tmp_path / "run", resamples=10)
+    before = (tmp_path / "run" / "report.json").read_bytes()
+    with pytest.raises(BadInput, match=r"a finished run of 6 records.*another --out for 2"):
+        evaluate(model, cats, out=tmp_path / "run", limit=2, resamples=10)
+    assert (tmp_path / "run" / "report.json").read_bytes() == before
+    with closing(sqlite3.connect(tmp_path / "run" / SCORES)) as database, database:
+        database.execute("DELETE FROM seals WHERE name = 'finished'")  # as if it had been stopped
+    found = evaluate(model, cats, out=tmp_path / "run", limit=2, resamples=10)
+    assert found.strangers == 0
+    assert not any("not in the data" in warning for warning in found.warnings)
+    assert (
+        evaluate(model, cats, out=tmp_path / "run", limit=4, resamples=10).to_dict()["results"]["overall"]["items"] == 4
+    )

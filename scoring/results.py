@@ -78,7 +78,6 @@ def report(
     *,
     data: str,
     model: str,
-    subset: str = "",
     resamples: int = RESAMPLES,
     with_terms: bool = False,
     unknown: Collection[str] | None = None,
@@ -112,7 +111,7 @@ def report(
             *([_about_strangers(strangers)] if strangers else []),
         ),
         strangers=strangers,
-        signature=protocol.signature(data, model, subset=subset, resamples=resamples),
+        signature=protocol.signature(data, model, resamples=resamples),
     )
 
 

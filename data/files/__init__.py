@@ -36,10 +36,10 @@ class BadInput(ValueError):
         self.path, self.line, self.found, self.expected = Path(path), line, found, expected
 
 
-def short(value: object, length: int = 60) -> str:
+def short(value: object) -> str:
     """A value as an error shows it: its repr, cut to one readable piece."""
     text = repr(value)
-    return text if len(text) <= length else text[: length - 3] + "..."
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def existing_file(path: Path | str, expected: str) -> Path:

@@ -76,6 +76,8 @@ def _of_letters(word: str) -> tuple[Article, ...]:
     initials = (said["one"] or said["run"]).upper() if said else word.upper()
     spelt = _AN if initials[0] in _VOWEL_NAMES else _A
     is_word = len(initials) > 1 and _ONSET.match(initials) is not None
+    if said and re.match("Y[^AEIOU]", initials):  # YMCA, YTD: no capitals are said like Yvonne
+        return _A
     if not said:
         return () if is_word else _AN_OR_A if word.islower() else _A_OR_AN
     spoken = _of_sound(initials.lower())

@@ -50,11 +50,12 @@ def read_scores(path: Path | str) -> list[Score]:
         with open_finished(path) as run:
             return list(run.scores())
     scores = list(read_as(path, Score))
-    seen = set()
+    tasks: dict[str, str] = {}
     for score in scores:
-        if (score.item, score.task) in seen:
-            raise BadInput(path, f"two scores of {score.item!r} (task {score.task!r})", "one score a text")
-        seen.add((score.item, score.task))
+        if score.item in tasks:
+            found = " and ".join(dict.fromkeys((tasks[score.item], score.task)))
+            raise BadInput(path, f"two scores of {score.item!r} (task {found})", "one score a text")
+        tasks[score.item] = score.task
     return scores
 
 

@@ -277,7 +277,7 @@ def test_two_runs_know_their_data(
     assert "-100.0" in catsofa("compare", one, third)[0]
     assert scored_by(one) == "m@aaaaaaaaaaaa"
     assert "found one" in catsofa("compare", one)[1]
-    assert "found one" in catsofa("compare", one, other)[1], "the same model, scored in the same way"
+    assert f"{one} and {other}" in catsofa("compare", one, other)[1], "the same model, scored in the same way"
     assert (
         "found scores that do not say what they are of"
         in catsofa("robustness", "--original", predictions, "--paraphrase", predictions)[1]

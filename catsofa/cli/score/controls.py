@@ -187,7 +187,7 @@ def power(
     from catsofa.scoring.compare.controls import power_rows
     from catsofa.scoring.dataset import read_named
     from catsofa.scoring.protocols import named
-    from catsofa.scoring.run.origins import labels, precision_of
+    from catsofa.scoring.run.origins import precision_of, scored_by
     from catsofa.scoring.run.score_files import cats_in, scores_of
 
     if against is not None and predictions is None:
@@ -198,7 +198,7 @@ def power(
     files = [path for path in (predictions, against) if path is not None]
     of, other = (scores_of(path) if path is not None else None for path in (predictions, against))
     rows = power_rows(cats, of, other, progress=Bar("parts of the set", quiet=json))
-    signature = named("catsofa").signature(name, " ".join(labels(files)), dtype=precision_of(files))
+    signature = named("catsofa").signature(name, " ".join(map(scored_by, files)), dtype=precision_of(files))
     if json:
         print_json({"level": 0.95, "power": 0.8, "sets": rows, "signature": signature.to_dict()})
         return

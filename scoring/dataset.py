@@ -13,7 +13,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.crows_pairs import SkippedRows
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe, kind_name
-from catsofa.scoring.signature import data_label
+from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
 """How the data's hash in a manifest begins; earlier versions wrote the hash of a file's bytes, without a scheme."""
@@ -42,7 +42,7 @@ class Data:
         """Which of the records are used: all (empty), or `first 100@HASH`, since their order is not in the name."""
         if self.limit is None:
             return ""
-        return data_label(f"first {self.limit}", self.read_content(self.limit).digest)
+        return data_label(f"{FIRST}{self.limit}", self.read_content(self.limit).digest)
 
     @property
     def digest(self) -> str:

@@ -1,5 +1,6 @@
 """Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -8,6 +9,8 @@ from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
 
+FIRST = "first "
+"""How a subset begins: `first 100@1f…`."""
 UNKNOWN_MODEL = "predictions:"
 """How a signature begins to name a file of scores, which does not say whose they are."""
 
@@ -46,6 +49,22 @@ class Signature:
     def compared(self) -> dict[str, str | int]:
         """The parts by name as they are compared: of the data the hash alone, whatever their file is called."""
         return {**asdict(self), "data": hashes_in(self.data)}
+
+
+def joint_subset(subsets: Iterable[str], common: Iterable[int]) -> str:
+    """The subset behind numbers of several runs: what each used, and how many items are in common; empty if all."""
+    used = [subset or "all" for subset in dict.fromkeys(subsets)]
+    if used in ([], ["all"]):
+        return ""
+    counts = sorted({*common})
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{' and '.join(used)}, {number} in common"
+
+
+def first_of(subset: str) -> int | None:
+    """How many of the first records a run's subset is; None for all of them."""
+    first = subset.partition("@")[0].removeprefix(FIRST)
+    return int(first) if first else None
 
 
 def hashes_in(data: str) -> str:

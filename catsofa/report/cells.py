@@ -40,7 +40,7 @@ class Words:
 
 def without_folders(name: str) -> str:
     """A name in which a model or a file is called as in its folder: where the folder lies is nobody's business."""
-    return re.sub(r"(^|[=: ])/(?:[^/\s]+/)*", r"\1", name)
+    return re.sub(r"(^|[=: ])/(?!/)(?:[^/\s]+/)*", r"\1", name)
 
 
 def about(rows: Sequence[Row]) -> str:

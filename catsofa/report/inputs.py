@@ -19,7 +19,7 @@ from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.score_files import cats_on, scores_of, unknown_in
-from catsofa.scoring.signature import Signature, hashes_in
+from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
 ASKED = "asked "
@@ -177,8 +177,7 @@ def cats(run: Finished) -> list[Cat]:
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
     try:
-        first = run.signature.subset.partition("@")[0].removeprefix("first ")
-        return list(islice(cats_on(data_of(run.folder)), int(first) if first else None))
+        return list(islice(cats_on(data_of(run.folder)), first_of(run.signature.subset)))
     except ValueError as error:
         raise NotThere(str(error)) from None
 

@@ -26,6 +26,7 @@ TREATED: Mapping[Ties, str] = {
     "against": "this protocol counts them as lost",
 }
 BOTH = "both tasks"
+COMPARED = "what is compared"
 INVERTED = "a higher score must mean a likelier sentence: are the scores inverted?"
 
 Blocks = dict[str, stereoset.Measures]
@@ -135,7 +136,8 @@ def of_pair_preferences(sides: Mapping[str, crows_pairs.Preferences]) -> tuple[s
     many = {name: of for name, of in ties.items() if _often(*of)}
     tied = f"both sentences have equal scores in {_counted(many, 'pairs')}: no preference to compare"
     unknown = {name: (_known(of.unknown), len(of.unknown)) for name, of in sides.items()}
-    return (*([tied] if many else []), *_unknown(unknown, "pairs"))
+    few = _few({COMPARED: min(len(of.tied) for of in sides.values())}, "pairs")
+    return (*([tied] if many else []), *_unknown(unknown, "pairs"), *few)
 
 
 def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
@@ -144,7 +146,20 @@ def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
     unknown = {name: (_known(of.unknown), len(of)) for name, of in sides.items()}
     many = {name: of for name, of in ties.items() if _often(*of)}
     tied = f"stereotype and anti-stereotype have equal scores in {_counted(many, 'CATs')}: no preference to compare"
-    return (*([tied] if many else []), *_unknown(unknown, "CATs"))
+    few = _few({COMPARED: min(len(np.unique(of.terms)) for of in sides.values())}, "target terms")
+    return (*([tied] if many else []), *_unknown(unknown, "CATs"), *few)
+
+
+def of_rankings(sides: Mapping[str, sofa.Results]) -> tuple[str, ...]:
+    """The warnings beside the agreement of models on probes: those of each model, and orders of few."""
+    told = {name: of_probes(results) for name, results in sides.items()}
+    shared = set.intersection(*map(set, told.values()))
+    first = next(iter(sides.values())).categories
+    return (
+        *(sentence for sentence in next(iter(told.values())) if sentence in shared),
+        *(f"{name}: {sentence}" for name, said in told.items() for sentence in said if sentence not in shared),
+        *_few({name: part.identities for name, part in first.items()}, "identities"),
+    )
 
 
 def _known(unknown: Array) -> int | None:

@@ -37,6 +37,14 @@ def read_report(folder: Path | str) -> dict[str, Any]:
         return _report_of(run)
 
 
+def subset_in(path: Path | str) -> str:
+    """Which records a finished run scored, as its signature says; empty for all of them, and for a file of scores."""
+    if not Path(path).is_dir():
+        return ""
+    with open_finished(path) as run:
+        return str(_report_of(run).get("signature", {}).get("subset", ""))
+
+
 def is_finished(run: Run) -> bool:
     """Whether a run came to its end; one of an earlier version then has a report."""
     assert run.folder is not None

@@ -18,9 +18,9 @@ from catsofa.scoring.compare import pairs as pair_comparison
 from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.self_check import Batching
-from catsofa.scoring.measures import crows_pairs, sofa
+from catsofa.scoring.measures import crows_pairs, sanity, sofa
 from catsofa.scoring.measures.cat_outcomes import outcomes
-from catsofa.scoring.measures.robustness import robustness
+from catsofa.scoring.measures.robustness import Comparison, robustness
 from catsofa.scoring.measures.robustness.report import Compared, RobustnessReport, robustness_report
 from catsofa.scoring.measures.sofa import rankings
 from catsofa.scoring.measures.sofa.rankings import Agreement
@@ -35,10 +35,10 @@ from catsofa.scoring.run.origins import (
     refuse_other_ways,
     scored_by,
 )
-from catsofa.scoring.run.reports import open_finished
+from catsofa.scoring.run.reports import open_finished, subset_in
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.store import Run
-from catsofa.scoring.signature import hashes_in
+from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subset
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
@@ -144,26 +144,41 @@ def robustness_on(
     for number, path in enumerate(progress.each(paraphrases)):
         original = originals[number // each]
         refuse_other_ways(original, chosen)
-        refuse_other_models(original, path)
-        comparison = robustness(
-            cats,
-            scores_of(original),
-            others[number % each] if others else cats,
-            scores_of(path),
-            unknown=unknown_in(original),
-            paraphrase_unknown=unknown_in(path),
-            ties=chosen.ties,
-            rule=chosen.rule,
-            average=chosen.average,
-            seed=chosen.seed,
-        )
+        comparison = rephrased(cats, original, others[number % each] if others else cats, path, chosen)
         name = names[number // each]
         reread = name if original.is_dir() and path.is_dir() else scored_by(path)
         texts = sets[0][0], sets[1 + number % each if others else 0][0]
         compared.append(Compared(name, reread, number % each, comparison, texts))
     dtype = precision_of([*originals, *paraphrases])
-    found = robustness_report(compared, chosen, data=" ".join(name for name, _ in sets), dtype=dtype)
+    subsets = map(subset_in, [*originals, *paraphrases])
+    data = " ".join(name for name, _ in sets)
+    found = robustness_report(compared, chosen, data=data, dtype=dtype, subsets=subsets)
     return replace(found, warnings=(*found.warnings, *_unchecked([*originals, *paraphrases])))
+
+
+def rephrased(
+    cats: Sequence[Cat], original: Path, paraphrases: Sequence[Cat], paraphrase: Path, protocol: Protocol
+) -> Comparison:
+    """Two runs or files of scores compared over what both are of.
+
+    Of a run on the first CATs these alone are compared; paraphrases of others are left out, not refused.
+    """
+    refuse_other_models(original, paraphrase)
+    first = first_of(subset_in(original))
+    kept = {cat.id for cat in cats[:first]}
+    reworded = [cat for cat in paraphrases[: first_of(subset_in(paraphrase))] if first is None or cat.id in kept]
+    return robustness(
+        cats[:first],
+        scores_of(original),
+        reworded,
+        scores_of(paraphrase),
+        unknown=unknown_in(original),
+        paraphrase_unknown=unknown_in(paraphrase),
+        ties=protocol.ties,
+        rule=protocol.rule,
+        average=protocol.average,
+        seed=protocol.seed,
+    )
 
 
 def compare_on(
@@ -185,16 +200,13 @@ def compare_on(
     called = labels(models)
     signature = chosen.signature(name, " ".join(called), dtype=precision_of(models))
     if isinstance(records[0], Probe):
-        measured = {
-            label: sofa.measured(records, read_scores(path), chosen) for label, path in zip(called, models, strict=True)
-        }
-        if len(measured) < 2:
-            raise ValueError("a comparison needs two models or more; found one")
-        return Agreement(rankings.compare(measured), signature)
+        return _probes_compared(records, dict(zip(called, models, strict=True)), chosen, signature)
+    subsets = list(map(subset_in, models))
     signature = replace(signature, resamples=RESAMPLES)
     if isinstance(records[0], Pair):
         found = _pairs_compared(records, dict(zip(called, models, strict=True)), chosen)
         told = (*skipped_rows(places[0]), *found.warnings, *_unchecked(models))
+        signature = replace(signature, subset=joint_subset(subsets, [found.items]))
         return replace(found, signature=signature, warnings=told)
     cats = list(cats_in(records, places[0], "CATs, CrowS-Pairs pairs or SoFa probes, which `compare` takes"))
     scored = {
@@ -202,12 +214,36 @@ def compare_on(
         for label, path in zip(called, models, strict=True)
     }
     found = compare(scored, average=chosen.average, seed=chosen.seed)
+    signature = replace(signature, subset=joint_subset(subsets, [found.items]))
     return replace(found, signature=signature, warnings=(*found.warnings, *_unchecked(models)))
 
 
 def _unchecked(paths: Iterable[Path]) -> tuple[str, ...]:
     """Which of these runs an earlier version wrote, whose scores nothing vouches for, in sentences."""
     return tuple(unchecked(path) for path in paths if path.is_dir() and not is_checked(read_manifest(path)))
+
+
+def _probes_compared(
+    probes: Sequence[Probe], models: Mapping[str, Path], protocol: Protocol, signature: Signature
+) -> Agreement:
+    """Models by their scores of the probes that all of them scored."""
+    if len(models) < 2:
+        raise ValueError("a comparison needs two models or more; found one")
+    scores = {label: read_scores(path) for label, path in models.items()}
+    common = set.intersection(*({one.item for one in side if one.score is not None} for side in scores.values()))
+    both = [probe for probe in probes if probe.id in common]
+    if not both:
+        raise ValueError(
+            f"none of the {len(probes):,} probes is scored by every model; do the ids belong to this data?"
+        )
+    measured = {label: sofa.measured(both, side, protocol) for label, side in scores.items()}
+    return Agreement(
+        rankings.compare(measured),
+        replace(signature, subset=joint_subset(map(subset_in, models.values()), [len(both)])),
+        probes=len(both),
+        whole=len(probes),
+        warnings=(*sanity.of_rankings(measured), *_unchecked(models.values())),
+    )
 
 
 def _pairs_compared(pairs: Sequence[Pair], models: Mapping[str, Path], protocol: Protocol) -> ModelComparison:

@@ -33,6 +33,8 @@ REACH = 1.75
 """Standard errors of crossing the kink within which both results are taken to lie at it."""
 FURTHER = 0.5
 """Such standard errors that results beyond reach are taken to lie further away; both keep p at its size."""
+NO_LIMITS = "all target terms or pairs change alike, or only one counts, so that nothing says how much others would"
+"""Why a change may have no interval."""
 CLOSE = 1e-9
 """Difference of studentised changes that is rounding."""
 HALVINGS = 24
@@ -45,6 +47,11 @@ class Change:
 
     by: Interval
     p: float
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether there is a change without an interval: see `NO_LIMITS`."""
+        return not isnan(self.by.value) and isnan(self.by.low)
 
     def to_dict(self) -> dict[str, float]:
         """The change, its limits and p by name."""

@@ -52,13 +52,6 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
     return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
 
 
-def kendall_tau(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Kendall's tau-b of two orders joined by name; names that either leaves unscored are left out."""
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(*_both(one, other)).statistic)
-
-
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
     """The values of the models that both have scored."""
     names = [name for name in one if isfinite(one[name]) and isfinite(other.get(name, inf))]

@@ -1,6 +1,7 @@
 """Commands that compare: models with one another, and originals with their paraphrases."""
 
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from catsofa.scoring.compare import ModelComparison
     from catsofa.scoring.measures.robustness import Comparison
     from catsofa.scoring.measures.sofa.rankings import Agreement
+    from catsofa.scoring.statistics.changes import Change
 
 MOST = 5
 """Target terms named for people."""
@@ -77,6 +79,7 @@ def show_models(found: "ModelComparison") -> None:
         rows = [d for d in found.differences if d.model == model]
         cells = [[d.measure, percent(d.first, 2), percent(d.other, 2), percent(d.change.by)] for d in rows]
         table(model, columns, [[*c, chance(d.change.p), chance(d.holm)] for c, d in zip(cells, rows, strict=True)])
+        say_unlimited({d.measure: d.change for d in rows})
         decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"})
         decided = f"{round(found.decided[model] * found.items):,} {found.kind} that both decide"
         say(f"preferences that differ: {percent(disagreement)} % of {decided}")
@@ -92,16 +95,42 @@ def decided_by_both(shares: Mapping[str, float]) -> None:
         say(f"values and changes are over the comparisons that both sides decide, in items: {rests}")
 
 
+def say_unlimited(changes: "Mapping[str, Change]") -> None:
+    """Print why changes have no interval, where some have none."""
+    from catsofa.scoring.statistics.changes import NO_LIMITS
+
+    if without := [measure for measure, change in changes.items() if change.unlimited]:
+        say(f"no interval for the change of {', '.join(without)}: {NO_LIMITS}")
+
+
 def show_agreement(found: "Agreement") -> None:
     """Print how far models agree on probes."""
+    say(f"{found.probes:,} of {found.whole:,} probes ({in_percent(found.probes / found.whole)}) scored by every model")
     for row in found.rows:
         one, other = row["models"]
         say(f"{row['category']}: {one} and {other}")
-        for end, share in row["overlap"].items():
-            say(f"  {end}: {in_percent(share, 0)} of the first {row['top']} in common")
+        for end, shared in row["overlap"].items():
+            first, items = shared["top"], shared["items"]
+            said = f"undefined: of {items} in both orders, half is none"
+            if first:
+                common = f"{round(shared['share'] * first)} of the first {first} in common, of {items}"
+                said = f"{common} ({in_percent(shared['share'], 0)}; by chance {in_percent(shared['chance'], 0)})"
+            say(f"  {end}: {said}")
         for what, tau in row["kendall"].items():
-            say(f"  order of {what}: Kendall's tau {tau:.2f}")
+            say(f"  order of {what}: Kendall's tau {_tau(tau)}")
+    say("limits of tau: Fieller's, over identities or stereotypes as if drawn at random")
+    warn(found.warnings)
     say(str(found.signature))
+
+
+def _tau(found: "Mapping[str, float]") -> str:
+    """Kendall's tau with its limits, p and how many are ordered, or why there is none."""
+    number = f"of {found['items']:,}"
+    if isnan(found["value"]):
+        return f"undefined {number}: fewer than three, or all alike"
+    if isnan(found["low"]):
+        return f"{found['value']:.2f} {number}, no interval: four or fewer, or wholly alike; p {chance(found['p'])}"
+    return f"{found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}] {number}; p {chance(found['p'])}"
 
 
 def robustness(
@@ -162,6 +191,7 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
     ]
     title = f"{quantity(found.items, 'item')} compared, {in_percent(found.coverage)} of the originals"
     table(title, ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], rows)
+    say_unlimited(found.changes)
     decided_by_both({"lms": found.original.lms_coverage, "ss": found.original.ss_coverage})
     decided = round(found.flips_coverage * found.items)
     say(

@@ -9,10 +9,10 @@ from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
 from catsofa.report.inputs import Finished, cats, find, protocol
 from catsofa.report.sections.robustness import Robust
-from catsofa.scoring.measures.robustness import join, robustness
+from catsofa.scoring.measures.robustness import join
 from catsofa.scoring.measures.robustness.report import Compared, robustness_report
-from catsofa.scoring.run.origins import labels, refuse_other_models
-from catsofa.scoring.run.score_files import scores_of, unknown_in
+from catsofa.scoring.run.origins import labels
+from catsofa.scoring.run.score_files import rephrased
 from catsofa.scoring.signature import hashes_in
 
 Sets = dict[tuple[str, str, str], list[Cat]]
@@ -76,30 +76,21 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Robust:
     """The comparisons of one table; rephrasings are numbered by their data."""
     data = list(dict.fromkeys(pair.paraphrase.signature.data for pair in group))
     chosen, compared = protocol(group[0].original), []
-    originals = {pair.original.folder: scores_of(pair.original.folder) for pair in group}
-    called = dict(zip(originals, labels(list(originals)), strict=True))
+    originals = list(dict.fromkeys(pair.original.folder for pair in group))
+    called = dict(zip(originals, labels(originals), strict=True))
     for pair in group:
         original, paraphrase = pair.original.folder, pair.paraphrase.folder
-        refuse_other_models(original, paraphrase)
-        found = robustness(
-            _cats(pair.original, sets),
-            originals[original],
-            _cats(pair.paraphrase, sets),
-            scores_of(paraphrase),
-            unknown=unknown_in(original),
-            paraphrase_unknown=unknown_in(paraphrase),
-            ties=chosen.ties,
-            rule=chosen.rule,
-            average=chosen.average,
-            seed=chosen.seed,
-        )
+        found = rephrased(_cats(pair.original, sets), original, _cats(pair.paraphrase, sets), paraphrase, chosen)
         number = data.index(pair.paraphrase.signature.data)
         texts = pair.original.signature.data, pair.paraphrase.signature.data
         compared.append(Compared(called[original], called[original], number, found, texts))
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
+    dtype = group[0].original.signature.dtype
+    sides = [*(pair.original for pair in group), *(pair.paraphrase for pair in group)]
+    subsets = (run.signature.subset for run in sides)
     return Robust(
-        robustness_report(compared, chosen, data=names, dtype=group[0].original.signature.dtype).to_dict(),
+        robustness_report(compared, chosen, data=names, dtype=dtype, subsets=subsets).to_dict(),
         {cat.id: cat for cat in _cats(group[0].original, sets)},
         [{cat.id: cat for cat in by_number[number]} for number in range(len(data))],
     )

@@ -11,6 +11,7 @@ from catsofa.data.records import Cat
 from catsofa.report import figures
 from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued, without_folders
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.statistics.changes import NO_LIMITS
 
 WORDS = Words(
     "Robustness: originals against their paraphrases",
@@ -93,13 +94,14 @@ def _of(row: Mapping[str, Any]) -> str:
 def _changes(name: str, found: Robust, named: Named) -> Table:
     """lms, ss and icat on both sides, and their paired changes."""
     body: list[tuple[Cell, ...]] = []
-    tests = 0
+    tests, unlimited = 0, False
     for model, rephrasing, row in named:
         for measure, change in row["change"].items():
             sides = (limited(row[side], measure) for side in ("original", "paraphrase"))
             by, p = valued(change, 1, stars(change["holm"])), chance(change["holm"])
             body.append((model, rephrasing, measure, *sides, by, p, _of(row)))
             tests += p.value is not None
+            unlimited |= by.value is not None and by.low is None
     return Table(
         name=name,
         caption="lms, ss and icat on originals and paraphrases, with paired 95 % intervals of the change",
@@ -111,6 +113,7 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         notes=(
             f"p (Holm): adjusted over {quantity(tests, 'test')}, every change that one call compares.",
             "Both sides are over the comparisons decided in both, so they may differ from numbers over all.",
+            *([f"A change without an interval: {NO_LIMITS}."] * unlimited),
         ),
     )
 

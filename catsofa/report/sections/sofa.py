@@ -12,6 +12,7 @@ from catsofa.report.cells import (
     counted,
     ends,
     grouped,
+    known,
     limited,
     scored,
     signatures,
@@ -61,7 +62,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """Which normalisation the score has, and whose spread is not known."""
-    yield "The protocol chooses one normalisation; the score under the others stands beside it, without intervals."
+    yield "The protocol chooses one normalisation; the score under the others is beside it."
     yield "unknown: probes with a token that the tokenizer does not know; — where nobody counted."
     for model, report, _ in rows:
         if not any(of.get("quantiles") for of in report["results"]["categories"].values()):
@@ -75,7 +76,7 @@ def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> It
     """A row for the whole and for each category."""
     whole = {**results, "probes": sum(of["probes"] for of in results["categories"].values())}
     for part, of in [("overall", whole), *results["categories"].items()]:
-        ways = (Number(of["normalisations"][way], digits=4) for way in others)
+        ways = (_under(of, way) for way in others)
         yield (
             model,
             part,
@@ -84,6 +85,12 @@ def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> It
             counted(of.get("unknown")),
             scored(of["coverage"], of["probes"]),
         )
+
+
+def _under(part: Mapping[str, Any], way: str) -> Number:
+    """The score under a normalisation; runs of earlier versions kept it without limits."""
+    limits = part["intervals"].get(way, {})
+    return Number(part["normalisations"][way], known(limits.get("low")), known(limits.get("high")), digits=4)
 
 
 def _bars(name: str, rows: Sequence[Row]) -> Figure:

@@ -112,7 +112,9 @@ class Comparison(Tabular):
     coverage: float
     """Share of the originals that are compared."""
     refused: Mapping[str, int]
-    """Reason to the number of paraphrases that could not be joined."""
+    """Reason to the number of paraphrases, among those with a score, that could not be joined."""
+    same: bool
+    """Whether both sides have the same scores of the same texts: then nothing can change."""
     before: Outcomes = field(repr=False)
     after: Outcomes = field(repr=False)
     """The outcomes compared, row by row."""
@@ -168,11 +170,13 @@ def robustness(
 
     `unknown` and `paraphrase_unknown` are the candidates with unknown tokens on either side; None if nobody counted.
     """
-    cats = list(originals)
-    joined = join(cats, paraphrases)
-    reasons = Counter(refused.reason for refused in joined.refused)
+    cats, reworded = list(originals), list(paraphrases)
+    joined = join(cats, reworded)
     if not joined.pairs:
-        raise ValueError(f"no paraphrase can be joined with a CAT by its id ({dict(reasons) or 'there is none'})")
+        found = dict(Counter(refused.reason for refused in joined.refused)) or "there is none"
+        raise ValueError(f"no paraphrase can be joined with a CAT by its id ({found})")
+    scored = {cat.id for cat in reworded if any(each.id in paraphrase_scores for each in cat.candidates)}
+    reasons = Counter(refused.reason for refused in joined.refused if refused.id in scored)
     originals, rephrased = zip(*joined.pairs, strict=True)
     before = outcomes(originals, original_scores, ties=ties, rule=rule, unknown=unknown)
     after = outcomes(rephrased, paraphrase_scores, ties=ties, rule=rule, unknown=paraphrase_unknown)
@@ -192,6 +196,7 @@ def robustness(
         items=int(both.sum()),
         coverage=len(np.unique(before.ids)) / len(cats),
         refused=dict(reasons),
+        same=dict(original_scores) == dict(paraphrase_scores),
         before=before,
         after=after,
     )

@@ -1,6 +1,6 @@
 """Robustness of one or more models to one or more rephrasings, as one report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -15,7 +15,7 @@ from catsofa.scoring.measures.cat_outcomes import Outcomes
 from catsofa.scoring.measures.robustness import Comparison
 from catsofa.scoring.measures.stereoset import ICAT
 from catsofa.scoring.protocols import Average, Protocol
-from catsofa.scoring.signature import Signature
+from catsofa.scoring.signature import Signature, joint_subset
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Seed, limits, resampled_sums
 
@@ -110,6 +110,9 @@ def _order(names: list[str], values: Array) -> tuple[str, ...]:
     return tuple(names[k] for k in np.argsort(-values, kind="stable"))
 
 
+SAME = "original and paraphrase have the same scores, so that nothing can change and no preference flip"
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison with the names of what is compared."""
@@ -172,9 +175,12 @@ class RobustnessReport(Tabular):
 
 
 def robustness_report(
-    compared: Sequence[Compared], protocol: Protocol, *, data: str, dtype: str = ""
+    compared: Sequence[Compared], protocol: Protocol, *, data: str, dtype: str = "", subsets: Iterable[str] = ()
 ) -> RobustnessReport:
-    """The report of these comparisons; all their changes are one family of tests."""
+    """The report of these comparisons; all their changes are one family of tests.
+
+    `subsets` says which records each of the runs behind them is of.
+    """
     changes = [(number, name) for number, one in enumerate(compared) for name in one.comparison.changes]
     adjusted = holm([compared[number].comparison.changes[name].p for number, name in changes])
     family: list[dict[str, float]] = [{} for _ in compared]
@@ -183,20 +189,24 @@ def robustness_report(
     rephrasings = sorted({one.rephrasing for one in compared})
     ranks = [_ranks([one for one in compared if one.rephrasing == number], protocol) for number in rephrasings]
     names = " ".join(dict.fromkeys(name for one in compared for name in (one.original, one.paraphrase)))
+    subset = joint_subset(subsets, [one.comparison.items for one in compared])
     return RobustnessReport(
         compared=compared,
         holm=family,
         ranks=[rank for rank in ranks if rank],
-        signature=protocol.signature(data, names, dtype=dtype, resamples=RESAMPLES),
-        warnings=sanity.of_preferences(
-            {
-                name: of
-                for one in compared
-                for name, of in (
-                    (one.original, one.comparison.before),
-                    (one.paraphrase, one.comparison.after),
-                )
-            }
+        signature=protocol.signature(data, names, subset=subset, dtype=dtype, resamples=RESAMPLES),
+        warnings=(
+            *(f"{one.title}: {SAME}" for one in compared if one.comparison.same),
+            *sanity.of_preferences(
+                {
+                    name: of
+                    for one in compared
+                    for name, of in (
+                        (one.original, one.comparison.before),
+                        (one.paraphrase, one.comparison.after),
+                    )
+                }
+            ),
         ),
     )
 

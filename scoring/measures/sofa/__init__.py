@@ -76,7 +76,7 @@ class CategoryScore:
     """Probes with a token that the tokenizer does not know; None where nobody counted."""
     unknown_identities: int | None
     """Identities with such a token."""
-    normalisations: Mapping[Normalisation, float]
+    normalisations: Mapping[Normalisation, Interval]
     """The score under each normalisation, since the division by PPL(i) can decide everything."""
     quantiles: tuple[float, ...] = ()
     """Every hundredth of the log PPL* of all its probes."""
@@ -90,9 +90,9 @@ class CategoryScore:
             "probes": self.probes,
             "coverage": self.coverage,
             **{name: getattr(self, name) for name in COUNTS},
-            "normalisations": dict(self.normalisations),
+            "normalisations": {way: found.value for way, found in self.normalisations.items()},
             "quantiles": list(self.quantiles),
-            "intervals": {"score": {"low": self.score.low, "high": self.score.high}},
+            "intervals": _limits(self.score, self.normalisations),
         }
 
 
@@ -103,7 +103,7 @@ class Results(Tabular):
     score: Interval
     coverage: float
     normalisation: Normalisation
-    normalisations: Mapping[Normalisation, float]
+    normalisations: Mapping[Normalisation, Interval]
     categories: Mapping[str, CategoryScore]
     identities: tuple[IdentityRow, ...]
     """By category, those that are most often lowest first."""
@@ -118,8 +118,8 @@ class Results(Tabular):
             "coverage": self.coverage,
             **{name: _total(getattr(of, name) for of in self.categories.values()) for name in COUNTS},
             "normalisation": self.normalisation,
-            "normalisations": dict(self.normalisations),
-            "intervals": {"score": {"low": self.score.low, "high": self.score.high}},
+            "normalisations": {way: found.value for way, found in self.normalisations.items()},
+            "intervals": _limits(self.score, self.normalisations),
             "categories": {name: found.to_dict() for name, found in self.categories.items()},
             "identities": [{f: getattr(row, f) for f in row.__slots__} for row in self.identities],
             "stereotypes": [{f: getattr(row, f) for f in row.__slots__} for row in self.stereotypes],
@@ -133,14 +133,18 @@ class Results(Tabular):
         ]
 
     def _row(
-        self, name: str, score: Interval, ways: Mapping[Normalisation, float], coverage: float, of: list[CategoryScore]
+        self,
+        name: str,
+        score: Interval,
+        ways: Mapping[Normalisation, Interval],
+        coverage: float,
+        of: list[CategoryScore],
     ) -> dict[str, Any]:
         """A row; what other normalisations give is always beside it, since the division by PPL(i) can decide all."""
-        others: dict[str, Any] = {way: value for way, value in ways.items() if way != self.normalisation}
+        others = {k: v for way, found in ways.items() if way != self.normalisation for k, v in found.row(way).items()}
         counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
         known = {what: _total(getattr(one, what) for one in of) for what in COUNTS}
-        limited = {"score": score.value, "score_low": score.low, "score_high": score.high}
-        return {"task": "probes", "set": name, **limited, **others, **counts, "coverage": coverage, **known}
+        return {"task": "probes", "set": name, **score.row("score"), **others, **counts, "coverage": coverage, **known}
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -173,15 +177,20 @@ def results(
         starred = partial(log_ppl_star, grid.means, log_base=log_base, digits=ppl_digits)
         spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
-        values = starred(normalisation)
-        mean = mean_of(spread[normalisation], np.isfinite(values).sum(axis=1))
-        parts.append(_Part(grid, values, spread[normalisation], means, mean, counts_unknown))
-    means = {way: float(np.mean([part.means[way] for part in parts])) for way in NORMALISATIONS}
+        of_ways = {way: mean_of(spread[way], np.isfinite(starred(way)).sum(axis=1)) for way in NORMALISATIONS}
+        parts.append(_Part(grid, starred(normalisation), spread[normalisation], means, of_ways, counts_unknown))
+    ways = {
+        way: replace(
+            interval([part.of_ways[way] for part in parts], level),
+            value=float(np.mean([part.means[way] for part in parts])),
+        )
+        for way in NORMALISATIONS
+    }
     return Results(
-        score=replace(interval([part.mean for part in parts], level), value=means[normalisation]),
+        score=ways[normalisation],
         coverage=sum(part.scored for part in parts) / sum(part.grid.probes for part in parts),
         normalisation=normalisation,
-        normalisations=means,
+        normalisations=ways,
         categories={part.grid.category: part.score(normalisation, level) for part in parts},
         identities=tuple(row for part in parts for row in _identities(part)),
         stereotypes=tuple(row for part in parts for row in _stereotypes(part)),
@@ -207,6 +216,12 @@ def measured(
     )
 
 
+def _limits(score: Interval, ways: Mapping[Normalisation, Interval]) -> dict[str, dict[str, float]]:
+    """The limits of a score, and of it under each normalisation."""
+    named = [("score", score), *ways.items()]
+    return {name: {"low": found.low, "high": found.high} for name, found in named}
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What was computed of one category."""
@@ -215,7 +230,8 @@ class _Part:
     values: Array
     variances: Array
     means: Mapping[Normalisation, float]
-    mean: Mean
+    of_ways: Mapping[Normalisation, Mean]
+    """The same with what their intervals are made from."""
     counts_unknown: bool
 
     @property
@@ -230,8 +246,9 @@ class _Part:
 
     def score(self, normalisation: Normalisation, level: float) -> CategoryScore:
         """The category's score."""
+        ways = {way: replace(interval([mean], level), value=self.means[way]) for way, mean in self.of_ways.items()}
         return CategoryScore(
-            score=replace(interval([self.mean], level), value=self.means[normalisation]),
+            score=ways[normalisation],
             stereotypes=self.stereotypes,
             identities=len(self.grid.identities),
             probes=self.grid.probes,
@@ -239,7 +256,7 @@ class _Part:
             ties=int(alike(self.values).sum()),
             unknown=int(self.grid.unknown[..., 0].sum()) if self.counts_unknown else None,
             unknown_identities=int(self.grid.unknown[..., 1].any(axis=0).sum()) if self.counts_unknown else None,
-            normalisations=self.means,
+            normalisations=ways,
             quantiles=_quantiles(self.values),
         )
 

@@ -7,13 +7,16 @@ from typing import Any
 
 from catsofa.scoring.measures.sofa import Results
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.rank_correlation import kendall_tau
+from catsofa.scoring.statistics.rank_correlation import kendall
 
 TOP = 10
 
 
-def ends(results: Results, category: str, top: int = 3) -> dict[str, list[str]]:
-    """The first identities and stereotypes of a category at either end; a low DDS is a stereotype that all share."""
+def ends(results: Results, category: str, top: int | None = 3) -> dict[str, list[str]]:
+    """The first identities and stereotypes of a category at either end, all of them without `top`.
+
+    A low DDS is a stereotype that all share.
+    """
     identities = [row for row in results.identities if row.category == category and not isnan(row.mean)]
     stereotypes = [row.stereotype for row in results.stereotypes if row.category == category and not isnan(row.dds)]
     highest = sorted(identities, key=lambda row: (-row.highest, -row.mean, row.identity))
@@ -48,24 +51,50 @@ class Agreement:
 
     rows: Sequence[Mapping[str, Any]]
     signature: Signature
+    probes: int
+    """Probes that every model scored."""
+    whole: int
+    """All probes."""
+    warnings: tuple[str, ...] = ()
+    """Sentences that every reader of the numbers must see."""
 
     def to_dict(self) -> dict[str, Any]:
         """The agreement as it stands in our JSON."""
-        return {"agreement": [dict(row) for row in self.rows], "signature": self.signature.to_dict()}
+        return {
+            "agreement": [dict(row) for row in self.rows],
+            "probes": self.probes,
+            "coverage": self.probes / self.whole,
+            "warnings": list(self.warnings),
+            "signature": self.signature.to_dict(),
+        }
 
 
 def _compared(one: Results, other: Results, category: str, top: int) -> dict[str, Any]:
     """How far two models agree on one category."""
-    here, there = ends(one, category, top), ends(other, category, top)
+    here, there = ends(one, category, None), ends(other, category, None)
+    orders = {
+        "identities": kendall(_means(one, category), _means(other, category)),
+        "stereotypes": kendall(_dds(one, category), _dds(other, category)),
+    }
     return {
         "category": category,
-        "top": top,
-        "overlap": {end: overlap(here[end], there[end]) for end in here},
+        "overlap": {end: _shared(here[end], there[end], top) for end in here},
         "kendall": {
-            "identities": kendall_tau(_means(one, category), _means(other, category)),
-            "stereotypes": kendall_tau(_dds(one, category), _dds(other, category)),
+            what: {**found.value.to_dict(), "p": found.p, "items": found.models} for what, found in orders.items()
         },
     }
+
+
+def _shared(one: Sequence[str], other: Sequence[str], top: int) -> dict[str, Any]:
+    """What the first entries of two orders have in common, of the names in both: `top` of them, at most half.
+
+    More than half of all must overlap whatever the orders say. `chance` is the share that unrelated orders have.
+    """
+    common = set(one) & set(other)
+    first = min(top, len(common) // 2)
+    sides = ([name for name in order if name in common][:first] for order in (one, other))
+    share = overlap(*sides) if first else nan
+    return {"share": share, "top": first, "items": len(common), "chance": first / len(common) if first else nan}
 
 
 def _means(results: Results, category: str) -> dict[str, float]:

@@ -108,6 +108,16 @@ def test_a_comparison_is_over_the_items_scored_in_both() -> None:
     assert (found.changes["ss"].by.value, found.flips.value) == (-100, 100)
 
 
+def test_paraphrases_without_scores_are_not_counted_as_refused() -> None:
+    """Of a run on the first paraphrases only these count; the same scores on both sides are named."""
+    cats = [cat("a"), cat("b"), cat("c")]
+    reworded = [rephrased(cats[0]), *(refilled(one, "blue", "Blue.") for one in cats[1:])]
+    given = scores(dict.fromkeys("abc", (3.0, 2.0, 1.0)))
+    found = robustness(cats, given, reworded, scores({"a": (2, 3, 1), "b": (2, 3, 1)}))
+    assert found.refused == {"other_fills": 1}
+    assert [robustness(cats, given, cats, side).same for side in (given, {**given, "a:0": 9.0})] == [True, False]
+
+
 def test_a_change_that_is_large_and_one_that_is_none() -> None:
     """24 terms: every preference turns (ss 100 to 0, p small); lms stays, with a change of 0 and p 1."""
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(24) for n in range(3)]

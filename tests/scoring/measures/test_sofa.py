@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from math import isnan, log, nan
 
 import numpy as np
@@ -9,6 +10,7 @@ from catsofa.data.records import Probe, Score
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.sanity import of_probes
 from catsofa.scoring.measures.sofa import grid
+from catsofa.scoring.protocols import Normalisation
 
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
@@ -43,9 +45,25 @@ def test_three_normalisations_stand_side_by_side() -> None:
     results = sofa.results(probes, with_conditional)
     # log PPL(s | i): 0 and 1, 2 and 3
     expected = {"identity": pytest.approx(2.5), "none": pytest.approx(1), "conditional": pytest.approx(0.5)}
-    assert results.normalisations == expected
-    assert results.categories["craft"].normalisations == expected
+    for found in (results.normalisations, results.categories["craft"].normalisations):
+        assert {way: score.value for way, score in found.items()} == expected
     assert sofa.results(probes, with_conditional, normalisation="none").score.value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("way", ["identity", "conditional", "none"])
+def test_every_normalisation_has_the_interval_that_it_has_as_the_score(way: Normalisation) -> None:
+    """In the JSON and in the rows, limits of a normalisation are those of a run that chooses it."""
+    rng = np.random.default_rng(1)
+    cells: Cells = {("craft", f"s{n}", i): (10 ** rng.normal(), 10 ** rng.normal()) for n in range(9) for i in "abcd"}
+    probes, scores = scored(cells)
+    given = [replace(one, extra={**one.extra, "conditional": rng.normal()}) for one in scores]
+    beside, chosen = (sofa.results(probes, given, normalisation=n) for n in (OTHER[way], way))
+    assert beside.normalisations[way] == chosen.score
+    assert beside.to_dict()["intervals"][way]["low"] < chosen.score.value
+    assert beside.rows()[1][f"{way}_high"] == chosen.categories["craft"].score.high
+
+
+OTHER: dict[Normalisation, Normalisation] = {"identity": "none", "conditional": "identity", "none": "identity"}
 
 
 def test_rounding_of_a_probes_perplexity_is_the_released_analysis() -> None:

@@ -1,9 +1,10 @@
 from collections.abc import Sequence
+from math import isnan
 
 import pytest
-from helpers.records import HAND, scored
+from helpers.records import HAND, Cells, scored
 
-from catsofa.scoring.measures import sofa
+from catsofa.scoring.measures import sanity, sofa
 from catsofa.scoring.measures.sofa import rankings
 
 
@@ -25,13 +26,39 @@ def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str]
     assert rankings.overlap(one, other) == pytest.approx(expected)
 
 
+def grid(values: Sequence[Sequence[float]]) -> sofa.Results:
+    """Results of these log10 PPL*, a row for each stereotype."""
+    cells: Cells = {
+        ("craft", f"s{row}", f"i{column}"): (10.0**value, 1.0)
+        for row, several in enumerate(values)
+        for column, value in enumerate(several)
+    }
+    return sofa.results(*scored(cells))
+
+
 def test_two_models_are_compared_by_category() -> None:
-    """A model and itself agree fully; a model in which the identities change places has them in reversed order."""
-    exchanged = {(c, s, {"zorbs": "florins", "florins": "zorbs"}[i]): cell for (c, s, i), cell in HAND.items()}
-    one, other = sofa.results(*scored(HAND)), sofa.results(*scored(exchanged))
-    same, turned = rankings.compare({"a": one, "b": one, "c": other}, top=1)[:2]
+    """A model and itself agree fully, by at most half of the names; one with reversed identities has tau -1."""
+    forth = [[1, 2, 3, 4, 5], [2, 4, 6, 8, 10], [3, 6, 9, 12, 15]]
+    one, other = grid(forth), grid([row[::-1] for row in forth])
+    same, turned = rankings.compare({"a": one, "b": one, "c": other})[:2]
     assert (same["models"], turned["models"]) == (["a", "b"], ["a", "c"])
-    assert same["kendall"] == {"identities": 1.0, "stereotypes": 1.0}
-    assert turned["kendall"] == {"identities": -1.0, "stereotypes": 1.0}
-    assert turned["overlap"]["identities most often lowest"] == 0
-    assert turned["overlap"]["stereotypes with lowest DDS"] == 1
+    assert same["kendall"]["identities"]["value"] == pytest.approx(1)
+    assert turned["kendall"]["identities"]["value"] == pytest.approx(-1)
+    assert (turned["kendall"]["stereotypes"]["value"], turned["kendall"]["stereotypes"]["items"]) == (1, 3)
+    shared = turned["overlap"]["identities most often lowest"]
+    assert shared == {"share": 0, "top": 2, "items": 5, "chance": 0.4}
+    assert same["overlap"]["stereotypes with lowest DDS"]["top"] == 1
+
+
+def test_orders_of_two_have_no_tau_and_of_one_no_overlap() -> None:
+    """Two are always in one order or the other; the first half of one is nothing."""
+    (row,) = rankings.compare({"a": grid([[1, 2]]), "b": grid([[2, 1]])})
+    assert isnan(row["kendall"]["identities"]["value"])
+    assert isnan(row["overlap"]["stereotypes with lowest DDS"]["share"])
+
+
+def test_few_identities_and_stereotypes_are_named() -> None:
+    """Of a model alone and of all: the warnings of `score`, and orders of fewer than eight identities."""
+    told = " ".join(sanity.of_rankings({"a": grid([[1, 2, 3]] * 2), "b": grid([[1, 2, 4]] * 2)}))
+    assert "craft (3)" in told
+    assert "craft (2)" in told

@@ -39,7 +39,7 @@ def _agree(results: sofa.Results, oracle: dict[str, Any], mode: str, rel: float)
         assert [rows[s].variance for s in stereotypes] == pytest.approx(found["variance_ddof1"], rel=rel)
         assert results.categories[category].score.value == pytest.approx(found["category_score"], rel=rel)
         plain = found["no_normalisation_category_score"]
-        assert results.categories[category].normalisations["none"] == pytest.approx(plain, rel=rel)
+        assert results.categories[category].normalisations["none"].value == pytest.approx(plain, rel=rel)
         ends = rankings.ends(results, category)
         assert ends["stereotypes with lowest DDS"] == found["top3_stereotypes_lowest_dds"]
         assert ends["stereotypes with highest DDS"][0] == found["highest_dds_stereotype"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.scoring.statistics.rank_correlation import kendall, kendall_tau, spearman
+from catsofa.scoring.statistics.rank_correlation import kendall, spearman
 
 PRINTED = Path(__file__).parents[1] / "published" / "stereoset_tables.csv"
 RANKS = {
@@ -30,7 +30,6 @@ def test_benchmarks_agree_as_sofa_says(one: str, other: str, printed: float) -> 
     """SoFa, Table 1: StereoSet and CrowS-Pairs rank ten models alike, SoFa ranks them otherwise."""
     found = kendall(ranked(one), ranked(other))
     assert found.value.value == pytest.approx(printed, abs=0.0005)
-    assert kendall_tau(ranked(one), ranked(other)) == found.value.value
     assert found.value.low < printed < found.value.high
     assert (found.p < 0.001) == (printed > 0.9)
     assert found.models == 10

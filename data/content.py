@@ -2,7 +2,8 @@
 
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
 (`source`) and fields of other formats (`extra`), and it does not depend on the order of the records: the same items
-are the same data. The order of the candidates of a CAT counts, since it decides ties under some protocols.
+are the same data. The `extra` of an annotation counts, since it says which judgements count. The order of the
+candidates of a CAT counts, since it decides ties under some protocols.
 """
 
 import json
@@ -18,7 +19,7 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
-from catsofa.data.records import Candidate, Cat, Score, WordSet
+from catsofa.data.records import Annotation, Candidate, Cat, Score, WordSet
 
 LEFT_OUT = ("votes", "source", "extra")
 """Fields that no score depends on: a vote, a note on provenance or another format's field makes no other item."""
@@ -99,6 +100,8 @@ def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
     """A function from a record of this type to the values that count; candidates keep their order."""
     if record_type is Score:
         return lambda score: (score.item, score.task, score.score, dict(score.extra))
+    if record_type is Annotation:
+        return lambda one: (one.item, one.annotator, one.label, one.at, sorted(one.extra.items()))
     names = [field.name for field in fields(record_type) if field.name not in LEFT_OUT]
     get = attrgetter(*names)
     if record_type is Cat:

@@ -14,7 +14,7 @@ from catsofa.validation.annotation_files import Collected
 from catsofa.validation.columns import column
 from catsofa.validation.decide.confirmed import Confirmed
 from catsofa.validation.decide.votes import compare
-from catsofa.validation.judgements import answers
+from catsofa.validation.judgements import alike_labels, answers
 from catsofa.validation.sets.keywords import Lemmas, Reference, keywords
 from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
 from catsofa.validation.sets.sizes import sizes
@@ -37,6 +37,7 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
         "repeats": {"counted": len(votes.counted.repeats), "decisive": votes.hang_on_repeats},
         "asked_more": len(votes.counted.asked),
         "failed_gold": sorted(name for name, result in votes.counted.gold.items() if not result.passed),
+        "warnings": alike_labels(vote for given in votes.counted.votes.values() for vote in given),
     }
     if confirmed.cats:
         found["cats"] = {
@@ -88,7 +89,8 @@ def agreement_report(
     repeats = len(given) - len({(a.item, a.annotator) for a in given})
     asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
     resampled = "CATs" if unit else "items"
-    return {**found, "resampled": resampled, "repeats": repeats, **asked, "columns": kinds, "by": parts}
+    rest = {"columns": kinds, "by": parts, "warnings": alike_labels(given)}
+    return {**found, "resampled": resampled, "repeats": repeats, **asked, **rest}
 
 
 def agreement_values(found: Agreement) -> dict[str, Any]:

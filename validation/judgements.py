@@ -41,6 +41,18 @@ class Rule:
             raise ValueError(f"gold_pass is a share between 0 and 1, not {self.gold_pass}")
 
 
+def alike_labels(annotations: Iterable[Annotation]) -> list[str]:
+    """Says which labels differ by case or space only, and are counted as different ones."""
+    forms: dict[str, set[str]] = {}
+    for label in {annotation.label for annotation in annotations}:
+        forms.setdefault(" ".join(label.split()).casefold(), set()).add(label)
+    return [
+        f"the labels {', '.join(map(repr, sorted(same)))} differ by case or space only, and count as {len(same)} labels"
+        for _, same in sorted(forms.items())
+        if len(same) > 1
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldResult:
     """How a person did on the attention items."""

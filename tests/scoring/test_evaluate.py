@@ -162,7 +162,7 @@ def test_the_command_scores_keeps_and_exports(tiny: Tiny, files: Path) -> None:
     ("arguments", "says"),
     [
         (["score", "--on", "cats.json"], "name models to score, or --predictions to measure"),
-        (["score", "--predictions", "p.json", "--on", "cats.json", "--out", "o"], "which --out does not keep"),
+        (["score", "--predictions", "p.json", "--on", "cats.json", "--out", "o"], "have no effect: --out"),
         (["score", "nowhere", "--on", "nothing.json"], "nothing.json"),
         (["score", "MODEL", "--on", "cats.json", "--protocol", "stereoset"], "no protocol 'stereoset'"),
         (["score", "MODEL", "--on", "cats.json", "--out", "."], "a folder with other files in it"),

@@ -80,7 +80,10 @@ class Agreement(Tabular):
         if self.items == 0:
             return "no item was judged by two people"
         if np.isnan(self.fleiss_kappa):
-            return "everybody gave one and the same label: chance would agree as well, so kappa is undefined"
+            return (
+                "all answers to items that two people or more judged are one label: "
+                "chance would agree as well, so kappa is undefined"
+            )
         if self.prevalence >= PREVALENT and self.fleiss_kappa < 1:
             return (
                 f"{in_percent(self.prevalence, 0)} of the answers are one label, so chance alone would agree on "

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table, warn
 from catsofa.cli.validate import sets
+from catsofa.cli.validate.signed import signed
+from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.validation.annotation_files import Collected
@@ -123,15 +125,18 @@ def votes(
         repeats="drop" if drop_repeats else "fill",
     )
     with about(source):
-        confirmed = confirm(_collected(source, quiet or json, group, cats), rule, posterior)
+        collected = _collected(source, quiet or json, group, cats)
+        confirmed = confirm(collected, rule, posterior)
     _write(confirmed.decided(), out)
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
-    report = votes_report(confirmed)
+    report = signed(votes_report(confirmed), {source: collected.annotations})
     if json:
         print_json(report)
     elif not quiet:
         _say_votes(report)
+        warn(report["warnings"])
+        say(report["signature"]["line"])
 
 
 def _say_votes(report: dict[str, Any]) -> None:
@@ -139,12 +144,14 @@ def _say_votes(report: dict[str, Any]) -> None:
     say(report["heading"])
     judged = report["judgements"]
     if judged["missing"]:
-        table("Decided by", ["votes of judgements that count", "items"], report["decided_by"].items())
+        if report["decided_by"]:
+            table("Decided by", ["votes of judgements that count", "items"], report["decided_by"].items())
         say(
             f"{judged['counted']:,} of {judged['wanted']:,} judgements count, {judged['missing']:,} are missing: "
             f"{len(judged['incomplete']):,} {judged['of']} are incomplete (--json names them)"
         )
-    table("Labels", ["label", "items"], report["labels"].items())
+    if report["labels"]:
+        table("Labels", ["label", "items"], report["labels"].items())
     if cats := report.get("cats"):
         say(f"{cats['kept']:,} of {cats['items']:,} CATs confirmed")
     if report["set_aside"]:
@@ -197,18 +204,21 @@ def agreement(
             seed=seed,
             progress=Bar("agreement within", quiet=json),
         )
+    report = signed(report, {source: collected.annotations}, seed=seed, resamples=resamples)
     if json:
         print_json(report)
     else:
         _say_agreement(report)
+        warn(report["warnings"])
+        say(report["signature"]["line"])
 
 
 def _say_agreement(report: dict[str, Any]) -> None:
     """Agreement for people: all items, then the groups of each column, those that agree most first."""
     from catsofa.validation.agreement.intervals import FEWEST
 
-    columns = ["", "kappa, 95 %", "alpha", "percent, 95 %", "unanimous", "items"]
-    table("Agreement", columns, [_agreement_row("all", report)])
+    columns = ["", "kappa", "alpha", "percent", "unanimous", "items"]
+    table("Agreement: value, 95 % interval", columns, [_agreement_row("all", report)])
     partly = report["items"] < report["judged"]
     for name, kind in report["columns"].items():
         parts = report["by"][name]
@@ -224,7 +234,7 @@ def _say_agreement(report: dict[str, Any]) -> None:
         say(f"what people agree on: {report['question']}")
     say(f"{len(report['by']['annotator']):,} annotators: catsofa validate annotators shows each of them")
     if repeats := report["repeats"]:
-        note(f"{repeats:,} answers are by people who had judged the item before; they count like anybody's")
+        note(f"{quantity(repeats, 'answer')} by people who had judged the item before; each counts like anybody's")
     for remark in ("note", "withheld"):
         if remark in report:
             note(report[remark])
@@ -245,10 +255,7 @@ def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
     items, judged = part["items"], part["judged"]
     return [
         name,
-        within("fleiss_kappa"),
-        _number(part["krippendorff_alpha"]),
-        within("percent"),
-        _number(part["unanimous"]),
+        *map(within, ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")),
         f"{items:,}" if items == judged else f"{items:,} of {judged:,}",
     ]
 

@@ -8,6 +8,7 @@ import typer
 
 from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
+from catsofa.cli.validate.signed import signed
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ def stats(
     from catsofa.validation.sets import keywords
 
     corpus = renamed(corpus, frequencies, "--corpus")
-    records = _records(files, json)
+    parts = {file: _records([file], json) for file in files}
+    records = [record for some in parts.values() for record in some]
     doing(f"counting words of {len(records):,} items")
     named = [part.strip() for part in negative.split(",") if part.strip()]
     report = stats_report(
@@ -168,6 +170,7 @@ def stats(
         lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
         top=top,
     )
+    report = signed(report, parts)
     print_json(report) if json else _say_stats(report)
 
 
@@ -187,6 +190,7 @@ def _say_stats(report: dict[str, Any]) -> None:
         )
     for domain, words in report.get("keywords", {}).items():
         say(f"keywords of {domain}: {', '.join(word['word'] for word in words)}")
+    say(report["signature"]["line"])
 
 
 def split(

@@ -1,6 +1,7 @@
 """The commands of `catsofa validate`, as a person or a program calls them."""
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,54 @@ def test_few_items_have_no_interval_and_the_output_says_why(annotations: Path) -
     shown = run_catsofa("validate", "agreement", "--in", str(annotations))
     assert found["withheld"] in " ".join((shown.stdout + shown.stderr).split())
     assert shown.stdout.count("0.300 –") == 2
+
+
+def test_agreement_votes_and_stats_are_signed(tmp_path: Path) -> None:
+    """The hash of the judgements, seed, resamples and version: in JSON and in the last line; it follows the labels."""
+    rows = "item,annotator,label\na,p,x\na,q,x\nb,p,y\nb,q,y\n"
+    (tmp_path / "one.csv").write_text(rows)
+    (tmp_path / "other.csv").write_text(rows.replace("b,q,y", "b,q,x"))
+    formats.named("crows-pairs").write([a_pair("Zorb sings.", "Florin sings.", id="1")], tmp_path / "pairs.csv")
+    drawn = answer("agreement", "--in", "one.csv", "--seed", "3", "--resamples", "50", cwd=tmp_path)["signature"]
+    votes = answer("votes", "--in", "one.csv", cwd=tmp_path)["signature"]
+    other = answer("votes", "--in", "other.csv", cwd=tmp_path)["signature"]
+    assert (drawn["seed"], drawn["resamples"], drawn["version"]) == (3, 50, version("catsofa"))
+    assert drawn["data"] == votes["data"] == votes["line"].split(" | ")[0].removeprefix("data:")
+    assert votes["data"].rpartition("@")[2] != other["data"].rpartition("@")[2]
+    for command in (("votes", "--in", "one.csv"), ("stats", "pairs.csv")):
+        last = run_catsofa("validate", *command, cwd=tmp_path).stdout.splitlines()[-1]
+        assert last == answer(*command, cwd=tmp_path)["signature"]["line"]
+
+
+def test_every_statistic_of_agreement_shows_its_interval(tmp_path: Path) -> None:
+    """40 items, half of them split: kappa, alpha, percent and unanimous have the limits of the JSON beside them."""
+    rows = [f"i{n},{who},{'xy'[n % 2 if who == 'p' else n // 2 % 2]}" for n in range(40) for who in "pq"]
+    (tmp_path / "a.csv").write_text("item,annotator,label\n" + "\n".join(rows))
+    found = answer("agreement", "--in", "a.csv", cwd=tmp_path)
+    shown = run_catsofa("validate", "agreement", "--in", "a.csv", cwd=tmp_path).stdout
+    for limits in found["intervals"].values():
+        assert f"{limits['low']:.3f}–{limits['high']:.3f}" in shown
+    assert shown.count("–") >= 4
+
+
+def test_labels_that_differ_by_case_or_space_are_named(tmp_path: Path) -> None:
+    """`Yes`, `yes` and `yes ` are three labels: a warning names them; an empty table of decisions is not printed."""
+    (tmp_path / "a.csv").write_text("item,annotator,label\na,p,Yes\na,q,yes\na,r,yes \nb,p,no\nb,q,no\n")
+    for command in ("agreement", "votes"):
+        (warning,) = answer(command, "--in", "a.csv", cwd=tmp_path)["warnings"]
+        assert all(repr(label) in warning for label in ("Yes", "yes", "yes "))
+        assert "no" not in warning.split()
+        shown = run_catsofa("validate", command, "--in", "a.csv", cwd=tmp_path)
+        assert warning in " ".join((shown.stdout + shown.stderr).split())
+        assert "Decided by\n" not in shown.stdout
+
+
+def test_kappa_is_undefined_by_the_items_that_two_people_judged(tmp_path: Path) -> None:
+    """a has x, x, x and b a y by one person: kappa rests on a alone, and the note does not speak of everybody."""
+    (tmp_path / "a.csv").write_text("item,annotator,label\na,p,x\na,q,x\na,r,x\nb,p,y\nb,p,y\n")
+    found = answer("agreement", "--in", "a.csv", cwd=tmp_path)
+    assert (found["fleiss_kappa"], found["items"], found["judged"]) == (None, 1, 2)
+    assert "items that two people or more judged" in found["note"]
 
 
 def test_annotators_answer_by_name(annotations: Path) -> None:

@@ -42,6 +42,8 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subs
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
+SIDES = ("more", "less")
+"""The tasks that name the two texts of a pair, whose id both have."""
 
 
 def read_scores(path: Path | str) -> list[Score]:
@@ -50,12 +52,13 @@ def read_scores(path: Path | str) -> list[Score]:
         with open_finished(path) as run:
             return list(run.scores())
     scores = list(read_as(path, Score))
-    tasks: dict[str, str] = {}
+    tasks: dict[tuple[str, str], str] = {}
     for score in scores:
-        if score.item in tasks:
-            found = " and ".join(dict.fromkeys((tasks[score.item], score.task)))
+        text = score.item, score.task if score.task in SIDES else ""
+        if text in tasks:
+            found = " and ".join(dict.fromkeys((tasks[text], score.task)))
             raise BadInput(path, f"two scores of {score.item!r} (task {found})", "one score a text")
-        tasks[score.item] = score.task
+        tasks[text] = score.task
     return scores
 
 

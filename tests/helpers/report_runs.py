@@ -117,7 +117,13 @@ def evil(folder: Path, text: str = EVIL) -> Path:
 
 
 def scored(
-    folder: Path, data: Path, of: Sequence[Cat], turned: Sequence[str], protocol: Protocol = DEFAULT, model: str = "m"
+    folder: Path,
+    data: Path,
+    of: Sequence[Cat],
+    turned: Sequence[str],
+    protocol: Protocol = DEFAULT,
+    model: str = "m",
+    subset: str = "",
 ) -> Path:
     """A run whose model prefers the stereotype, but for these terms."""
     values = {"stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0}
@@ -132,5 +138,6 @@ def scored(
     with Run.begin(folder, identity, about) as kept:
         kept.add(scores)
         found = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
+        found = replace(found, signature=replace(found.signature, subset=subset))
         kept.finish(found.to_dict())
     return folder

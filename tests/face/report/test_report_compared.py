@@ -16,10 +16,11 @@ from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Cat
 from catsofa.report import document
+from catsofa.report.cells import without_folders
 from catsofa.report.elements import Document, Number, Section, Table
 from catsofa.report.formats import FORMATS, WRITE
 from catsofa.scoring.protocols import DEFAULT, named
-from catsofa.scoring.run.score_files import robustness_on
+from catsofa.scoring.run.score_files import compare_on, robustness_on
 
 TERMS = ("zorb", "quib", "marn", "tollit")
 
@@ -87,6 +88,35 @@ def test_what_robustness_prints_is_shown(rephrased: tuple[Path, Path], tmp_path:
     there = section(document([rephrased[0]], paraphrases=[rephrased[1]]), "robustness1")
     assert table(here, "-changes").rows == table(there, "-changes").rows
     assert table(here, "-items1").rows == (("quib", "invented", "stereotype", "anti-stereotype", "quib"),)
+
+
+def test_runs_on_the_first_items_say_so(rephrased: tuple[Path, Path], tmp_path: Path) -> None:
+    """A run on the first two of four against one on all: 2 items, none refused, both subsets in both signatures."""
+    short = scored(tmp_path / "short" / "m", tmp_path / "cats.jsonl", some_cats("was")[:2], [], subset="first 2@ab12")
+    found = robustness_on([short], [rephrased[1]])
+    assert found.signature.subset == "first 2@ab12 and all, 2 in common"
+    (one,) = found.compared
+    assert (one.comparison.items, one.comparison.coverage, one.comparison.refused) == (2, 1, {})
+    changes = table(section(document([short], paraphrases=[rephrased[1]]), "robustness1"), "-changes")
+    assert found.signature.subset in changes.signatures[0]
+    whole = scored(tmp_path / "whole", tmp_path / "cats.jsonl", some_cats("was"), ["zorb"], model="other")
+    models = compare_on([short, whole])
+    assert models.signature is not None
+    assert models.signature.subset == "first 2@ab12 and all, 2 in common"
+    assert any("(2)" in warning for warning in models.to_dict()["warnings"])
+
+
+def test_the_same_scores_on_both_sides_are_named(rephrased: tuple[Path, Path]) -> None:
+    """A run against itself cannot change: a warning says so."""
+    found = robustness_on([rephrased[0]], [rephrased[0]])
+    assert len(found.warnings) == 1 + len(robustness_on([rephrased[0]], [rephrased[1]]).warnings)
+
+
+@pytest.mark.parametrize("name", ["m@http://127.0.0.1:8000/v1", "predictions:scores.json@ab12"])
+def test_an_address_keeps_its_slashes(name: str) -> None:
+    """The folders of a file go, those of an address of a server stay."""
+    assert without_folders(name) == name
+    assert without_folders(f"{name} a=/home/zorb/x.json") == f"{name} a=x.json"
 
 
 def test_likelihood_stands_against_pseudo_likelihood(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from catsofa.scoring.executors.texts import Own, OwnModel
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.measures import sanity, seat, sofa
 from catsofa.scoring.measures.seat.rows import Associations
+from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.models import Model
 from catsofa.scoring.models.files import find
 from catsofa.scoring.protocols import Protocol, named
@@ -143,6 +144,7 @@ def _report(
             resamples=resamples,
             with_terms=True,
             unknown=run.unknown() if about.counts_unknown else None,
+            error=BATCH_ERROR,
         )
     return replace(
         found,

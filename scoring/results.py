@@ -81,10 +81,12 @@ def report(
     resamples: int = RESAMPLES,
     with_terms: bool = False,
     unknown: Collection[str] | None = None,
+    error: float = 0.0,
 ) -> Report:
     """What these scores say of this data under a protocol; `data` and `model` are their names in the signature.
 
-    `unknown` holds the ids of texts with tokens that the tokenizer does not know; None where nobody counted.
+    `unknown` holds the ids of texts with tokens that the tokenizer does not know; None where nobody counted. Scores
+    that differ by no more than `error` are ties.
     """
     cats = [record for record in records if isinstance(record, Cat)]
     pairs = [record for record in records if isinstance(record, Pair)]
@@ -93,9 +95,9 @@ def report(
     known = {c.id for cat in cats for c in cat.candidates} | {pair.id for pair in pairs}
     strangers = sum(s.item not in known for s in scores)
     measured, terms = (
-        _cats(cats, scores, protocol, resamples, unknown)
+        _cats(cats, scores, protocol, resamples, unknown, error)
         if cats
-        else _pairs(pairs, scores, protocol, resamples, unknown)
+        else _pairs(pairs, scores, protocol, resamples, unknown, error)
     )
     return Report(
         protocol=protocol.name,
@@ -132,20 +134,31 @@ Measured = tuple[stereoset.Results | crows_pairs.Results, list[dict[str, Any]]]
 
 
 def _cats(
-    cats: Sequence[Cat], scores: Sequence[Score], protocol: Protocol, resamples: int, unknown: Collection[str] | None
+    cats: Sequence[Cat],
+    scores: Sequence[Score],
+    protocol: Protocol,
+    resamples: int,
+    unknown: Collection[str] | None,
+    error: float,
 ) -> Measured:
     """StereoSet's measures."""
     by_id = {score.item: score.score for score in scores}
-    of = outcomes(cats, by_id, ties=protocol.ties, rule=protocol.rule, unknown=unknown)
+    of = outcomes(cats, by_id, ties=protocol.ties, rule=protocol.rule, unknown=unknown, error=error)
     found = stereoset.results(of, average=protocol.average, resamples=resamples, seed=protocol.seed)
     return found, [row.row() for row in stereoset.per_term(of)]
 
 
 def _pairs(
-    pairs: Sequence[Pair], scores: Sequence[Score], protocol: Protocol, resamples: int, unknown: Collection[str] | None
+    pairs: Sequence[Pair],
+    scores: Sequence[Score],
+    protocol: Protocol,
+    resamples: int,
+    unknown: Collection[str] | None,
+    error: float,
 ) -> Measured:
     """CrowS-Pairs' measures; the released code leaves ties out of the two directions."""
     sides = crows_pairs.by_pair(scores)
-    of = crows_pairs.preferences(pairs, sides, ties=protocol.ties, rounding=protocol.rounding, unknown=unknown)
+    how: dict[str, Any] = {"ties": protocol.ties, "rounding": protocol.rounding}
+    of = crows_pairs.preferences(pairs, sides, **how, unknown=unknown, error=error)
     in_directions = protocol.ties != "against"
     return crows_pairs.results(of, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed), []

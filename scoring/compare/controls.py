@@ -175,10 +175,11 @@ def power_rows(
     scores: Scores | None = None,
     others: Scores | None = None,
     progress: Progress = SILENT,
+    errors: tuple[float, float] = (0.0, 0.0),
 ) -> list[Row]:
     """For each task and domain the smallest ss effect that is found: as planned, by these scores, between these two."""
-    before = outcomes(cats, scores) if scores is not None else None
-    after = outcomes(cats, others) if others is not None else None
+    before = outcomes(cats, scores, error=errors[0]) if scores is not None else None
+    after = outcomes(cats, others, error=errors[1]) if others is not None else None
     rows = []
     for kind, domain in progress.each(_parts(cats)):
         part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]

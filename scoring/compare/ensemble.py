@@ -90,7 +90,7 @@ def z_scores(cats: Sequence[Cat], models: Sequence[Scores]) -> Array:
 
 def _lms(frame: Outcomes, scores: Array) -> float:
     """lms over terms of these scores."""
-    counts = pairwise(scores, "half")
+    counts = pairwise(scores, "half", np.zeros_like(scores))
     return float(LMS(replace(frame, counts=counts).columns("terms").sum(axis=0)))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.scoring.likelihood.batches import FAILURES, OneRowTooLarge, out_of_memory
+from catsofa.scoring.measures.ties import BATCH_ERROR
 
 TREES, PADDING, TOGETHER, PRODUCTS, EXIT = "prefix trees", "padding", "rows together", "packed products", "early exit"
 MODEL, HEAD = "model", "next-sentence head"
@@ -27,7 +28,7 @@ INSTEAD = {
     EXIT: "the whole network and the model's own logits",
 }
 """Each part of the engine that may change a number, and what replaces it."""
-CLOSE = {"float32": 1e-4, "float64": 1e-8}
+CLOSE = {"float32": BATCH_ERROR, "float64": 1e-8}
 """Nats between a log-probability in a batch and alone; of vectors, the share of their largest entry."""
 ROUNDING = {"bfloat16": 3 * 2**-7, "float16": 3 * 2**-10}
 """In half precision, the root mean square over a text as a share of its least probable token, three roundings."""

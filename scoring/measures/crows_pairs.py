@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from catsofa.data.records import Direction, Pair, Score
 from catsofa.data.tables import Tabular
 from catsofa.scoring.measures.cat_outcomes import finite
+from catsofa.scoring.measures.ties import equal, errors
 from catsofa.scoring.protocols import Ties
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
 
@@ -41,6 +42,9 @@ class Preferences:
     """1 where `more` scores higher; of a tie a half, or nothing."""
     scored: NDArray[np.bool_]
     tied: NDArray[np.bool_]
+    """Whether the protocol takes the scores for equal."""
+    near: NDArray[np.bool_]
+    """Whether they are equal within their error, whatever the protocol makes of them."""
     decided: NDArray[np.bool_]
     """Whether the pair counts: it is scored, and its protocol does not leave its tie out."""
     unknown: Array
@@ -58,16 +62,19 @@ def preferences(
     ties: Ties = "excluded",
     rounding: int | None = None,
     unknown: Collection[str] | None = None,
+    error: float = 0.0,
 ) -> Preferences:
     """Which sentence of each pair scores higher, after rounding where asked (metric.py: 3 decimals).
 
     `ties`: "excluded" leaves a tied pair out, "half" counts it as half, "against" as lost. `unknown` names the pairs
-    with unknown tokens; None if nobody counted.
+    with unknown tokens; None if nobody counted. Scores that differ by no more than `error` are a tie, which a protocol
+    with "against" or with rounding, as the released codes have, decides by its own rule.
     """
     rows = list(pairs)
-    values = np.array([[_rounded(score, rounding) for score in scores.get(pair.id, (None, None))] for pair in rows])
-    more, less = values.reshape(-1, 2).T
-    tied = more == less
+    given = np.array([[finite(score) for score in scores.get(pair.id, (None, None))] for pair in rows]).reshape(-1, 2)
+    more, less = _rounded(given, rounding).T
+    near = (more == less) | equal(*given.T, *errors(given, error).T)
+    tied = more == less if ties == "against" or rounding is not None else near
     scored = np.isfinite(more) & np.isfinite(less)
     counted = [nan if unknown is None else float(pair.id in unknown) for pair in rows]
     return Preferences(
@@ -76,15 +83,17 @@ def preferences(
         won=np.where(tied, 0.5 if ties == "half" else 0.0, more > less),
         scored=scored,
         tied=tied,
+        near=near,
         decided=scored & ~tied if ties == "excluded" else scored,
         unknown=np.array(counted, dtype=np.float64),
     )
 
 
-def _rounded(score: float | None, rounding: int | None) -> float:
-    """A finite score, rounded where asked, or NaN."""
-    number = finite(score)
-    return number if rounding is None else round(number, rounding)
+def _rounded(scores: Array, rounding: int | None) -> Array:
+    """The scores, rounded where asked as Python rounds, whose last digit numpy may not have."""
+    if rounding is None:
+        return scores
+    return np.array([round(score, rounding) for score in scores.ravel().tolist()]).reshape(scores.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +103,7 @@ class Preference:
     score: Interval
     pairs: int
     neutral: int
-    """Pairs with a tie."""
+    """Pairs with a tie, also where the protocol decides it."""
     coverage: float
     """Share of the pairs that count: scored, and decided where the protocol leaves ties out."""
     unknown: int | None
@@ -171,7 +180,7 @@ def _preference(of: Preferences, keep_ties: bool, resamples: int, seed: Seed) ->
     return Preference(
         score=intervals(columns, {"score": METRIC}, resamples=resamples, seed=seed)["score"] if len(columns) else none,
         pairs=len(of.won),
-        neutral=int((of.tied & of.scored).sum()),
+        neutral=int((of.near & of.scored).sum()),
         coverage=float(of.decided.mean()),
         unknown=None if np.isnan(of.unknown).any() else int(of.unknown.sum()),
     )

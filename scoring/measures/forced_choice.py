@@ -326,6 +326,7 @@ def _preferences(pairs: Sequence[Pair], choices: Sequence[Sequence[Choice]]) -> 
         won=np.nan_to_num(won),
         scored=np.isfinite(won),
         tied=won == 0.5,
+        near=won == 0.5,
         decided=np.isfinite(won),
         unknown=np.full(len(pairs), nan),
     )

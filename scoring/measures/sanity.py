@@ -23,7 +23,7 @@ CHANCE: Mapping[Rule, float] = {"pairwise": 50.0, "argmax": 200 / 3}
 TREATED: Mapping[Ties, str] = {
     "excluded": "they are left out",
     "half": "this protocol counts them as half",
-    "against": "this protocol counts them as lost",
+    "against": "this protocol counts them as lost, or lets rounding errors decide them",
 }
 BOTH = "both tasks"
 COMPARED = "what is compared"
@@ -132,7 +132,7 @@ def of_associations(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def of_pair_preferences(sides: Mapping[str, crows_pairs.Preferences]) -> tuple[str, ...]:
     """The same of pairs, which every model scored."""
-    ties = {name: (int(of.tied.sum()), len(of.tied)) for name, of in sides.items()}
+    ties = {name: (int(of.near.sum()), len(of.near)) for name, of in sides.items()}
     many = {name: of for name, of in ties.items() if _often(*of)}
     tied = f"both sentences have equal scores in {_counted(many, 'pairs')}: no preference to compare"
     unknown = {name: (_known(of.unknown), len(of.unknown)) for name, of in sides.items()}

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 
 from catsofa.data import extras
-from catsofa.data.files import json_files
 from catsofa.data.files.checksums import sha256_of_files
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
 
@@ -34,6 +33,8 @@ TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
 """The text files that tokenizers of transformers read; no other text file decides a score."""
 PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
 """Weights that are not loaded where `model*.safetensors` lies beside them."""
+CHECKPOINT = re.compile(r"checkpoint-\d+")
+"""The folders in which a training keeps whole models of its earlier steps."""
 MODULES = "modules.json"
 NO_PROBABILITIES = (
     "it gives vectors and no probability of a text; `catsofa score` takes it for SEAT and WEAT tests alone; "
@@ -72,19 +73,29 @@ class Source:
 
 
 def digest_of(folder: Path) -> str:
-    """The SHA-256 over the files of a model's folder that decide its numbers, and of the modules that it names."""
-    parts = (folder, *_modules(folder))
-    files = [file for part in parts for file in _files_of(part)]
+    """The SHA-256 over the files of a model's folder that decide its numbers, at every depth."""
+    files = list(_files_of(folder))
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return _digest(folder, stamps)
 
 
-def _files_of(folder: Path) -> list[Path]:
-    """The files of a folder that decide what a model computes or how text becomes tokens."""
-    files = sorted(file for file in folder.iterdir() if file.is_file() and _decides(file))
+def _files_of(folder: Path) -> Iterator[Path]:
+    """The files of a folder, and then of each folder in it, that decide what a model computes or how it reads text."""
+    inside = sorted(folder.iterdir())
+    files = [file for file in inside if file.is_file() and _decides(file)]
     if any(file.match("model*.safetensors") for file in files):
-        return [file for file in files if not PICKLED.fullmatch(file.name)]
-    return files
+        files = [file for file in files if not PICKLED.fullmatch(file.name)]
+    yield from files
+    for part in inside:
+        if part.is_dir() and not _is_left_out(part):
+            yield from _files_of(part)
+
+
+def _is_left_out(folder: Path) -> bool:
+    """Whether no score depends on a folder in a model's: hidden, a cache, an earlier checkpoint, or a link upwards."""
+    is_checkpoint = CHECKPOINT.fullmatch(folder.name) and (folder / "config.json").is_file()
+    is_loop = folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
+    return folder.name.startswith((".", "__")) or bool(is_checkpoint) or is_loop
 
 
 def _decides(file: Path) -> bool:
@@ -100,15 +111,6 @@ def _decides(file: Path) -> bool:
 def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
     """The same, read again only after the size or time of change of a file changed."""
     return f"sha256:{sha256_of_files(folder, (Path(file) for file, *_ in stamps))}"
-
-
-def _modules(folder: Path) -> list[Path]:
-    """The folders in which a sentence-transformers model keeps its later modules."""
-    if not (folder / MODULES).is_file():
-        return []
-    listed = json_files.read(folder / MODULES, "the modules of a sentence-transformers model")
-    names = {str(one["path"]) for one in listed if isinstance(one, dict) and one.get("path")}
-    return [folder / name for name in sorted(names) if (folder / name).is_dir()]
 
 
 def find(name: str, revision: str | None = None) -> Source:

@@ -24,6 +24,7 @@ from catsofa.scoring.measures.robustness import Comparison, robustness
 from catsofa.scoring.measures.robustness.report import Compared, RobustnessReport, robustness_report
 from catsofa.scoring.measures.sofa import rankings
 from catsofa.scoring.measures.sofa.rankings import Agreement
+from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.run.manifest import is_checked, read_manifest
@@ -78,6 +79,15 @@ def unknown_in(path: Path | str) -> set[str] | None:
         return run.unknown()
 
 
+def error_in(path: Path | str) -> float:
+    """The error of the scores of a file or run, in nats; 0 of a file of others, whose scores may be probabilities.
+
+    Of a file, the count of tokens tells: records of this program's own scores hold it.
+    """
+    own = Path(path).is_dir() or any(score.tokens for score in read_as(path, Score))
+    return BATCH_ERROR if own else 0.0
+
+
 def report_on(
     predictions: Path | str,
     on: str | Path,
@@ -102,6 +112,7 @@ def report_on(
         model=scored_by(predictions),
         with_terms=with_terms,
         unknown=unknown_in(predictions),
+        error=error_in(predictions),
     )
     made = replace(made, warnings=(*skipped_rows(on), *made.warnings))
     return _with_origin(made, predictions) if predictions.is_dir() else made
@@ -177,6 +188,7 @@ def rephrased(
         scores_of(paraphrase),
         unknown=unknown_in(original),
         paraphrase_unknown=unknown_in(paraphrase),
+        errors=(error_in(original), error_in(paraphrase)),
         ties=protocol.ties,
         rule=protocol.rule,
         average=protocol.average,
@@ -213,7 +225,14 @@ def compare_on(
         return replace(found, signature=signature, warnings=told)
     cats = list(cats_in(records, places[0], "CATs, CrowS-Pairs pairs or SoFa probes, which `compare` takes"))
     scored = {
-        label: outcomes(cats, scores_of(path), ties=chosen.ties, rule=chosen.rule, unknown=unknown_in(path))
+        label: outcomes(
+            cats,
+            scores_of(path),
+            ties=chosen.ties,
+            rule=chosen.rule,
+            unknown=unknown_in(path),
+            error=error_in(path),
+        )
         for label, path in zip(called, models, strict=True)
     }
     found = compare(scored, average=chosen.average, seed=chosen.seed)
@@ -258,6 +277,7 @@ def _pairs_compared(pairs: Sequence[Pair], models: Mapping[str, Path], protocol:
             ties=protocol.ties,
             rounding=protocol.rounding,
             unknown=unknown_in(path),
+            error=error_in(path),
         )
         for name, path in models.items()
     }

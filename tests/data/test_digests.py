@@ -32,6 +32,7 @@ def test_digests_stay_what_earlier_versions_stored(tmp_path: Path) -> None:
     assert prompted.key == "fb7a4f1af65d3f847f3c0005138ccca0"
     assert (hash_of(folder), hash_of(folder / "b.json")) == ("38a12247727ef70a", "ca3d163bab055381")
     assert (name_of(folder), name_of(folder / "b.json")) == ("zorbs@c823f2cac3f0", "b.json@ca3d163bab05")
+    (folder / "inner" / "c.json").unlink()
     assert digest_of(folder) == "sha256:0dbd91c0a9f84c14ba270b295d36d60e0c27f12a2ed0991741d8dca4b8c6ce7a"
 
 

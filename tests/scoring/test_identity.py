@@ -105,6 +105,26 @@ def test_every_file_that_decides_a_score_enters_the_hash_of_a_model(tiny: Tiny, 
             before = digest_of(model)
 
 
+@pytest.mark.parametrize("name", ["w/one.safetensors", "1_Pooling/config.json", "zorb/deep/modeling.py"])
+def test_a_file_below_a_folder_of_the_model_enters_its_hash(tmp_path: Path, name: str) -> None:
+    """A shard, a later module and a sub-package of code, also through the links of a hub snapshot; copies do not."""
+    model, blob = tmp_path / "model", tmp_path / "blob"
+    file = model / name
+    file.parent.mkdir(parents=True)
+    (model / "config.json").write_text("{}")
+    file.symlink_to(blob)
+    hashes = set()
+    for text in ("zorb", "zorbs"):
+        blob.write_text(text)
+        hashes.add(digest_of(model))
+    for other in ("checkpoint-10/config.json", ".cache/config.json", "__pycache__/zorb.pyc"):
+        (model / other).parent.mkdir()
+        (model / other).write_text("{}")
+    (model / "up").symlink_to(model)
+    assert len(hashes) == 2
+    assert digest_of(model) in hashes
+
+
 def test_weights_enter_the_hash_in_the_format_that_is_loaded(tmp_path: Path) -> None:
     """Without safetensors, pickled weights are the model."""
     (tmp_path / "config.json").write_text("{}")

@@ -160,6 +160,7 @@ def robustness(
     *,
     unknown: Collection[str] | None = None,
     paraphrase_unknown: Collection[str] | None = None,
+    errors: tuple[float, float] = (0.0, 0.0),
     ties: Ties = "excluded",
     rule: Rule = "pairwise",
     average: Average = "terms",
@@ -169,6 +170,7 @@ def robustness(
     """Compare scores of CATs with those of their paraphrases, joined by id; misaligned ones are refused and counted.
 
     `unknown` and `paraphrase_unknown` are the candidates with unknown tokens on either side; None if nobody counted.
+    `errors` are the numerical errors of the scores on either side: those that differ by no more are ties.
     """
     cats, reworded = list(originals), list(paraphrases)
     joined = join(cats, reworded)
@@ -178,8 +180,8 @@ def robustness(
     scored = {cat.id for cat in reworded if any(each.id in paraphrase_scores for each in cat.candidates)}
     reasons = Counter(refused.reason for refused in joined.refused if refused.id in scored)
     originals, rephrased = zip(*joined.pairs, strict=True)
-    before = outcomes(originals, original_scores, ties=ties, rule=rule, unknown=unknown)
-    after = outcomes(rephrased, paraphrase_scores, ties=ties, rule=rule, unknown=paraphrase_unknown)
+    before = outcomes(originals, original_scores, ties=ties, rule=rule, unknown=unknown, error=errors[0])
+    after = outcomes(rephrased, paraphrase_scores, ties=ties, rule=rule, unknown=paraphrase_unknown, error=errors[1])
     both = before.complete & after.complete
     if not both.any():
         raise ValueError(

@@ -172,19 +172,20 @@ def disparities(values: Array) -> Array:
     return found
 
 
-def alike(values: Array) -> NDArray[np.bool_]:
-    """The stereotypes on which all scored identities, two or more, have one log PPL*."""
-    return np.asarray(disparities(values) == 0)
+def alike(values: Array, error: float = 0.0) -> NDArray[np.bool_]:
+    """The stereotypes on which all scored identities, two or more, have one log PPL*, to this error."""
+    return np.asarray(disparities(values) <= error)
 
 
-def shares_of_lowest(values: Array) -> Array:
+def shares_of_lowest(values: Array, error: float = 0.0) -> Array:
     """For each identity, the share of stereotypes on which its log PPL* is the lowest; ties share their stereotype.
 
+    Values that differ by no more than `error` are a tie.
     With -values it is the share of highest ones. Stereotypes with fewer than two scored identities are left out.
     """
     usable = values[np.isfinite(values).sum(axis=1) > 1]
     if not len(usable):
         return np.full(values.shape[1], nan)
-    lowest = usable == np.nanmin(usable, axis=1, keepdims=True)
+    lowest = usable <= np.nanmin(usable, axis=1, keepdims=True) + error
     shares: Array = (lowest / lowest.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares

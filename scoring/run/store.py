@@ -106,7 +106,7 @@ class Run(Closing):
         """Refuse a smaller part of the data than that of a finished run, whose report it would replace."""
         assert self.folder is not None
         with sentences(self.folder):
-            before = seal(self._connection, "finished records") or ""
+            before = seal(self._connection, "finished records") or seal(self._connection, "records") or ""
         if before.isdecimal() and records < int(before) and self.finished_with() is not None:
             raise BadInput(
                 self.folder,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from catsofa.scoring.measures.robustness import Comparison
     from catsofa.scoring.measures.sofa.rankings import Agreement
     from catsofa.scoring.statistics.changes import Change
+    from catsofa.scoring.statistics.intervals import Interval
 
 MOST = 5
 """Target terms named for people."""
@@ -81,11 +82,18 @@ def show_models(found: "ModelComparison") -> None:
         table(model, columns, [[*c, chance(d.change.p), chance(d.holm)] for c, d in zip(cells, rows, strict=True)])
         say_unlimited({d.measure: d.change for d in rows})
         decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"})
-        decided = f"{round(found.decided[model] * found.items):,} {found.kind} that both decide"
-        say(f"preferences that differ: {percent(disagreement)} % of {decided}")
+        decided = round(found.decided[model] * found.items)
+        say(f"preferences that differ: {_of_decided(disagreement, decided, found.kind)}")
     say(adjusted(d.holm for d in found.differences))
     warn(found.warnings)
     say(str(found.signature))
+
+
+def _of_decided(share: "Interval", decided: int, kind: str) -> str:
+    """A share of the items that both sides decide; of none, it is undefined."""
+    if not decided:
+        return f"undefined, since both decide none of the {kind}"
+    return f"{percent(share)} % of {quantity(decided, kind.removesuffix('s'))} that both decide"
 
 
 def decided_by_both(shares: Mapping[str, float]) -> None:

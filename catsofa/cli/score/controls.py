@@ -173,8 +173,9 @@ def controls(
         say(
             f"frequency gap over {gap['items']:,} CATs: {by['value']:.2f} [{by['low']:.2f}, {by['high']:.2f}] nats; the"
         )
-        share = percent(Interval(more["value"], more["low"], more["high"]))
-        say(f"stereotype is the more frequent in {share} % of {gap['items'] - gap['ties']:,} CATs that differ")
+        share, differ = percent(Interval(more["value"], more["low"], more["high"])), gap["items"] - gap["ties"]
+        part = f"{share} % of {quantity(differ, 'CAT')} that differ" if differ else "no CAT, since none differ"
+        say(f"stereotype is the more frequent in {part}")
 
 
 def power(

@@ -83,6 +83,7 @@ def _agreement(name: str, line: str, report: Mapping[str, Any]) -> Table:
         rows=tuple((domain, *statistics(part), part["items"], part["annotations"]) for domain, part in parts),
         signatures=(line,),
         notes=tuple(_notes(parts)),
+        warnings=tuple(report["warnings"]),
     )
 
 

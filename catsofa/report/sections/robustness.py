@@ -111,7 +111,9 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
         signatures=_signatures(found),
         warnings=_warnings(found),
         notes=(
-            f"p (Holm): adjusted over {quantity(tests, 'test')}, every change that one call compares.",
+            f"p (Holm): adjusted over {quantity(tests, 'test')}, every change that one call compares."
+            if tests
+            else "p (Holm): none, since no change has a p.",
             "Both sides are over the comparisons decided in both, so they may differ from numbers over all.",
             *([f"A change without an interval: {NO_LIMITS}."] * unlimited),
         ),

@@ -259,3 +259,18 @@ def test_a_seat_test_shows_its_texts_and_an_unscored_one_covers_none(tmp_path: P
     assert (
         json.loads(printed("score", vectors, "--on", tmp_path / "cut.jsonl", "--json"))["results"][0]["coverage"] == 0
     )
+
+
+def test_a_share_of_nothing_is_undefined_without_a_percent_sign(tmp_path: Path) -> None:
+    """Two models, one all ties: no preference is decided by both, and the line says so."""
+    jsonl.write([cat(name, target=f"zorb{name}") for name in "abc"], tmp_path / "cats.jsonl")
+    one = orders(tmp_path, "one.json", dict.fromkeys("abc", (3, 2, 1)))
+    other = orders(tmp_path, "other.json", dict.fromkeys("abc", (2, 2, 1)))
+    shown = printed("compare", one, other, "--on", tmp_path / "cats.jsonl")
+    (line,) = [line for line in shown.splitlines() if line.startswith("preferences that differ")]
+    assert "undefined" in line
+    assert "%" not in line
+    shown = printed("robustness", "--original", one, "--paraphrase", other, "--on", tmp_path / "cats.jsonl")
+    (line,) = [line for line in shown.splitlines() if line.startswith("preferences that flip")]
+    assert "undefined" in line
+    assert "%" not in line

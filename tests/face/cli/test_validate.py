@@ -130,6 +130,8 @@ def test_labels_that_differ_by_case_or_space_are_named(tmp_path: Path) -> None:
         shown = run_catsofa("validate", command, "--in", "a.csv", cwd=tmp_path)
         assert warning in " ".join((shown.stdout + shown.stderr).split())
         assert "Decided by\n" not in shown.stdout
+    run_catsofa("report", "a.csv", "--out", "a.md", cwd=tmp_path)
+    assert "'Yes', 'yes', 'yes '" in (tmp_path / "a.md").read_text()
 
 
 def test_kappa_is_undefined_by_the_items_that_two_people_judged(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ CHECKS: Mapping[str, str] = {
     "release": "catsofa.data.verify.stores:check_release",
     "released set": "catsofa.data.verify.stores:check_released_set",
     "replies": "catsofa.scoring.run.reply_checks:check_replies",
+    "history": "catsofa.scoring.run.checks:check_history",
     "journal": "catsofa.data.verify.stores:check_journal",
 }
 """Kind of store to the function that checks it, in the order in which a path is tried."""

@@ -49,7 +49,8 @@ class LogReader:
 
     def _fits(self, value: dict[str, Any], number: int) -> bool:
         """Whether a line has a checksum, which is taken out; one that does not fit, or is missing later, is refused."""
-        if FIELD not in value and not self.checked:
+        last = next(reversed(value.values()), None)
+        if FIELD not in value and not self.checked and last != self._checksum(dict([*value.items()][:-1])):
             self.unchecked += 1
             return False
         if value.pop(FIELD, None) != self._checksum(value):
@@ -70,8 +71,22 @@ class LogReader:
                 file.seek(-1, os.SEEK_END)
                 if file.read() == b"\n":
                     return inf
+                self._refuse_changed_end(file, _end_of_lines(file))
                 file.seek(0)
             return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
+
+    def _refuse_changed_end(self, file: IO[bytes], place: int) -> None:
+        """Refuse a last line without newline that goes on after its object: no kill cuts a line so."""
+        file.seek(place)
+        text = file.read().decode(errors="replace")
+        end = len(text)
+        with suppress(ValueError, RecursionError):
+            _, end = json.JSONDecoder().raw_decode(text)
+        if end < len(text):
+            file.seek(0)
+            number = 1 + file.read(place).count(b"\n")
+            found = "a line without newline that goes on after its object: it was changed after it was written"
+            raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
 
 
 class AppendLog(LogReader, Closing):
@@ -87,7 +102,11 @@ class AppendLog(LogReader, Closing):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = self.path.open("a+b")
         _lock(self._file, self.path, expected)
-        _drop_half_line(self._file)
+        try:
+            self._drop_half_line()
+        except BadInput:
+            self._file.close()
+            raise
 
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
         """Write values with their checksums, synced to disk, and return them as they were written."""
@@ -100,24 +119,29 @@ class AppendLog(LogReader, Closing):
             os.fsync(self._file.fileno())
         return written
 
+    def _drop_half_line(self) -> None:
+        """Cut off what follows the last newline: a line that a kill did not let end."""
+        size, end = self._file.seek(0, os.SEEK_END), _end_of_lines(self._file)
+        if end < size:
+            self._refuse_changed_end(self._file, end)
+            self._file.truncate(end)
+            self._file.seek(end)
+
     def close(self) -> None:
         """Close the file, which lets go of its lock; what a full disk refused before is refused here again."""
         with writing(self.path):
             self._file.close()
 
 
-def _drop_half_line(file: IO[bytes]) -> None:
-    """Cut off what follows the last newline: a line that a kill did not let end."""
-    size = end = file.seek(0, os.SEEK_END)
+def _end_of_lines(file: IO[bytes]) -> int:
+    """The place after the last newline."""
+    end = file.seek(0, os.SEEK_END)
     while end:
         block = _block(file, end)
         if b"\n" in block:
-            end += block.rindex(b"\n") + 1 - len(block)
-            break
+            return end + block.rindex(b"\n") + 1 - len(block)
         end -= len(block)
-    if end < size:
-        file.truncate(end)
-        file.seek(end)
+    return 0
 
 
 def _block(file: IO[bytes], end: int, length: int = 65536) -> bytes:

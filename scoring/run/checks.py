@@ -6,10 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, json_files
+from catsofa.data.files.append_log import LogReader
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.json_files import FIELD, check_seal
 from catsofa.data.percentages import quantity
+from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.executors.texts import REPLIES
 from catsofa.scoring.models.files import digest_of
@@ -18,7 +21,7 @@ from catsofa.scoring.run.origins import is_data, is_earlier_data
 from catsofa.scoring.run.reply_checks import check_replies
 from catsofa.scoring.run.reports import is_finished, read_report
 from catsofa.scoring.run.rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
-from catsofa.scoring.run.store import JOURNAL, MADE_FROM, REPORT, Run
+from catsofa.scoring.run.store import HISTORY, JOURNAL, MADE_FROM, REPORT, Run
 
 OLD = "an earlier version wrote its scores and its report without checksums; only their form was checked"
 
@@ -81,6 +84,9 @@ def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unche
         yield quantity(count, "score")
     if count and FIELD in manifest and not (folder / JOURNAL).is_file():
         faults.append(_missing(folder / JOURNAL, "the history of the run"))
+    if history := _try(lambda: check_history(folder / JOURNAL), faults):
+        unchecked += (f"{JOURNAL}: {part}" for part in history.unchecked)
+        yield from (f"{part} of {JOURNAL}" for part in history.checked)
     if replies := check_replies(folder / REPLIES):
         faults += replies.faults
         unchecked += replies.unchecked
@@ -106,6 +112,14 @@ def _report(folder: Path, unchecked: list[str]) -> bool:
             raise wrong(folder, f"a run without its end, though {REPORT} was made of all these scores")
     unchecked.append(f"{REPORT}: the run is not finished ({progress})")
     return False
+
+
+def check_history(path: Path) -> Verdict | None:
+    """The verdict on the history of a run, whose lines are bound to the manifest beside it; None for anything else."""
+    if path.name != JOURNAL or not path.is_file() or not (path.parent / MANIFEST).is_file() or not _is_run(path.parent):
+        return None
+    identity = json_digest(read_manifest(path.parent)["identity"])
+    return check_log(LogReader(path, HISTORY, bound_to=identity), "history")
 
 
 def check_report(path: Path) -> Verdict | None:

@@ -45,6 +45,7 @@ from catsofa.scoring.run.rows import (
 )
 
 JOURNAL, REPORT = "journal.jsonl", "report.json"
+HISTORY = "the history of a run"
 MADE_FROM = "made_from"
 """The field of a report for the digest of its run's identity, and each table's number of rows and checksum."""
 AT_ONCE = 500
@@ -134,6 +135,8 @@ class Run(Closing):
                 self._begin_seal(held)
                 self.note("resumed", done=held, about=about)
                 return
+            if is_checked(before):
+                (self.folder / JOURNAL).unlink(missing_ok=True)  # its lines are bound to the identity before
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
         self._begin_seal(held)
@@ -317,7 +320,7 @@ class Run(Closing):
         """Add a line to the journal."""
         if self.folder is None:
             return
-        with sentences(self.folder), AppendLog(self.folder / JOURNAL, "the history of a run") as log:
+        with sentences(self.folder), AppendLog(self.folder / JOURNAL, HISTORY, bound_to=self._identity) as log:
             log.append({"at": _now(), "event": event, "process": os.getpid(), **details})
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:

@@ -76,6 +76,9 @@ def older(run: Path) -> Path:
             content["about"]["data"] = name_of(Path(content["about"]["on"]))
             content["identity"]["data"] = content["about"]["data"].partition("@")[2]
         (run / name).write_text(json.dumps(content))
+    history = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    bare = ({name: value for name, value in line.items() if name != "checksum"} for line in history)
+    (run / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in bare))
     with sqlite3.connect(run / "scores.sqlite") as connection:
         connection.execute("ALTER TABLE scores DROP COLUMN checksum")
         connection.execute("DROP TABLE seals")

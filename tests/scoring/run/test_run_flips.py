@@ -1,5 +1,6 @@
 """A flipped bit in a run folder changes no number and ends in no traceback."""
 
+import json
 import random
 import shutil
 from contextlib import suppress
@@ -7,6 +8,11 @@ from pathlib import Path
 
 import pytest
 from helpers.run_folders import numbers_of, verdict
+
+from catsofa.data.files import BadInput
+from catsofa.data.verify.verdicts import Verdict
+from catsofa.scoring.run.checks import check_history, check_run
+from catsofa.scoring.run.store import Run
 
 FLIPS = 100
 """Flipped bits for each file."""
@@ -45,3 +51,44 @@ def test_verify_finds_each_flip_that_a_reader_refuses(made: Path, tmp_path: Path
             except ValueError:
                 assert code == 1, f"{name} at {place}: {said}"
         path.write_bytes(whole)
+
+
+def test_verify_finds_each_flipped_bit_of_a_history(made: Path, tmp_path: Path) -> None:
+    """Any bit of any line of `journal.jsonl`, its newline too: exit code 1 for the run, and for the file alone."""
+    path = shutil.copytree(made / "gpt2", tmp_path / "gpt2") / "journal.jsonl"
+    whole = path.read_bytes()
+    assert check_history(path) == Verdict(path=path, kind="history", checked=("2 lines",))
+    draw = random.Random(6)
+    ends = [place for place, byte in enumerate(whole) if byte == ord("\n")]
+    keys = [whole.index(b'"checksum"') + 1 + place for place in range(8)]
+    for place in (*ends, *keys, *(draw.randrange(len(whole)) for _ in range(FLIPS))):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :])
+        with pytest.raises(BadInput):
+            check_history(path)
+    for store in (path, path.parent):
+        code, said = verdict(store)
+        assert code == 1 and "journal.jsonl" in said
+
+
+def test_the_history_of_another_run_is_found(made: Path, tmp_path: Path) -> None:
+    """Each line is bound to the identity of its run; histories without checksums are read, and named as unchecked."""
+    path = shutil.copytree(made / "gpt2", tmp_path / "gpt2") / "journal.jsonl"
+    own = [json.loads(line) for line in path.read_text().splitlines()]
+    shutil.copy(made / "llama" / "journal.jsonl", path)
+    assert verdict(path)[0] == verdict(path.parent)[0] == 1
+    path.write_text("".join(json.dumps({**line, "checksum": None}) + "\n" for line in own))
+    assert verdict(path)[0] == 1
+    for line in own:
+        del line["checksum"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in own))
+    found = check_run(path.parent)
+    assert found is not None and found.right
+    assert [part for part in found.unchecked if "journal.jsonl" in part and "2 lines" in part]
+
+
+def test_a_run_that_begins_anew_begins_its_history_anew(tmp_path: Path) -> None:
+    """A folder without scores takes another identity; the lines bound to the identity before go."""
+    for model in ("zorb", "blicket"):
+        Run.begin(tmp_path / "run", {"model": {"digest": model}}, {}).close()
+    found = check_history(tmp_path / "run" / "journal.jsonl")
+    assert found is not None and found.checked == ("1 lines",)

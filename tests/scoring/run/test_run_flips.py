@@ -67,7 +67,8 @@ def test_verify_finds_each_flipped_bit_of_a_history(made: Path, tmp_path: Path) 
             check_history(path)
     for store in (path, path.parent):
         code, said = verdict(store)
-        assert code == 1 and "journal.jsonl" in said
+        assert code == 1
+        assert "journal.jsonl" in said
 
 
 def test_the_history_of_another_run_is_found(made: Path, tmp_path: Path) -> None:
@@ -82,7 +83,8 @@ def test_the_history_of_another_run_is_found(made: Path, tmp_path: Path) -> None
         del line["checksum"]
     path.write_text("".join(json.dumps(line) + "\n" for line in own))
     found = check_run(path.parent)
-    assert found is not None and found.right
+    assert found is not None
+    assert found.right
     assert [part for part in found.unchecked if "journal.jsonl" in part and "2 lines" in part]
 
 
@@ -91,4 +93,5 @@ def test_a_run_that_begins_anew_begins_its_history_anew(tmp_path: Path) -> None:
     for model in ("zorb", "blicket"):
         Run.begin(tmp_path / "run", {"model": {"digest": model}}, {}).close()
     found = check_history(tmp_path / "run" / "journal.jsonl")
-    assert found is not None and found.checked == ("1 lines",)
+    assert found is not None
+    assert found.checked == ("1 lines",)

@@ -44,8 +44,7 @@ from catsofa.scoring.run.rows import (
     wrong,
 )
 
-JOURNAL, REPORT = "journal.jsonl", "report.json"
-HISTORY = "the history of a run"
+JOURNAL, REPORT, HISTORY = "journal.jsonl", "report.json", "the history of a run"
 MADE_FROM = "made_from"
 """The field of a report for the digest of its run's identity, and each table's number of rows and checksum."""
 AT_ONCE = 500
@@ -135,8 +134,7 @@ class Run(Closing):
                 self._begin_seal(held)
                 self.note("resumed", done=held, about=about)
                 return
-            if is_checked(before):
-                (self.folder / JOURNAL).unlink(missing_ok=True)  # its lines are bound to the identity before
+            (self.folder / JOURNAL).unlink(missing_ok=True)  # its lines are bound to the identity before
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
         self._begin_seal(held)

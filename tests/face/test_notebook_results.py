@@ -60,7 +60,7 @@ def votes() -> list[Annotation]:
 
 def a_row() -> dict[str, Any]:
     """A row of an association test."""
-    numbers = {"effect_size": 1.0, "p_value": 0.1, "holm": 0.1, "coverage": 1.0}
+    numbers = {"effect_size": 1.0, "p_value": 0.1, "holm": 0.1, "coverage": 1.0, "sizes": {"x": 2, "y": 2}}
     return {"test": EVIL, "how": "exact", "intervals": {"effect_size": {"low": 0.5, "high": 1.5}}, **numbers}
 
 

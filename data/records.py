@@ -25,6 +25,8 @@ Kind = Literal["intrasentence", "intersentence"]
 Label = Literal["stereotype", "anti-stereotype", "unrelated"]
 Direction = Literal["stereo", "antistereo"]
 
+SIDES = ("more", "less")
+"""The two sentences of a pair: the tasks of their scores."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LABELS: tuple[Label, ...] = get_args(Label)
 BLANK = "BLANK"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 
-from catsofa.data.records import Pair, Score
+from catsofa.data.records import SIDES, Pair, Score
 from catsofa.scoring.items import Item, guarded, over_length, sentences
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import Attended, Fill
@@ -12,7 +12,6 @@ from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
 
 Make = Callable[[Pair, str], Item]
-SIDES = ("more", "less")
 
 
 def items(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Item | Score]:

@@ -12,7 +12,7 @@ from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.formats import read_as
 from catsofa.data.progress import SILENT, Progress
-from catsofa.data.records import Cat, Pair, Probe, Score, kind_name
+from catsofa.data.records import SIDES, Cat, Pair, Probe, Score, kind_name
 from catsofa.scoring.compare import ModelComparison, compare
 from catsofa.scoring.compare import pairs as pair_comparison
 from catsofa.scoring.dataset import read_named, skipped_rows
@@ -43,8 +43,6 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subs
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
-SIDES = ("more", "less")
-"""The tasks that name the two texts of a pair, whose id both have."""
 
 
 def read_scores(path: Path | str) -> list[Score]:

@@ -8,8 +8,8 @@ from typing import Protocol as Interface
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.records import Cat, Pair, Probe, Score
-from catsofa.scoring.items.pairs import SIDES, text_of
+from catsofa.data.records import SIDES, Cat, Pair, Probe, Score
+from catsofa.scoring.items.pairs import text_of
 from catsofa.scoring.items.probes import TASK as PROBE
 from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol

@@ -3,7 +3,7 @@
 __all__ = ["Report"]
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -111,6 +111,7 @@ def report(
                 else sanity.of_pairs(measured, protocol)
             ),
             *([_about_strangers(strangers)] if strangers else []),
+            *_about_tasks({c.id: cat.kind for cat in cats for c in cat.candidates}, scores),
         ),
         strangers=strangers,
         signature=protocol.signature(data, model, resamples=resamples),
@@ -120,6 +121,16 @@ def report(
 def _about_strangers(count: int) -> str:
     """Says how many scores are of other texts than those of the data."""
     return f"{quantity(count, 'score')} {'is' if count == 1 else 'are'} of texts that are not in the data"
+
+
+def _about_tasks(kinds: Mapping[str, str], scores: Iterable[Score]) -> Iterator[str]:
+    """Says how many scores are filed under another task than that of their CAT; the data decides the task."""
+    tasks = [(score.task, kinds[score.item]) for score in scores if score.task and score.item in kinds]
+    if wrong := sum(task != kind for task, kind in tasks):
+        yield (
+            f"{wrong:,} of {quantity(len(tasks), 'score')} are filed under another task than that of their CAT in the "
+            "data, which decides: do the scores fit the data?"
+        )
 
 
 def _why_unscored(score: Score) -> str:

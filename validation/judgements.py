@@ -6,16 +6,22 @@ An annotation says the rest in `extra`, under these names: `gold` (the right ans
 that five did not decide is decided by the first seven).
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Literal
 
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Annotation
 
 Grouping = Callable[[Annotation], str]
 """What an annotation was judged together with: the CAT of an association, or the item itself."""
+EMPTY = {"nan", "none", "null", "n/a"}
+"""Labels that tables write for an empty cell."""
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +48,30 @@ class Rule:
 
 
 def alike_labels(annotations: Iterable[Annotation]) -> list[str]:
-    """Says which labels differ by case or space only, and are counted as different ones."""
-    forms: dict[str, set[str]] = {}
-    for label in {annotation.label for annotation in annotations}:
-        forms.setdefault(" ".join(label.split()).casefold(), set()).add(label)
-    return [
-        f"the labels {', '.join(map(repr, sorted(same)))} differ by case or space only, and count as {len(same)} labels"
+    """Says which labels differ in form only and count as different ones, and which read like an empty cell."""
+    counts = Counter(annotation.label for annotation in annotations)
+    forms: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for label in sorted(counts):
+        forms[_form(label)].append(label)
+    alike = [
+        f"the labels {', '.join(map(repr, same))} differ by case, space, order or form of a number only, "
+        f"and count as {len(same)} labels"
         for _, same in sorted(forms.items())
         if len(same) > 1
     ]
+    empty = {label: count for label, count in counts.items() if label.strip().casefold() in EMPTY}
+    if empty:
+        named = ", ".join(map(repr, sorted(empty)))
+        alike.append(
+            f"{quantity(sum(empty.values()), 'answer')} read like an empty cell ({named}), and count as labels"
+        )
+    return alike
+
+
+def _form(label: str) -> tuple[str, ...]:
+    """The parts of a label without case, space, order and the form of numbers."""
+    parts = (" ".join(part.split()).casefold() for part in label.split("|"))
+    return tuple(sorted(str(Fraction(part)) if NUMBER.fullmatch(part) else part for part in parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

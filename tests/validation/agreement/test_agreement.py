@@ -17,6 +17,7 @@ from catsofa.validation.agreement import STATISTICS, agreement, agreement_by, ag
 from catsofa.validation.annotation_files import Collected, collect
 from catsofa.validation.columns import column
 from catsofa.validation.json_reports import agreement_report
+from catsofa.validation.judgements import alike_labels
 
 
 def table(*rows: str) -> list[Annotation]:
@@ -268,3 +269,21 @@ def test_an_interval_holds_the_truth(population: str, items: int) -> None:
         found = agreement(items_of(population, items, rng), resamples=400, seed=seed)
         held.update(name for name, value in truth.items() if found.low[name] <= value <= found.high[name])
     assert all(0.92 * 400 <= held[name] <= 0.99 * 400 for name in truth), held
+
+
+@pytest.mark.parametrize(
+    ("labels", "named"),
+    [
+        (("1", "1.0", "+1"), ("'+1', '1', '1.0'", "3 labels")),
+        (("x|y", "y|x", "z"), ("'x|y', 'y|x'", "2 labels")),
+        (("Yes", " yes"), ("' yes', 'Yes'", "2 labels")),
+        (("NaN", "None", "zorb", "NaN"), ("'NaN', 'None'", "3 answers")),
+        (("1", "2", "x|y", "x|z", "nano", "1_0", "10"), ()),
+    ],
+)
+def test_labels_that_read_as_one_are_named(labels: tuple[str, ...], named: tuple[str, ...]) -> None:
+    """Numbers of one value, parts in another order, another case, and words for an empty cell; others are not."""
+    given = [Annotation(item=f"i{n}", annotator="a", label=label) for n, label in enumerate(labels)]
+    said = alike_labels(given)
+    assert len(said) == bool(named)
+    assert all(part in said[0] for part in named)

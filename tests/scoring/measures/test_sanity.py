@@ -17,7 +17,7 @@ from catsofa.scoring.compare import compare
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.cat_outcomes import outcomes
-from catsofa.scoring.measures.sanity import of_probes
+from catsofa.scoring.measures.sanity import of_associations, of_probes
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.run.manifest import MANIFEST
@@ -209,6 +209,58 @@ def test_texts_of_association_tests_that_cannot_be_read(tiny: Tiny) -> None:
     found = evaluate(str(tiny("bert-encoder")), [test])
     assert found.to_dict()["results"][0]["unknown"] == 1
     assert any("unknown tokens in 1 of 8 texts (12 %, invented)" in line for line in found.warnings)
+
+
+def test_scores_under_the_other_task_are_counted() -> None:
+    """Every task swapped: 600 of 600, and the same numbers; under their own tasks, or under none, no word."""
+    given = scores(drawn())  # type: ignore[arg-type]  # three each
+    kinds = {c.id: of.kind for of in CATS for c in of.candidates}
+    other = {"intrasentence": "intersentence", "intersentence": "intrasentence"}
+    found = {
+        name: report(
+            CATS,
+            [Score(item=i, score=s, task=task(i)) for i, s in given.items()],
+            named("catsofa"),
+            data="d",
+            model="m",
+        )
+        for name, task in {
+            "own": kinds.__getitem__,
+            "none": lambda item: "",
+            "swapped": lambda item: other[kinds[item]],
+            "one": lambda item: "intersentence" if item == next(iter(given)) else kinds[item],
+        }.items()
+    }
+    said = {name: [line for line in each.warnings if "another task" in line] for name, each in found.items()}
+    assert (said["own"], said["none"]) == ([], [])
+    assert [said[name][0].partition(" are")[0] for name in ("swapped", "one")] == [
+        "600 of 600 scores",
+        "1 of 600 scores",
+    ]
+    assert found["swapped"].results == found["own"].results
+
+
+@pytest.mark.parametrize(("targets", "warned"), [(8, True), (19, True), (20, False)])
+def test_few_targets_of_an_association_test_are_named(targets: int, warned: bool) -> None:
+    """Skewed associations need 20 targets in X and Y; below that the test is named with its targets."""
+    row = {"test": "zorbs", "unknown": 0, "sizes": {"x": 30, "y": targets, "a": 8, "b": 8}}
+    said = of_associations([row | {"intervals": {"effect_size": {"low": 0.1, "high": 0.9}}}])
+    assert [f"zorbs ({targets})" in line for line in said] == [True] * warned
+    assert not of_associations([row | {"intervals": {"effect_size": {"low": nan, "high": nan}}}])
+
+
+@pytest.mark.parametrize(("largest", "warned"), [(4.5, False), (12.0, True)])
+def test_a_sofa_score_that_few_stereotypes_decide_is_named(largest: float, warned: bool) -> None:
+    """Forty stereotypes, the largest variance 4.5 or 12 times the median: above 5 the category is named."""
+    spread = [1.0] * 20 + [1.1, 0.9] * 9 + [largest, 1.0]
+    probes, given = [], []
+    for number, variance in enumerate(spread):
+        for identity, place in zip("abc", (-1, 0, 1), strict=True):
+            probes.append(Probe(category="invented", identity=identity, stereotype=f"bakes {number}"))
+            extra = {"identity": -1.0, "conditional": place * variance**0.5}
+            given.append(Score(item=probes[-1].id, score=place * variance**0.5, extra=extra))
+    said = [line for line in of_probes(sofa.results(probes, given)) if "power law" in line]
+    assert [f"invented (the largest variance is {largest:.1f} times" in line for line in said] == [True] * warned
 
 
 def test_comparisons_count_ties_too() -> None:

@@ -25,7 +25,7 @@ from catsofa.scoring.models import Model
 from catsofa.scoring.models.files import find
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.run.manifest import UNKNOWN
+from catsofa.scoring.run.manifest import UNKNOWN, UNUSED
 from catsofa.scoring.run.session import items_of, score_all
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import model_label, place_of
@@ -110,7 +110,13 @@ def _facts(about: About, dataset: Data, protocol: Protocol) -> dict[str, Any]:
     """Facts for a reader of the folder that no score depends on."""
     named = {"model": about.name, "label": about.label}
     given = {"data": dataset.name, "on": dataset.on, "records": dataset.count, "protocol": protocol.name}
-    return {**named, **given, **about.facts, **(UNKNOWN if about.counts_unknown else {})}
+    unused = {UNUSED: about.unused} if about.unused else {}
+    return {**named, **given, **about.facts, **unused, **(UNKNOWN if about.counts_unknown else {})}
+
+
+def _of_weights(about: About) -> tuple[str, ...]:
+    """The warning about weights that the model does not use."""
+    return (about.unused,) if about.unused else ()
 
 
 def _report(
@@ -149,7 +155,7 @@ def _report(
     return replace(
         found,
         signature=signature,
-        warnings=(*dataset.skipped, *found.warnings, *self_check.warnings(checks)),
+        warnings=(*_of_weights(about), *dataset.skipped, *found.warnings, *self_check.warnings(checks)),
         precision=scorer.precision(dataset.records, run.scores()),
     )
 
@@ -175,6 +181,7 @@ def _associations(
         identity={part: value for part, value in encoder.key.items() if part not in ("model", "encoder")},
         scored_by=SCORED_BY,
         facts={"place": place_of(name)},
+        unused=encoder.unused,
     )
     checks = {self_check.MODEL: encoder.batching}
     with Run.begin(out, _identity(about, dataset, protocol), _facts(about, dataset, protocol)) as run:
@@ -198,7 +205,7 @@ def _associations(
                 batching=self_check.signature(checks),
                 resamples=RESAMPLES,
             ),
-            warnings=(*self_check.warnings(checks), *sanity.of_associations(rows)),
+            warnings=(*_of_weights(about), *self_check.warnings(checks), *sanity.of_associations(rows)),
             unscored=Counter(row["reason"] for row in rows if row["reason"]),
         )
         run.finish(found.to_dict())

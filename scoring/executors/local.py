@@ -103,6 +103,7 @@ def about(model: Model, nsp: str | Path | None = None) -> About:
         scored_by=SCORED_BY,
         head=head,
         facts={"place": place_of(model.name), **facts, **libraries},
+        unused=model.unused,
         dtype=model.precision,
         perplexity=PERPLEXITIES.get(model.kind, ""),
         counts_unknown=True,

@@ -36,6 +36,9 @@ LEAST_NATS = 5.0
 """A text whose tokens are all more probable than this is treated as if one were not."""
 MOST_TOKENS = 10**6
 """Longer than any row, so that shortness is a positive number."""
+ONE_BY_ONE = "score them again in a new run with --batch-tokens 1"
+BATCHED = {TREES, PADDING, TOGETHER}
+"""The parts that a batch of one text does without."""
 IRREPRODUCIBLE = (
     "the model gives one text different numbers in two equal calls, so none of its scores can be trusted; "
     "look for randomness in its code"
@@ -91,6 +94,8 @@ class Batching:
     """Texts whose numbers were accepted."""
     late: int = 0
     """Of these, those accepted before a text drawn at random showed that a part changes numbers."""
+    late_alone: bool = False
+    """Whether --batch-tokens 1 would not have avoided that."""
 
     def add(self, other: Mapping[str, Any]) -> None:
         """Take over the findings of another process."""
@@ -98,6 +103,7 @@ class Batching:
         self.allowance = other.get("allowance", 0.0)
         self.accepted = max(self.accepted, other.get("accepted", 0))
         self.late = max(self.late, other.get("late", 0))
+        self.late_alone |= bool(other.get("late_alone", False))
         for way, most in other["reach"].items():
             self.reach[way] = [max(pair) for pair in zip(most, self.reach.get(way, most), strict=True)]
         for way, limits in other["crossed"].items():
@@ -145,10 +151,9 @@ class Batching:
                 effect = f"{name} changed the numbers of this {part} by up to {gap:.2g}"
                 yield f"self-check: {effect}, so {INSTEAD[name]} were used, which change none"
         if self.late:
-            yield (
-                f"self-check: {self.late} texts were scored before that was seen, and their numbers may be wrong; "
-                "score them again in a new run with --batch-tokens 1"
-            )
+            remedy = "no option avoids this: do not use them" if self.late_alone else ONE_BY_ONE
+            early = f"{self.late} texts were scored before that was seen"
+            yield f"self-check: {early}, and their numbers may be wrong; {remedy}"
 
 
 def signature(checks: Mapping[str, Batching]) -> str:
@@ -229,6 +234,7 @@ def passes(
     batching.left_out |= dict.fromkeys(parts, gap if isfinite(gap) else None)
     if strained.keys().isdisjoint(place for _, place, _ in wrong):
         batching.late = batching.accepted
+        batching.late_alone |= vectors or engine.budget <= 1 or not BATCHED.issuperset(parts)
     return False
 
 

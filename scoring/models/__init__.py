@@ -2,7 +2,8 @@
 
 __all__ = ["load"]
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from catsofa.scoring.models.forward_state import Fresh
 Kind = Literal["causal", "masked", "permutation", "sequence-to-sequence", "encoder"]
 Ability = Literal["left-to-right", "masked", "next-sentence", "infilling", "vectors"]
 
+TABLES = re.compile(r"(^|\.)(attn|attention)\.(masked_)?bias$|inv_freq$|position_ids$|(cos|sin)_cached$")
+"""Constants that old checkpoints hold in their layers and no network reads."""
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 """Short names people type, to torch's."""
 
@@ -48,6 +51,8 @@ class Model:
     next_label: int = 0
     """The class of a next-sentence head that means "follows"."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    unused: str = ""
+    """A sentence about weights of its layers that the network does not use; empty for a whole model."""
 
     @property
     def body(self) -> Any:
@@ -133,6 +138,7 @@ def load(
         answers=_answers(source, kind, module, missing),
         next_label=int(getattr(config, "next_label", 0)),
         options={"remote_code": trust_remote_code, "quantisation": dict(quantisation or {})},
+        unused=_unused(module, report["unexpected_keys"]),
     )
 
 
@@ -214,6 +220,27 @@ def _missing(source: Source, kind: Kind, module: Any, report: Mapping[str, Any])
     if body := sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key):
         raise ValueError(f"{source.name} is incomplete: {len(body)} weights are missing, {body[0]} first")
     return missing
+
+
+def _unused(module: Any, unexpected: Iterable[str]) -> str:
+    """Says which weights of numbered layers the network leaves out; heads and poolers are no layers."""
+    from torch.nn import ModuleList
+
+    prefix = f"{module.base_model_prefix}."
+    lists = tuple(f"{name}." for name, part in module.named_modules() if isinstance(part, ModuleList))
+    names = {name: (name, prefix + name, name.removeprefix(prefix)) for name in unexpected if not TABLES.search(name)}
+    inside = sorted(name for name, ways in names.items() if any(_is_in_layer(way, lists) for way in ways))
+    if not inside:
+        return ""
+    return (
+        f"weights of layers in the model's files that it does not use: {len(inside):,} ({inside[0]} first); its "
+        "numbers may be wrong: does config.json belong to these weights?"
+    )
+
+
+def _is_in_layer(weight: str, lists: Iterable[str]) -> bool:
+    """Whether a weight belongs to a numbered layer of one of these lists."""
+    return any(weight[len(name) :].partition(".")[0].isdigit() for name in lists if weight.startswith(name))
 
 
 def _answers(source: Source, kind: Kind, module: Any, missing: set[str]) -> frozenset[Ability]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +36,8 @@ PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
 CHECKPOINT = re.compile(r"checkpoint-\d+")
 """The folders in which a training keeps whole models of its earlier steps."""
 MODULES = "modules.json"
+ADAPTER = ("adapter_config.json", "adapter_model.")
+"""How the names of an adapter's files begin."""
 NO_PROBABILITIES = (
     "it gives vectors and no probability of a text; `catsofa score` takes it for SEAT and WEAT tests alone; "
     "name a language model for CATs, pairs and probes"
@@ -131,6 +133,7 @@ def find(name: str, revision: str | None = None) -> Source:
 
 def _folder(name: str, folder: Path) -> Source:
     """A local model; a folder without config.json is none."""
+    _refuse_adapter(name, (path.name for path in folder.iterdir()))
     if not (folder / "config.json").is_file():
         if (folder / MODULES).is_file():
             what = "a static embedding" if is_token_folder(folder) else "a sentence encoder"
@@ -138,6 +141,15 @@ def _folder(name: str, folder: Path) -> Source:
         inside = ", ".join(sorted(path.name for path in folder.iterdir())[:4]) or "nothing"
         raise ValueError(f"the folder {name} holds no config.json, so it is not a model (it holds {inside})")
     return Source(name, str(folder))
+
+
+def _refuse_adapter(name: str, files: Iterable[str]) -> None:
+    """Refuse a model with an adapter beside it: whether transformers reads it depends on what is installed."""
+    if adapter := next((file for file in sorted(files) if file.startswith(ADAPTER)), None):
+        raise ValueError(
+            f"{name} holds an adapter ({adapter}), which is not read; merge it into the weights "
+            "(peft: merge_and_unload), save the model and name that folder"
+        )
 
 
 def _on_hub(repository: str, revision: str | None, name: str) -> Source:
@@ -151,7 +163,7 @@ def _on_hub(repository: str, revision: str | None, name: str) -> Source:
     )
 
     try:
-        found = HfApi().model_info(repository, revision=revision, timeout=TIMEOUT).sha
+        info = HfApi().model_info(repository, revision=revision, timeout=TIMEOUT)
     except GatedRepoError:
         raise ValueError(f"{repository} is gated: accept its licence on the hub and log in (`hf auth login`)") from None
     except RevisionNotFoundError:
@@ -165,8 +177,10 @@ def _on_hub(repository: str, revision: str | None, name: str) -> Source:
             cached = Path(snapshot_download(repository, revision=revision, local_files_only=True))
         except LocalEntryNotFoundError:
             raise ValueError(_nowhere(repository, name, error)) from None
+        _refuse_adapter(name, (path.name for path in cached.iterdir()))
         return Source(name, str(cached), cached.name)
-    return Source(name, repository, found)
+    _refuse_adapter(name, (file.rfilename for file in info.siblings or ()))
+    return Source(name, repository, info.sha)
 
 
 def _nowhere(repository: str, name: str, error: Exception) -> str:

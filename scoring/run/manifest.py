@@ -12,6 +12,8 @@ MANIFEST = "manifest.json"
 EXPECTED = "a run folder of catsofa"
 UNKNOWN = {"unknown_tokens": "counted"}
 """What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
+UNUSED = "unused_weights"
+"""Under this name the facts hold a sentence about weights that the model does not use."""
 OLD_FIELDS = {"identity", "about", "begun"}
 """The fields of a manifest of earlier versions, which wrote no checksums."""
 

@@ -27,7 +27,7 @@ from catsofa.scoring.measures.sofa.rankings import Agreement
 from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
-from catsofa.scoring.run.manifest import is_checked, read_manifest
+from catsofa.scoring.run.manifest import UNUSED, is_checked, read_manifest
 from catsofa.scoring.run.origins import (
     data_of,
     labels,
@@ -125,8 +125,9 @@ def _with_origin(made: Report, run: Path) -> Report:
         warnings = self_check.warnings(checks)
     else:
         warnings = (unchecked(run),)
+    unused = (str(found),) if (found := manifest.get("about", {}).get(UNUSED)) else ()
     signature = replace(made.signature, dtype=precision_of([run]), batching=self_check.signature(checks))
-    return replace(made, signature=signature, warnings=(*made.warnings, *warnings))
+    return replace(made, signature=signature, warnings=(*unused, *made.warnings, *warnings))
 
 
 def robustness_on(

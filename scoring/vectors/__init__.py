@@ -40,9 +40,11 @@ class TextEncoder:
     key: Mapping[str, Any]
     vectors: Callable[[Sequence[str]], Matrix]
     batching: Batching = field(default_factory=Batching)
+    """Findings of the self-check, of a model that is asked in batches made here."""
     unknown: Collection[str] | None = None
     """The texts read so far with unknown tokens; None where nobody counts them."""
-    """What the self-check found, of a model that is asked in batches made here."""
+    unused: str = ""
+    """A sentence about weights of layers that the network does not use."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, of length one where the key says so."""
@@ -120,6 +122,7 @@ def of_model(
         states,
         states.batching,
         states.unknown,
+        model.unused,
     )
 
 

@@ -1,6 +1,7 @@
 """Texts drawn at random are scored again alone too, so that a fault need not be where batching strains most."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,24 @@ def test_texts_accepted_before_a_fault_was_drawn_are_named(tiny: Tiny) -> None:
     ask(backend, texts(1, 400))
     assert (backend.batching.late, TOGETHER in backend.batching.left_out) == (400, True)
     assert "400 texts" in self_check.warnings(backend.self_checks)[-1]
+    assert "--batch-tokens 1" in self_check.warnings(backend.self_checks)[-1]
     again = Backend(backend.model)
     self_check.restore(again.self_checks, self_check.findings(backend.self_checks))
     assert again.batching == backend.batching
+
+
+def test_no_remedy_is_named_where_texts_were_alone_already(tiny: Tiny) -> None:
+    """The numbers of a run with --batch-tokens 1 are marked, and not sent back to --batch-tokens 1."""
+    batching = Batching(left_out={PRODUCTS: 0.5}, accepted=9, late=9, late_alone=True)
+    (*_, last) = batching.sentences("model")
+    assert "9 texts" in last
+    assert "--batch-tokens" not in last
+    engine = Backend(load(str(tiny("llama"))), 1)
+    engine.batching.accepted = 9
+    engine.batching.allowance = 10**6
+    made = replace(attempt([4, 4], [1, 1]), answers=[np.zeros(4), np.zeros(4)])
+    assert not self_check.passes(engine, "zorb", made, lambda place: np.ones(4), TOGETHER)
+    assert (engine.batching.late, engine.batching.late_alone) == (9, True)
 
 
 def attempt(lengths: list[int], together: list[int]) -> Attempt[Any]:

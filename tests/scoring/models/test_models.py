@@ -6,8 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.records import cats
 
+from catsofa.data.files import jsonl
+from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.models import load
+from catsofa.scoring.run.score_files import report_on
 
 Tiny = Callable[[str], Path]
 
@@ -153,3 +157,51 @@ def test_an_unknown_dtype_or_device_is_refused(tiny: Tiny) -> None:
 def test_half_precision_is_in_the_identity(tiny: Tiny) -> None:
     """A number in bfloat16 is another number."""
     assert load(str(tiny("gpt2")), dtype="bf16").identity()["dtype"] == "bfloat16"
+
+
+def test_an_adapter_beside_a_model_is_refused(tiny: Tiny, tmp_path: Path) -> None:
+    """Its weights would be read or not by what is installed; the sentence says to merge it."""
+    model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
+    (model / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    with pytest.raises(ValueError, match=r"adapter_config\.json.*merge_and_unload"):
+        load(str(model))
+
+
+def test_layers_that_the_network_does_not_use_are_named_beside_the_numbers(tiny: Tiny, tmp_path: Path) -> None:
+    """A config with one layer less: the report and that of the run name its tensors, all but those that GPT-2 lists."""
+    model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"n_layer": config["n_layer"] - 1}))
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(cats(), data)
+    found = evaluate(str(model), data, out=tmp_path / "run", resamples=0)
+    again = report_on(tmp_path / "run", data)
+    assert ["11 (transformer.h.1." in made.warnings[0] for made in (found, again)] == [True, True]
+    assert not load(str(tiny("gpt2"))).unused
+
+
+@pytest.mark.parametrize(
+    ("name", "weight", "warns"),
+    [
+        ("gpt2", "transformer.h.0.attn.lora_A.weight", True),
+        ("gpt2", "h.7.mlp.c_fc.weight", True),
+        ("gpt2", "transformer.h.0.attn.masked_bias", False),
+        ("gpt2", "score.weight", False),
+        ("llama", "model.layers.0.self_attn.rotary_emb.inv_freq", False),
+        ("llama", "model.vision_tower.layers.0.mlp.weight", False),
+        ("roberta", "roberta.pooler.dense.weight", False),
+        ("bert-encoder", "bert.embeddings.position_ids", False),
+        ("t5", "encoder.block.9.layer.0.SelfAttention.q.weight", True),
+    ],
+)
+def test_only_weights_of_the_networks_own_layers_count_as_unused(
+    tiny: Tiny, tmp_path: Path, name: str, weight: str, warns: bool
+) -> None:
+    """Heads, poolers, other networks, and tables of positions or masks decide no score."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    model = shutil.copytree(tiny(name), tmp_path / "model")
+    weights = load_file(model / "model.safetensors")
+    save_file(weights | {weight: torch.ones(3)}, model / "model.safetensors", metadata={"format": "pt"})
+    assert bool(load(str(model)).unused) is warns

@@ -117,8 +117,8 @@ def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Cal
         evaluate(str(tiny(name)), files / "probes.jsonl", out=files / folder, resamples=10)
     found = json.loads(catsofa("compare", files / "one", files / "two", "--json")[0])
     assert [row["category"] for row in found["agreement"]] == ["invented"]
-    assert -1 <= found["agreement"][0]["kendall"]["identities"] <= 1
-    assert found["agreement"][0]["overlap"]["identities most often lowest"] == 1, "three of three"
+    assert -1 <= found["agreement"][0]["kendall"]["identities"]["value"] <= 1
+    assert found["agreement"][0]["overlap"]["identities most often lowest"]["top"] == 1, "half of three at most"
     assert found["signature"]["protocol"] == "catsofa"
     assert "order of stereotypes: Kendall's tau" in catsofa("compare", files / "one", files / "two")[0]
     assert f"{files / 'one'} and {files / 'one again'}" in catsofa("compare", files / "one", files / "one again")[1]

@@ -62,9 +62,8 @@ def alike_labels(annotations: Iterable[Annotation]) -> list[str]:
     empty = {label: count for label, count in counts.items() if label.strip().casefold() in EMPTY}
     if empty:
         named = ", ".join(map(repr, sorted(empty)))
-        alike.append(
-            f"{quantity(sum(empty.values()), 'answer')} read like an empty cell ({named}), and count as labels"
-        )
+        count = quantity(sum(empty.values()), "answer")
+        alike.append(f"words for an empty cell count as labels in {count}: {named}")
     return alike
 
 

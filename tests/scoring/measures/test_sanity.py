@@ -128,10 +128,10 @@ def test_few_terms_and_sets_without_a_score_are_named() -> None:
 def unread(of: Cat) -> Cat:
     """A CAT whose three candidates are words of letters that no tokenizer here has seen."""
     one, two, three = (
-        replace(c, fill=fill, text=of.context.replace("BLANK", fill))
+        replace(c, id=f"unread {c.id}", fill=fill, text=of.context.replace("BLANK", fill))
         for c, fill in zip(of.candidates, "雨雪風", strict=True)
     )
-    return replace(of, candidates=(one, two, three))
+    return replace(of, id=f"unread {of.id}", candidates=(one, two, three))
 
 
 INSIDE = [of for of in cats() if of.kind == "intrasentence"]

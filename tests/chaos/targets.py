@@ -83,7 +83,7 @@ def building(folder: Path) -> Iterator[Target]:
 def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
     """A chat server that answers a tenth of the requests with a fault that passes."""
     formats.named("jsonl").write(bakers(250), folder / "cats.jsonl")
-    faults = [sys.executable, str(TESTS / "builders" / "fault_server.py"), str(log), "0.1", "0", "0"]
+    faults = [sys.executable, str(TESTS / "helpers" / "servers" / "fault_server.py"), str(log), "0.1", "0", "0"]
     server = subprocess.Popen(faults, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

@@ -1,4 +1,4 @@
-"""The server with faults that stands in `builders/fault_server.py`, started by a test."""
+"""The server with faults that stands in `fault_server.py`, started by a test."""
 
 import json
 import subprocess

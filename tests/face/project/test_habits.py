@@ -19,7 +19,8 @@ def test_make_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     phony = re.search(r"^\.PHONY:((?:.*\\\n)*.*)$", makefile, re.M)
     assert phony is not None
-    printed = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    command = ["make", "--no-print-directory"]
+    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     listed = {line.split()[0] for line in printed.splitlines() if len(line.split()) > 1}
     assert listed == set(phony[1].replace("\\", "").split())
 

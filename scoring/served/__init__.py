@@ -1,6 +1,7 @@
 """A model behind a completions endpoint: found able to score prompts, or refused with the reason, before it is used."""
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,15 +42,15 @@ class Capability:
     """The largest difference between two answers to one question."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ServedModel:
-    """A model by the name its server knows, and how it answers; `start` is written before every text."""
+class Readable(ABC):
+    """A model of which whole texts can be read: their tokens, each with its log-probability."""
 
-    name: str
-    endpoint: Endpoint
+    __slots__ = ()
     capability: Capability
-    replies: ReplyStore
-    start: str = ""
+
+    @abstractmethod
+    def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
+        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
 
     @property
     def starts(self) -> bool:
@@ -64,6 +65,17 @@ class ServedModel:
     def loglikelihood(self, queries: Sequence[Query]) -> list[Answer]:
         """The log-probabilities of each query's tokens, or the reason why there are none."""
         return answers(self.read, queries)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServedModel(Readable):
+    """A model by the name its server knows, and how it answers; `start` is written before every text."""
+
+    name: str
+    endpoint: Endpoint
+    capability: Capability
+    replies: ReplyStore
+    start: str = ""
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""

@@ -12,9 +12,8 @@ from typing import Any
 from catsofa.data import extras
 from catsofa.scoring.models import DTYPES
 from catsofa.scoring.models.files import find
-from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, answers, tried
+from catsofa.scoring.served import DRIFT, PLAIN, SCRAMBLED, Capability, Readable, tried
 from catsofa.scoring.served.replies import Reading, Unreadable, read
-from catsofa.scoring.served.scores import Answer, Query
 from catsofa.scoring.signature import model_label
 
 ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
@@ -22,7 +21,7 @@ ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs":
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfflineModel:
+class OfflineModel(Readable):
     """A model in vLLM; `start` is the token before every text, written out where vLLM adds none."""
 
     name: str
@@ -38,20 +37,6 @@ class OfflineModel:
     def label(self) -> str:
         """What a signature calls it."""
         return model_label(self.name, self.digest, f"in vllm {self.version}")
-
-    @property
-    def starts(self) -> bool:
-        """Whether a text's first token is conditioned on a start token."""
-        return bool(self.capability.leading)
-
-    @property
-    def space(self) -> bool | None:
-        """Whether a sentence alone has its tokens after a context with a space before it."""
-        return self.capability.space
-
-    def loglikelihood(self, queries: Sequence[Query]) -> list[Answer]:
-        """The log-probabilities of each query's tokens, or the reason why there are none."""
-        return answers(self.read, queries)
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""

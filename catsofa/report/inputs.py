@@ -18,7 +18,7 @@ from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.rows import unchecked
-from catsofa.scoring.run.score_files import cats_on, error_in, scores_of, unknown_in
+from catsofa.scoring.run.score_files import cats_on, numbers_in
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
@@ -199,7 +199,5 @@ def protocol(run: Finished) -> Protocol:
 
 def of_cats(run: Finished, of: list[Cat]) -> Outcomes:
     """What the run's scores make of these CATs, by its protocol."""
-    chosen = protocol(run)
-    folder = Path(run.folder)
-    how: dict[str, Any] = {"ties": chosen.ties, "rule": chosen.rule, "unknown": unknown_in(folder)}
-    return outcomes(of, scores_of(folder), **how, error=error_in(folder))
+    chosen, given = protocol(run), numbers_in(run.folder)
+    return outcomes(of, given.scores, ties=chosen.ties, rule=chosen.rule, unknown=given.unknown, error=given.error)

@@ -4,9 +4,9 @@ __all__ = ["read_scores"]
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from catsofa.data import sources
 from catsofa.data.files import BadInput
@@ -43,6 +43,7 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subs
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 KINDS = (Cat, Pair)
+Scores = TypeVar("Scores")
 
 
 def read_scores(path: Path | str) -> list[Score]:
@@ -69,21 +70,33 @@ def scores_of(path: Path | str) -> dict[str, float | None]:
     return {score.item: score.score for score in read_scores(path)}
 
 
-def unknown_in(path: Path | str) -> set[str] | None:
+@dataclass(frozen=True, slots=True)
+class Given(Generic[Scores]):
+    """The scores of a file or of a finished run, read once, with what a measure must know of them."""
+
+    scores: Scores
+    unknown: set[str] | None
     """The items of a run with unknown tokens; None where nobody counted, as in any file of scores."""
-    if not Path(path).is_dir():
-        return None
-    with Run.open(path) as run:
-        return run.unknown()
+    error: float
+    """The error of a score, in nats; 0 in a file of others, whose scores may be probabilities."""
 
 
-def error_in(path: Path | str) -> float:
-    """The error of the scores of a file or run, in nats; 0 of a file of others, whose scores may be probabilities.
+def records_in(path: Path | str) -> Given[list[Score]]:
+    """The scores of a file or run, as records; those of this program's own files hold a count of tokens."""
+    if Path(path).is_dir():
+        with open_finished(path) as run:
+            return Given(list(run.scores()), run.unknown(), BATCH_ERROR)
+    scores = read_scores(path)
+    return Given(scores, None, BATCH_ERROR if any(score.tokens for score in scores) else 0.0)
 
-    Of a file, the count of tokens tells: records of this program's own scores hold it.
-    """
-    own = Path(path).is_dir() or any(score.tokens for score in read_as(path, Score))
-    return BATCH_ERROR if own else 0.0
+
+def numbers_in(path: Path | str) -> Given[dict[str, float | None]]:
+    """The scores of a file or run by the id of the candidate; None is unscored."""
+    if Path(path).is_dir():
+        with open_finished(path) as run:
+            return Given(run.numbers(), run.unknown(), BATCH_ERROR)
+    found = records_in(path)
+    return Given({score.item: score.score for score in found.scores}, found.unknown, found.error)
 
 
 def report_on(
@@ -100,17 +113,17 @@ def report_on(
     if not isinstance(records[0], KINDS):
         found = kind_name(type(records[0]))
         raise BadInput(sources.resolve(on), found, "CATs or CrowS-Pairs, which have measures made from scores")
-    scores, chosen = read_scores(predictions), named(protocol, seed=seed)
+    given, chosen = records_in(predictions), named(protocol, seed=seed)
     refuse_other_ways(predictions, chosen)
     made = report(
         records,
-        scores,
+        given.scores,
         chosen,
         data=name,
         model=scored_by(predictions),
         with_terms=with_terms,
-        unknown=unknown_in(predictions),
-        error=error_in(predictions),
+        unknown=given.unknown,
+        error=given.error,
     )
     made = replace(made, warnings=(*skipped_rows(on), *made.warnings))
     return _with_origin(made, predictions) if predictions.is_dir() else made
@@ -177,17 +190,17 @@ def rephrased(
     Of a run on the first CATs these alone are compared; paraphrases of others are left out, not refused.
     """
     refuse_other_models(original, paraphrase)
-    first = first_of(subset_in(original))
+    first, one, other = first_of(subset_in(original)), numbers_in(original), numbers_in(paraphrase)
     kept = {cat.id for cat in cats[:first]}
     reworded = [cat for cat in paraphrases[: first_of(subset_in(paraphrase))] if first is None or cat.id in kept]
     return robustness(
         cats[:first],
-        scores_of(original),
+        one.scores,
         reworded,
-        scores_of(paraphrase),
-        unknown=unknown_in(original),
-        paraphrase_unknown=unknown_in(paraphrase),
-        errors=(error_in(original), error_in(paraphrase)),
+        other.scores,
+        unknown=one.unknown,
+        paraphrase_unknown=other.unknown,
+        errors=(one.error, other.error),
         ties=protocol.ties,
         rule=protocol.rule,
         average=protocol.average,
@@ -225,14 +238,9 @@ def compare_on(
     cats = list(cats_in(records, places[0], "CATs, CrowS-Pairs pairs or SoFa probes, which `compare` takes"))
     scored = {
         label: outcomes(
-            cats,
-            scores_of(path),
-            ties=chosen.ties,
-            rule=chosen.rule,
-            unknown=unknown_in(path),
-            error=error_in(path),
+            cats, given.scores, ties=chosen.ties, rule=chosen.rule, unknown=given.unknown, error=given.error
         )
-        for label, path in zip(called, models, strict=True)
+        for label, given in zip(called, map(numbers_in, models), strict=True)
     }
     found = compare(scored, average=chosen.average, seed=chosen.seed)
     signature = replace(signature, subset=joint_subset(subsets, [found.items]))
@@ -272,13 +280,13 @@ def _pairs_compared(pairs: Sequence[Pair], models: Mapping[str, Path], protocol:
     preferred = {
         name: crows_pairs.preferences(
             pairs,
-            crows_pairs.by_pair(read_scores(path)),
+            crows_pairs.by_pair(given.scores),
             ties=protocol.ties,
             rounding=protocol.rounding,
-            unknown=unknown_in(path),
-            error=error_in(path),
+            unknown=given.unknown,
+            error=given.error,
         )
-        for name, path in models.items()
+        for name, given in zip(models, map(records_in, models.values()), strict=True)
     }
     return pair_comparison.compare(preferred, seed=protocol.seed)
 

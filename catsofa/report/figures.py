@@ -84,7 +84,7 @@ def _below(labels: Collection[str]) -> float:
 
 def _legend(drawing: Any, labels: Collection[str]) -> None:
     """Names below the axes, in columns of readable width."""
-    if any(labels):
+    if any(axes.get_legend_handles_labels()[1] for axes in drawing.axes):
         columns = min(len(labels), _columns(labels))
         drawing.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
 

@@ -63,6 +63,11 @@ class Interval:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        """Floats only: a limit that is cut at the integer 100 is 100.0 in JSON, as all others are."""
+        for name in self.__slots__:
+            object.__setattr__(self, name, float(getattr(self, name)))
+
     def __contains__(self, truth: float) -> bool:
         """Whether the interval holds a value."""
         return self.low <= truth <= self.high

@@ -15,7 +15,7 @@ from catsofa.data.files import atomic_write
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
 from catsofa.validation.lint import contrast, groups, models, people, structure, wording
-from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Finding, Given, Rule, Severity
+from catsofa.validation.lint.rule import NEEDS, SEVERITIES, WHOLE_SET, Corpus, Finding, Given, Rule, Severity
 
 _MODULES = (structure, wording, contrast, groups, people, models)
 RULES: dict[str, Rule] = {
@@ -47,6 +47,11 @@ class Report(Tabular):
     def counts(self) -> Counter[str]:
         """Findings by rule."""
         return Counter(finding.rule for finding in self.findings)
+
+    def items(self) -> Counter[str]:
+        """Items with a finding by rule; a finding about the set is of no item."""
+        places = {(finding.rule, finding.item) for finding in self.findings if finding.item != WHOLE_SET}
+        return Counter(rule for rule, _ in places)
 
 
 def lint(
@@ -84,9 +89,10 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]
     return [rule for code, rule in RULES.items() if (not select or code in select) and code not in ignore]
 
 
-def as_json(report: Report) -> list[dict[str, str]]:
-    """The findings as plain values, without their empty fields."""
-    return [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
+def as_json(report: Report) -> dict[str, Any]:
+    """The findings as plain values, without their empty fields; the rules that ran, and what others need."""
+    found = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
+    return {"findings": found, "ran": list(report.ran), "missing": report.missing}
 
 
 def write_sarif(report: Report, file: str, path: Path) -> None:
@@ -119,7 +125,7 @@ def as_sarif(report: Report, file: str) -> dict[str, Any]:
             "locations": [
                 {
                     "physicalLocation": {"artifactLocation": {"uri": file}},
-                    "logicalLocations": [{"name": finding.item, "kind": "object"}],
+                    "logicalLocations": [{"name": finding.place, "kind": "object"}],
                 }
             ],
         }

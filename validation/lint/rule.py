@@ -51,6 +51,11 @@ class Finding:
     text: str = ""
     fix: str = ""
 
+    @property
+    def place(self) -> str:
+        """The item, or the set, for people."""
+        return "the set" if self.item == WHOLE_SET else self.item
+
 
 class Word(Protocol):
     """A word of a parsed text, as spaCy has it."""

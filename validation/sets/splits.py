@@ -97,8 +97,10 @@ def split(
     )
 
 
-def write(done: Split, folder: Path, *, like: Path, dev: float, seed: int) -> dict[str, Any]:
-    """Write both sets in the format of the file they come from, and what was done as split.json."""
+def write(
+    done: Split, folder: Path, *, like: Path, dev: float, seed: int, signature: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write both sets in the format of the file they come from, and what was done, signed, as split.json."""
     chosen = formats.format_of(like)
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
@@ -107,7 +109,7 @@ def write(done: Split, folder: Path, *, like: Path, dev: float, seed: int) -> di
             raise ValueError(f"the {name} set would be empty: there are too few blocks to split {dev:.0%} off")
         files[name] = str(folder / f"{name}{chosen.suffix}")
         chosen.write(records, Path(files[name]))
-    report = {"seed": seed, "asked": dev, **done.report(), "files": files}
+    report = {"seed": seed, "asked": dev, **done.report(), "files": files, **signature}
     with atomic_write(folder / "split.json") as out:
         out.write(json.dumps(report, ensure_ascii=False, indent=1).encode())
     return report

@@ -214,7 +214,7 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
         for row in found.terms[:MOST]
         if row.rate.value
     ]
-    say(f"most flipping terms: {', '.join(most) or 'none'}")
+    say(f"the {len(most)} most flipping terms: {', '.join(most)}" if most else "no term flips")
     for reason, count in found.refused.items():
         note(f"refused: {quantity(count, 'paraphrase')}: {reason}")
 

@@ -44,7 +44,7 @@ def show(found: "Report") -> None:
             continue  # its numbers are those of the task
         _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
     if found.terms:
-        _rows("target terms: value, Wilson's interval (icat, no share, has none)", found.terms)
+        _rows("target terms by ss, equal ss by name: value, Wilson's interval (icat, no share, has none)", found.terms)
     warn(found.warnings)
     for reason, count in found.unscored.items():
         note(f"unscored: {quantity(count, found.unit)}: {reason}")

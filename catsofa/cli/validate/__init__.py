@@ -294,8 +294,9 @@ def annotators(
         collected = _collected(source, json, group)
         people = look_at(collected.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
         exclusion = without(collected, [person.name for person in people if person.exclude], rule)
+    report = signed(annotators_report(people, exclusion), {source: collected.annotations})
     if json:
-        print_json(annotators_report(people, exclusion))
+        print_json(report)
         return
     columns = ["annotator", "answers", "consensus", "spam", "seconds", "exclude because"]
     rows = [
@@ -308,3 +309,4 @@ def annotators(
         f"{len(exclusion.lost):,} items lose their decision, {len(exclusion.gained):,} gain one, "
         f"{len(exclusion.changed):,} change label"
     )
+    say(report["signature"]["line"])

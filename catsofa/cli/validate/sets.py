@@ -8,10 +8,15 @@ import typer
 
 from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
-from catsofa.data.percentages import in_percent
+from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
     from catsofa.validation.lint import Report
+
+SHOWN = 3
+"""Findings of a rule that are printed for people."""
+LEAKS = 20
+"""Leaks that are printed for people."""
 
 File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
 Files = Annotated[list[Path], typer.Argument(help="The set, in one file or several.")]
@@ -53,15 +58,15 @@ def _records(paths: Iterable[Path], quiet: bool) -> list[Any]:
     return [record for path in paths for record in reading(path, quiet=quiet)]
 
 
-def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **drawn: int) -> dict[str, Any]:
-    """The report with its signature; `parts` are the records of each file, `drawn` the seed and the resamples."""
+def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **options: int | float | str) -> dict[str, Any]:
+    """The report with its signature; `parts` are the records of each file, `options` the seed and the like."""
     from importlib.metadata import version
 
     from catsofa.data.content import content_of
     from catsofa.scoring.signature import data_label
 
     data = " ".join(data_label(path.name, content_of(records).digest) for path, records in parts.items())
-    named = {"data": data, **drawn, "version": version("catsofa")}
+    named = {"data": data, **options, "version": version("catsofa")}
     line = " | ".join(f"{name}:{value}" for name, value in named.items())
     return {**report, "signature": {**named, "line": line}}
 
@@ -102,17 +107,17 @@ def lint(
         negative=negative,
         against=against,
     )
-    report = run(
-        _records([file], json),
-        tools,
-        select=_codes(select),
-        ignore=_codes(ignore),
-        progress=Bar("rules", quiet=json),
-    )
+    records = _records([file], json)
+    found = run(records, tools, select=_codes(select), ignore=_codes(ignore), progress=Bar("rules", quiet=json))
     if sarif:
-        write_sarif(report, str(file), sarif)
-    print_json(as_json(report)) if json else _say_findings(report)
-    if any(finding.severity in worst for finding in report.findings):
+        write_sarif(found, str(file), sarif)
+    report = signed(as_json(found), {file: records}, rules=",".join(found.ran))
+    if json:
+        print_json(report)
+    else:
+        _say_findings(found)
+        say(report["signature"]["line"])
+    if any(finding.severity in worst for finding in found.findings):
         raise typer.Exit(1)
 
 
@@ -141,15 +146,17 @@ def _say_findings(report: "Report") -> None:
     """The findings for people: how many of each rule, and a few of each."""
     from catsofa.validation.lint import RULES
 
-    counts = report.counts()
-    rows = [[code, RULES[code].severity, counts[code], RULES[code].about] for code in report.ran]
-    table(f"{counts.total():,} findings", ["rule", "severity", "found", "looks for"], rows)
+    counts, items = report.counts(), report.items()
+    rows = [[code, RULES[code].severity, counts[code], items[code], RULES[code].about] for code in report.ran]
+    table(quantity(counts.total(), "finding"), ["rule", "severity", "findings", "items", "looks for"], rows)
     for code in report.ran:
-        shown = [finding for finding in report.findings if finding.rule == code][:3]
+        shown = [finding for finding in report.findings if finding.rule == code][:SHOWN]
         for finding in shown:
             text = f": {finding.text}" if finding.text else ""
             fix = f" -> {finding.fix}" if finding.fix else ""
-            say(f"{code} {finding.item} {finding.message}{text}{fix}")
+            say(f"{code} {finding.place} {finding.message}{text}{fix}")
+        if counts[code] > SHOWN:
+            say(f"{code} and {counts[code] - SHOWN:,} more (--json names all)")
     for code, missing in report.missing.items():
         note(f"{code} {'sees more with' if code in report.ran else 'did not run: it needs'} {missing}")
 
@@ -221,10 +228,11 @@ def split(
 
     known = groups.read(siblings) if siblings else None
     silent = quiet or json
-    done = splits.split(
-        _records(files, silent), dev=dev, seed=seed, siblings=known, near=near, progress=Bar("comparing", quiet=silent)
-    )
-    report = splits.write(done, out, like=files[0], dev=dev, seed=seed)
+    parts = {file: _records([file], silent) for file in files}
+    records = [record for some in parts.values() for record in some]
+    done = splits.split(records, dev=dev, seed=seed, siblings=known, near=near, progress=Bar("comparing", quiet=silent))
+    signature = signed({}, parts, seed=seed)
+    report = splits.write(done, out, like=files[0], dev=dev, seed=seed, signature=signature)
     if json:
         print_json(report)
     elif not quiet:
@@ -242,6 +250,7 @@ def _say_split(report: dict[str, Any]) -> None:
         f"{report['blocks']:,} blocks of terms that move together, {report['near_duplicates']:,} near-duplicates kept "
         f"on one side; written to {', '.join(report['files'].values())}"
     )
+    say(report["signature"]["line"])
 
 
 def leaks(
@@ -258,13 +267,16 @@ def leaks(
     from catsofa.validation.sets import leakage
 
     known = groups.read(siblings) if siblings else None
-    found = leakage.leaks(
-        _records([first], json), _records([second], json), known, progress=Bar("comparing", quiet=json)
-    )
+    here, there = (_records([file], json) for file in (first, second))
+    found = leakage.leaks(here, there, known, progress=Bar("comparing", quiet=json))
+    report = signed({"leaks": [asdict(leak) for leak in found]}, {first: here, second: there})
     if json:
-        print_json([asdict(leak) for leak in found])
+        print_json(report)
         return
     counts = Counter(leak.shared for leak in found)
     say(", ".join(f"{n:,} {shared}" for shared, n in counts.items()) or "nothing is shared")
-    for leak in found[:20]:
+    for leak in found[:LEAKS]:
         say(f"  {leak.item}: {leak.message}")
+    if len(found) > LEAKS:
+        say(f"  and {len(found) - LEAKS:,} more (--json names all)")
+    say(report["signature"]["line"])

@@ -9,7 +9,7 @@ from catsofa.data.records import Refused, kind_name
 from catsofa.report.elements import Cell, Number, Section, Table
 from catsofa.scoring.statistics.intervals import wilson
 from catsofa.validation.lint import RULES, Report
-from catsofa.validation.lint.rule import WHOLE_SET, Finding
+from catsofa.validation.lint.rule import Finding
 from catsofa.validation.sets.keywords import Keyword
 from catsofa.validation.sets.leakage import leaks
 from catsofa.validation.sets.sentiment import Sentiment
@@ -167,9 +167,9 @@ def lint_section(name: str, title: str, line: str, report: Report, items: int) -
     by_rule: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
         by_rule[finding.rule].append(finding)
+    concerned = report.items()
     rows = tuple(
-        (code, RULES[code].severity, RULES[code].about, len(by_rule[code]), len({f.item for f in by_rule[code]}))
-        for code in report.ran
+        (code, RULES[code].severity, RULES[code].about, len(by_rule[code]), concerned[code]) for code in report.ran
     )
     sheet = Table(
         name=f"{name}-rules",
@@ -177,16 +177,14 @@ def lint_section(name: str, title: str, line: str, report: Report, items: int) -
         columns=("rule", "severity", "looks for", "findings", "items"),
         rows=rows,
         signatures=(f"{line} | protocol:lint | rules:{','.join(report.ran)}",),
-        notes=tuple(_wanting(report)),
+        notes=("A finding about the whole set counts as a finding and as no item.", *_wanting(report)),
     )
     examples = [finding for code in report.ran for finding in by_rule[code][:SHOWN]]
     quoted = Table(
         name=f"{name}-examples",
         caption=f"Examples of findings (the first {SHOWN} of each rule)",
         columns=("rule", "finding", "text", "item"),
-        rows=tuple(
-            (f.rule, _cut(f.message), _quoted(f), "the set" if f.item == WHOLE_SET else f.item) for f in examples
-        ),
+        rows=tuple((f.rule, _cut(f.message), _quoted(f), f.place) for f in examples),
         signatures=sheet.signatures,
         offensive=True,
     )

@@ -183,9 +183,10 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
 
 def _terms(name: str, found: Robust, named: Named) -> Table:
     """The terms about which preferences flip most."""
+    counts = [f"{min(MOST, len(row['terms'])):,} of {len(row['terms']):,}" for *_, row in named]
     return Table(
         name=name,
-        caption="Target terms about which preferences flip most",
+        caption=f"Target terms about which preferences flip most: {', '.join(dict.fromkeys(counts))} shown",
         columns=("model", "paraphrases", "term", "domain", "flips, %", "items"),
         rows=tuple(
             (model, rephrasing, term["term"], term["domain"], valued(term), term["items"])
@@ -194,7 +195,10 @@ def _terms(name: str, found: Robust, named: Named) -> Table:
         ),
         by=("model", "paraphrases"),
         signatures=_signatures(found),
-        notes=("Limits are Wilson's, of each term alone; with many terms some flip often by chance.",),
+        notes=(
+            "The term that flips most is first; equal shares are in alphabetical order.",
+            "Limits are Wilson's, of each term alone; with many terms some flip often by chance.",
+        ),
         offensive=True,
     )
 

@@ -78,12 +78,12 @@ def stereoset(name: str, rows: Sequence[Row]) -> Section:
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """What a reader of the table must know besides."""
-    if not any(of.get(n) for _, report, _ in rows for *_, of in _sets(report["results"]) for n in RESTS):
-        unknown = all("unknown" in of for _, report, _ in rows for *_, of in _sets(report["results"]))
-        yield "No scores tie" + (" and no token is unknown." if unknown else ".")
-    shown = [
-        limited(of, measure) for _, report, _ in rows for *_, of in _sets(report["results"]) for measure in MEASURES
-    ]
+    sets = [(model, of) for model, report, _ in rows for *_, of in _sets(report["results"])]
+    if not any(of.get(count) for _, of in sets for count in RESTS):
+        for none, counts in (("No scores tie.", TIES), ("No token is unknown.", UNKNOWN)):
+            uncounted = dict.fromkeys(model for model, of in sets if any(of.get(count) is None for count in counts))
+            yield f"Nobody counted {' or '.join(counts.values())}: {', '.join(uncounted)}." if uncounted else none
+    shown = [limited(of, measure) for _, of in sets for measure in MEASURES]
     if any(number.value is not None and not number.limits for number in shown):
         yield "A number without brackets has no interval: " + WITHOUT
     for model, report, _ in rows:
@@ -122,12 +122,9 @@ def _measures(model: str, results: Mapping[str, Any], with_basis: bool) -> Itera
         yield (model, task, domain, *measures, *rests_on)
 
 
-RESTS = {
-    "ties": "ties",
-    "ties_unrelated": "ties with unrelated",
-    "ties_all": "all three tie",
-    "unknown": "unknown tokens",
-}
+TIES = {"ties": "ties", "ties_unrelated": "ties with unrelated", "ties_all": "all three tie"}
+UNKNOWN = {"unknown": "unknown tokens"}
+RESTS = TIES | UNKNOWN
 """A count of our JSON to what heads its column."""
 
 
@@ -194,14 +191,18 @@ def _ends(report: Mapping[str, Any]) -> list[tuple[str, str, Number, int]]:
 def _terms(name: str, row: Row) -> Table:
     """The terms at both ends of ss."""
     model, report, signature = row
-    known = sum(term["ss"] is not None for term in report["terms"])
+    terms, rows = report["terms"], tuple(_ends(report))
+    known = sum(term["ss"] is not None for term in terms)
     return Table(
         name=name,
-        caption=f"Most and least stereotyped target terms, {model}: {known:,} of {len(report['terms']):,} have an ss",
+        caption=f"Target terms with the highest and the lowest ss, {model}: {len(rows):,} of {len(terms):,} shown",
         columns=("term", "domain", "ss", "CATs of ss"),
-        rows=tuple(_ends(report)),
+        rows=rows,
         signatures=(str(signature),),
-        notes=("Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",),
+        notes=(
+            f"{known:,} of {len(terms):,} terms have an ss; the highest is first, equal ss are in alphabetical order.",
+            "Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",
+        ),
         offensive=True,
     )
 

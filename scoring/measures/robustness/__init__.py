@@ -273,7 +273,7 @@ def _turned(before: Outcomes, after: Outcomes) -> tuple[NDArray[np.str_], Array]
 
 
 def flips_per_term(before: Outcomes, after: Outcomes) -> list[TermFlips]:
-    """Each target term of each domain with the percentage of its items that turn, the most turning first."""
+    """Each target term of each domain with the percentage of its items that turn, most first, then by name."""
     rows = []
     for domain in np.unique(before.domains):
         sides = (side.of(domain=domain) for side in (before, after))
@@ -281,4 +281,4 @@ def flips_per_term(before: Outcomes, after: Outcomes) -> list[TermFlips]:
             share = float(100 * turned / items)
             rate = Interval(share, *wilson(share, int(items)))
             rows.append(TermFlips(term=str(term), domain=str(domain), items=int(items), rate=rate))
-    return sorted(rows, key=lambda row: -row.rate.value)
+    return sorted(rows, key=lambda row: (-row.rate.value, row.term))

@@ -90,4 +90,4 @@ def test_lint_refuses_counts_as_a_corpus(tmp_path: Path) -> None:
     text = " ".join(["tidy"] * 500 + ["messy", "the", "zorb", "was"])
     (tmp_path / "text").write_text(text)
     done = CliRunner().invoke(app, [*asked, "--corpus", str(tmp_path / "text")])
-    assert [finding["rule"] for finding in json.loads(done.stdout)] == ["L16"]
+    assert [finding["rule"] for finding in json.loads(done.stdout)["findings"]] == ["L16"]

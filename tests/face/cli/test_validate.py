@@ -109,6 +109,36 @@ def test_agreement_votes_and_stats_are_signed(tmp_path: Path) -> None:
         assert last == answer(*command, cwd=tmp_path)["signature"]["line"]
 
 
+def test_annotators_lint_split_and_leaks_are_signed(annotations: Path) -> None:
+    """The hash of the data and the version: in JSON, in split.json and in the last line."""
+    pairs = [a_pair(f"Zorb {n} sings of roses.", f"Florin {n} sleeps in woods.", id=str(n)) for n in range(8)]
+    formats.named("crows-pairs").write(pairs, annotations.parent / "p.csv")
+    data = answer("stats", "p.csv", cwd=annotations.parent)["signature"]["data"]
+    for command, begins in {
+        "annotators --in annotations.csv": "data:annotations.csv@",
+        "lint p.csv --select L20,L1": f"data:{data} | rules:L1,L20 | ",
+        "split p.csv --seed 3 --out parts": f"data:{data} | seed:3 | ",
+        "leaks p.csv p.csv": f"data:{data} | ",
+    }.items():
+        line = answer(*command.split(), cwd=annotations.parent)["signature"]["line"]
+        assert line.startswith(begins)
+        assert line.endswith(f"version:{version('catsofa')}")
+        assert run_catsofa("validate", *command.split(), cwd=annotations.parent).stdout.splitlines()[-1] == line
+    assert json.loads((annotations.parent / "parts/split.json").read_text())["signature"]["seed"] == 3
+
+
+def test_what_is_cut_says_how_much_is_left(tmp_path: Path) -> None:
+    """25 pairs that stand in both files, 5 beyond the 20 that are printed; of each lint rule the first three."""
+    pairs = [a_pair(f"{'Zorb ' * n}sings.", f"{'Florin ' * n}sleeps.", id=str(n)) for n in range(1, 26)]
+    formats.named("crows-pairs").write(pairs, tmp_path / "p.csv")
+    found = answer("leaks", "p.csv", "p.csv", cwd=tmp_path)["leaks"]
+    shown = run_catsofa("validate", "leaks", "p.csv", "p.csv", cwd=tmp_path).stdout
+    assert f"and {len(found) - 20:,} more" in shown
+    found = answer("lint", "p.csv", "--select", "L22,L20", cwd=tmp_path)["findings"]
+    shown = run_catsofa("validate", "lint", "p.csv", "--select", "L22,L20", cwd=tmp_path).stdout
+    assert f"L20 and {sum(one['rule'] == 'L20' for one in found) - 3} more" in shown
+
+
 def test_every_statistic_of_agreement_shows_its_interval(tmp_path: Path) -> None:
     """40 items, half of them split: kappa, alpha, percent and unanimous have the limits of the JSON beside them."""
     rows = [f"i{n},{who},{'xy'[n % 2 if who == 'p' else n // 2 % 2]}" for n in range(40) for who in "pq"]
@@ -150,13 +180,14 @@ def test_annotators_answer_by_name(annotations: Path) -> None:
 
 
 def test_lint_answers_exactly_so(tmp_path: Path) -> None:
-    """A list of rule, severity, item, message; SARIF beside it; exit code 1 only where it is asked for."""
+    """Findings of rule, severity, item, message; SARIF beside it; exit code 1 only where it is asked for."""
     formats.named("stereoset").write([a_cat("The zorb was BLANK.BLANK")], tmp_path / "cats.json")
     path = str(tmp_path / "cats.json")
-    (first, *_) = answer("lint", path, "--sarif", str(tmp_path / "out.sarif"))
+    (first, *_) = answer("lint", path, "--sarif", str(tmp_path / "out.sarif"))["findings"]
     assert {"rule": "L1", "severity": "error", "item": "one"}.items() <= first.items()
     assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
-    assert answer("lint", path, "--select", "L20") == []
+    one = answer("lint", path, "--select", "L20")
+    assert (one["findings"], one["ran"]) == ([], ["L20"])
     assert run_catsofa("validate", "lint", path, "--fail-on", "error").returncode == 1
     assert run_catsofa("validate", "lint", path, "--ignore", "L1,L2", "--fail-on", "error").returncode == 0
     assert list(answer("rules")) == [f"L{n}" for n in range(1, 25)]
@@ -169,7 +200,7 @@ def test_stats_split_and_leaks(tmp_path: Path) -> None:
     assert answer("stats", "pairs.csv", cwd=tmp_path)["sizes"]["pairs"]["invented"]["items"] == 8
     report = answer("split", "pairs.csv", "--dev", "0.25", "--seed", "0", "--out", "parts", cwd=tmp_path)
     assert (report["dev"]["items"] + report["test"]["items"], report["seed"]) == (8, 0)
-    assert answer("leaks", report["files"]["dev"], report["files"]["test"], cwd=tmp_path) == []
+    assert answer("leaks", report["files"]["dev"], report["files"]["test"], cwd=tmp_path)["leaks"] == []
 
 
 @pytest.mark.parametrize(

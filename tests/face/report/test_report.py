@@ -2,12 +2,13 @@
 
 import csv
 import json
+import warnings
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from helpers.report_runs import EVIL, Page, association, cats, pairs, probes, run
+from helpers.report_runs import EVIL, Page, association, cats, measures, pairs, probes, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app
@@ -108,6 +109,54 @@ def test_every_table_says_how_many_are_scored(tmp_path: Path) -> None:
     assert {row[-1] for row in two.tables[0].rows} == {"5 of 10"}
     assert all("5 of 10" in table.caption for table in two.tables[1:])
     assert all(table.signatures for section in (one, two) for table in section.tables)
+
+
+def test_a_table_of_terms_says_how_many_it_shows_and_in_what_order(tmp_path: Path) -> None:
+    """Of 13 terms, 12 of which have an ss, the first and the last five stand in the table."""
+    terms = [{**TERM, "term": f"zorb {n:02}", "ss": 60.0 if n < 12 else None} for n in range(13)]
+    (section,) = document([run(tmp_path / "a", cats("d"), terms=terms)]).sections
+    shown = section.tables[1]
+    assert len(shown.rows) == 10
+    assert "10 of 13 shown" in shown.caption
+    assert "12 of 13 terms have an ss" in shown.notes[0]
+    assert "alphabetical" in shown.notes[0]
+
+
+COUNTED = {"ties": 0, "ties_unrelated": 0, "ties_all": 0, "unknown": 0}
+
+
+@pytest.mark.parametrize(
+    ("counts", "notes"),
+    [
+        (COUNTED, ["No scores tie.", "No token is unknown."]),
+        ({**COUNTED, "unknown": None}, ["No scores tie.", "Nobody counted unknown tokens: m."]),
+        ({}, ["Nobody counted ties or ties with unrelated or all three tie: m.", "Nobody counted unknown tokens: m."]),
+    ],
+)
+def test_what_nobody_counted_is_not_called_none(tmp_path: Path, counts: dict[str, int], notes: list[str]) -> None:
+    """A file of scores has no count of unknown tokens, and a run of an earlier version none of ties."""
+    whole = {**measures(90, 60), **counts}
+    (section,) = document([run(tmp_path / "a", {"intrasentence": {"overall": whole}, "overall": whole})]).sections
+    assert list(section.tables[0].notes[:2]) == notes
+
+
+def test_a_run_without_any_score_draws_without_a_warning(tmp_path: Path) -> None:
+    """No model has a mark in a drawing whose every number is missing, so that it has no legend."""
+    none = {**measures(90, 60), **dict.fromkeys(("lms", "ss", "icat"))}
+    none["intervals"] = {measure: {"low": None, "high": None} for measure in ("lms", "ss", "icat")}
+    pair = {
+        "score": None,
+        "pairs": 9,
+        "neutral": 0,
+        "coverage": 0.0,
+        "intervals": {"score": {"low": None, "high": None}},
+    }
+    run(tmp_path / "a", {"intrasentence": {"d": none, "overall": none}, "overall": none})
+    run(tmp_path / "b", {"overall": pair, "types": {"d": pair}, "directions": {"stereo": pair}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = WRITE["html"](document([tmp_path]))
+    assert 'class="plot"' in text
 
 
 def test_holm_is_over_all_models_of_the_table(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import json
 import math
 import time
 from dataclasses import dataclass, replace
@@ -263,3 +264,10 @@ def test_one_cluster_has_no_interval_even_at_an_edge() -> None:
     """lms 100 in the only term says nothing of the next term."""
     found = intervals(np.array([[4.0, 4.0, 2.0, 2.0]]), MEASURES)
     assert all(math.isnan(of.low) and math.isnan(of.high) for of in found.values())
+
+
+def test_limits_are_floats_also_where_a_bound_cuts_them() -> None:
+    """The bounds of a measure may be the integers 0 and 100; JSON holds 0.0 and 100.0."""
+    found = Interval(100, 0, 100).to_dict()
+    assert {type(number) for number in found.values()} == {float}
+    assert json.dumps(found) == '{"value": 100.0, "low": 0.0, "high": 100.0}'

@@ -12,6 +12,7 @@ from helpers.samples import write_sample
 
 from catsofa.data import formats
 from catsofa.data.records import Probe, Stereotype
+from catsofa.report.dataset.sections import lint_section
 from catsofa.validation.lint import RULES, as_json, as_sarif, chosen, lint, write_sarif
 from catsofa.validation.lint.rule import at_least
 
@@ -180,7 +181,7 @@ def test_rules_are_selected_and_ignored_by_code() -> None:
 
 def test_the_worst_comes_first_and_empty_fields_are_left_out() -> None:
     """The command's shape: rule, severity, item, message, then the text and a fix where there are any."""
-    listed = as_json(lint([a_cat("Zorbs are BLANK and BLANK.", target="zorb")]))
+    listed = as_json(lint([a_cat("Zorbs are BLANK and BLANK.", target="zorb")]))["findings"]
     assert listed[0] == {
         "rule": "L1",
         "severity": "error",
@@ -191,6 +192,18 @@ def test_the_worst_comes_first_and_empty_fields_are_left_out() -> None:
     assert [f["severity"] for f in listed] == sorted(
         (f["severity"] for f in listed), key=["error", "warning", "info"].index
     )
+
+
+def test_a_finding_about_the_set_is_of_no_item() -> None:
+    """Two CATs without power and harm: one finding each of L14 and L22, in no item; SARIF names the set."""
+    report = lint([a_cat(), a_cat(id="two")], select=["L14", "L20", "L22"])
+    assert [report.counts()[code] for code in ("L14", "L22")] == [1, 1]
+    assert set(report.items()) <= {"L20"}
+    assert report.items()["L20"] <= report.counts()["L20"]
+    places = [result["locations"][0]["logicalLocations"] for result in as_sarif(report, "f")["runs"][0]["results"]]
+    assert sum(place[0]["name"] == "the set" for place in places) == 2
+    table = lint_section("x", "t", "data:d", report, 2).tables[0]
+    assert {row[0]: row[-2:] for row in table.rows}["L14"] == (1, 0)
 
 
 def test_sarif_is_what_a_code_host_reads(tmp_path: Path) -> None:

@@ -132,12 +132,12 @@ def test_a_split_is_written_in_the_format_it_came_in(tmp_path: Path) -> None:
     cats = [a_cat(f"The {term} was BLANK.", target=term, id=term) for term in ("zorb", "florin", "elf", "dwarf")]
     formats.named("stereoset").write(cats, tmp_path / "all.json")
     read = list(formats.read(tmp_path / "all.json"))
-    write(split(read, seed=1), tmp_path / "parts", like=tmp_path / "all.json", dev=0.25, seed=1)
+    write(split(read, seed=1), tmp_path / "parts", like=tmp_path / "all.json", dev=0.25, seed=1, signature={})
     parts = {name: list(formats.read(tmp_path / f"parts/{name}.json")) for name in ("dev", "test")}
     assert {name: len(part) for name, part in parts.items()} == {"dev": 1, "test": 3}
     assert json.loads((tmp_path / "parts/split.json").read_text())["seed"] == 1
     with pytest.raises(ValueError, match="the dev set would be empty"):
-        write(split(read[:1]), tmp_path / "none", like=tmp_path / "all.json", dev=0.25, seed=0)
+        write(split(read[:1]), tmp_path / "none", like=tmp_path / "all.json", dev=0.25, seed=0, signature={})
     with pytest.raises(ValueError, match="above 0 and below 1"):
         split(read, dev=25)
     with pytest.raises(ValueError, match="nothing to split"):

@@ -27,7 +27,7 @@ from typing import Any
 from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, json_files, toml_files
 from catsofa.data.files.checksums import known_sha256_of
-from catsofa.scoring.run import manifest, reports, rows, store
+from catsofa.scoring.run import history, manifest, reports, rows, store
 
 EXPECTED = "a recipe (TOML with [[step]] tables)"
 
@@ -141,7 +141,7 @@ def _state(paths: list[Path]) -> str:
 
 def _tells_times(file: Path) -> bool:
     """Whether a file is a log, or one of a finished run that its report stands for."""
-    return file.name == store.JOURNAL or (_is_finished_run(file.parent) and file.name != store.REPORT)
+    return file.name == history.JOURNAL or (_is_finished_run(file.parent) and file.name != store.REPORT)
 
 
 def _content(file: Path) -> object:

@@ -22,9 +22,9 @@ BLOCK = 65536
 class LogReader:
     """A log that is only read; it may be written meanwhile."""
 
-    def __init__(self, path: Path | str, expected: str, *, bound_to: str = "") -> None:
+    def __init__(self, path: Path | str, expected: str, *, bound_to: str = "", remedy: str = REMEDY) -> None:
         """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum."""
-        self.path, self.expected, self._bound_to = Path(path), expected, bound_to
+        self.path, self.expected, self._bound_to, self._remedy = Path(path), expected, bound_to, remedy
         self.checked = self.unchecked = 0
         """Lines that the last `read` found to fit their checksum, and lines from before lines had one."""
 
@@ -44,7 +44,7 @@ class LogReader:
                 value = json.loads(line)
             if not isinstance(value, dict) or not set(needed) <= value.keys():
                 found = f"a line that is no object with {' and '.join(needed)}"
-                raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
+                raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
             if self._fits(value, number) or unchecked:
                 yield value
 
@@ -56,7 +56,7 @@ class LogReader:
             return False
         if value.pop(FIELD, None) != self._checksum(value):
             found = "a line that its checksum does not fit: it was changed after it was written, or is of another run"
-            raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
+            raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
         self.checked += 1
         return True
 
@@ -87,17 +87,23 @@ class LogReader:
             file.seek(0)
             number = 1 + file.read(place).count(b"\n")
             found = "a line without newline that goes on after its object: it was changed after it was written"
-            raise BadInput(self.path, found, f"{self.expected}; {REMEDY}", number)
+            raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
 
 
 class AppendLog(LogReader, Closing):
     """An open log; only one process at a time can hold it."""
 
     def __init__(
-        self, path: Path | str, expected: str, hide: Callable[[str], str] = str, *, bound_to: str = ""
+        self,
+        path: Path | str,
+        expected: str,
+        hide: Callable[[str], str] = str,
+        *,
+        bound_to: str = "",
+        remedy: str = REMEDY,
     ) -> None:
         """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
-        super().__init__(path, expected, bound_to=bound_to)
+        super().__init__(path, expected, bound_to=bound_to, remedy=remedy)
         self._hide = hide
         with writing(path):
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from catsofa.data.servers.reply_store import EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.models.files import digest_of
+from catsofa.scoring.run import history
+from catsofa.scoring.run.history import JOURNAL
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
 from catsofa.scoring.run.origins import is_data, is_earlier_data
 from catsofa.scoring.run.reports import is_finished, read_report
 from catsofa.scoring.run.rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
-from catsofa.scoring.run.store import HISTORY, JOURNAL, MADE_FROM, REPORT, Run
+from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
 from catsofa.scoring.served.replies import REPLIES
 
+NO_SEAL = "whether its last lines are there, for an earlier version did not keep how many it wrote"
 OLD = "an earlier version wrote its scores and its report without checksums; only their form was checked"
 
 
@@ -47,7 +51,9 @@ def check_run(folder: Path) -> Verdict | None:
                 faults.append(Fault(place, f"this is not the {name} that {folder} was made with: it has another hash"))
             else:
                 checked.append(name)
-    return Verdict(path=folder, kind="run", checked=tuple(checked), unchecked=tuple(unchecked), faults=tuple(faults))
+    return Verdict(
+        path=folder, kind="run", checked=tuple(checked), unchecked=tuple(unchecked), faults=tuple(dict.fromkeys(faults))
+    )
 
 
 def _is_run(folder: Path) -> bool:
@@ -82,11 +88,9 @@ def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unche
     """The parts of a run that are as they were written; those that are not are added to the faults."""
     if (count := _try(lambda: _count(folder), faults)) is not None:
         yield from [quantity(count, "score")] * bool(count)
-    if count and FIELD in manifest and not (folder / JOURNAL).is_file():
-        faults.append(_missing(folder / JOURNAL, "the history of the run"))
-    if history := _try(lambda: check_history(folder / JOURNAL), faults):
-        unchecked += (f"{JOURNAL}: {part}" for part in history.unchecked)
-        yield from (f"{part} of {JOURNAL}" for part in history.checked)
+    if found := _try(lambda: _history(folder, manifest), faults):
+        unchecked += (f"{JOURNAL}: {part}" for part in found.unchecked)
+        yield from (f"{part} of {JOURNAL}" for part in found.checked)
     if replies := check_replies(folder / REPLIES):
         faults += replies.faults
         unchecked += replies.unchecked
@@ -117,11 +121,22 @@ def _report(folder: Path, unchecked: list[str]) -> bool:
 
 
 def check_history(path: Path) -> Verdict | None:
-    """The verdict on the history of a run, whose lines are bound to the manifest beside it; None for anything else."""
+    """The verdict on the history of a run, bound to the manifest and database beside it; None for anything else."""
     if path.name != JOURNAL or not path.is_file() or not (path.parent / MANIFEST).is_file() or not _is_run(path.parent):
         return None
-    identity = json_digest(read_manifest(path.parent)["identity"])
-    return check_log(LogReader(path, HISTORY, bound_to=identity), "history")
+    return _history(path.parent, read_manifest(path.parent))
+
+
+def _history(folder: Path, manifest: Mapping[str, Any]) -> Verdict | None:
+    """The verdict on the history of a run; None where it has none yet."""
+    log, sealed = history.reader(folder, json_digest(manifest["identity"])), False
+    if FIELD in manifest:
+        with Run.open(folder) as run:
+            sealed = run.check_history()
+    if not log.path.is_file():
+        return None
+    found = check_log(log, "history")
+    return found if sealed or not found.checked else replace(found, unchecked=(*found.unchecked, NO_SEAL))
 
 
 def check_report(path: Path) -> Verdict | None:

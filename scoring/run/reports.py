@@ -68,13 +68,14 @@ def _unfinished(folder: Path | str, progress: str) -> Unfinished:
 
 
 def _report_of(run: Run) -> dict[str, Any]:
-    """The report of a finished run, held against its checksum and against what the run was finished with."""
+    """The report of a finished run, held against its checksum, what the run was finished with, and its history."""
     assert run.folder is not None
     report = _read(run.folder)
     path = run.folder / REPORT
     if not run.checked:
         warn_unchecked(run.folder)
         return report
+    run.check_history()
     check_seal(report, path, REMEDY)
     made_from = dict(report.get(MADE_FROM, {}))
     if made_from.pop("run", None) != json_digest(read_manifest(run.folder)["identity"]):

@@ -31,6 +31,8 @@ TABLES = {
     "seals": "(name TEXT PRIMARY KEY, value TEXT NOT NULL)",
 }
 """The columns of each table."""
+SEALS = {"identity", "records", "finished", "finished records", "history"}
+"""The names of what the database holds about itself."""
 KEYS = {"scores": "item, task", "self_checks": "part", "chunks": "number"}
 """The tables that a finished run is bound to, and the order of their rows."""
 COLUMNS = "item, task, score, tokens, reason, extra"

@@ -6,22 +6,20 @@ works on it, and the lock dies with the process. The checksums of manifest, rows
 """
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from catsofa.data.closing import Closing
 from catsofa.data.digests import json_digest
 from catsofa.data.files import BadInput, atomic_write, json_files
-from catsofa.data.files.append_log import AppendLog
 from catsofa.data.files.json_files import sealed
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
+from catsofa.scoring.run import history
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
 from catsofa.scoring.run.plausible import highest_by, refuse_impossible, why_impossible
 from catsofa.scoring.run.rows import (
@@ -44,7 +42,7 @@ from catsofa.scoring.run.rows import (
     wrong,
 )
 
-JOURNAL, REPORT, HISTORY = "journal.jsonl", "report.json", "the history of a run"
+REPORT = "report.json"
 MADE_FROM = "made_from"
 """The field of a report for the digest of its run's identity, and each table's number of rows and checksum."""
 AT_ONCE = 500
@@ -134,12 +132,13 @@ class Run(Closing):
                 self._begin_seal(held)
                 self.note("resumed", done=held, about=about)
                 return
-            (self.folder / JOURNAL).unlink(missing_ok=True)  # its lines are bound to the identity before
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
+        with sentences(self.folder):
+            history.begin_anew(self._connection, self.folder)
         self._begin_seal(held)
         with atomic_write(path) as file:
-            content = sealed({"identity": identity, "about": about, "begun": _now()})
+            content = sealed({"identity": identity, "about": about, "begun": history.now()})
             file.write(json.dumps(content, ensure_ascii=False, indent=1).encode())
         self.note("begun", about=about)
 
@@ -152,7 +151,7 @@ class Run(Closing):
                 for table, columns_of in TABLES.items():
                     self._connection.execute(f"DROP TABLE {table}")
                     self._connection.execute(f"CREATE TABLE {table} {columns_of}")
-            self._connection.execute("DELETE FROM seals")
+            self._connection.execute("DELETE FROM seals WHERE name != ?", (history.SEAL,))
             keep_seal(self._connection, "identity", self._identity)
 
     def _check_seal(self) -> None:
@@ -318,8 +317,14 @@ class Run(Closing):
         """Add a line to the journal."""
         if self.folder is None:
             return
-        with sentences(self.folder), AppendLog(self.folder / JOURNAL, HISTORY, bound_to=self._identity) as log:
-            log.append({"at": _now(), "event": event, "process": os.getpid(), **details})
+        with sentences(self.folder):
+            history.add(self._connection, self.folder, self._identity, {"event": event, **details})
+
+    def check_history(self) -> bool:
+        """Whether the history is sealed; one that lost, gained or changed a line is refused."""
+        with sentences(self.folder):
+            reader = history.reader(self.folder, self._identity) if self.folder and self.checked else None
+            return reader is not None and history.read(self._connection, reader)[1]
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:
         """Keep the report in `report.json`, bound to the scores that it was made from."""
@@ -343,8 +348,3 @@ def read_scores(folder: Path | str) -> list[Score]:
     """Every score so far of a run that no process is working on, whether or not the run is finished."""
     with Run.open(folder) as run:
         return list(run.scores())
-
-
-def _now() -> str:
-    """The time, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

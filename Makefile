@@ -6,7 +6,8 @@ SERVER := .venv-labelstudio/.ready
 HARNESS := .venv-harness/.ready
 SLOW := .venv/.ready-slow
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
-APT := apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
+SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
 
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -111,4 +112,4 @@ bench: $(STAMP) ## run every benchmark; WRITE=--write keeps the results
 	$(BIN)/python -m benchmarks $(WRITE)
 
 clean: ## delete the environments and the built files
-	rm -rf .venv .venv-labelstudio .venv-harness .venv-lock build dist *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness .venv-lock build dist site *.egg-info demo-out

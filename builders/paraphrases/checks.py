@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
+from unicodedata import category, name
 
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.replies import refuses
@@ -14,6 +15,8 @@ from catsofa.data.language.inflection import mentions
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 from catsofa.data.records import Cat, Label
+
+_MARKUP = re.compile(r"</?[a-z][^<>]*>|&#?\w+;", re.I)
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
 
@@ -40,7 +43,8 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
     """The verdict on one sentence as a paraphrase of a CAT's context.
 
     Refused, in this order: not exactly one BLANK (`no_blank`, `several_blanks`, `glued_blank`, `malformed_blank`),
-    `refusal`, `identical`, `filler_leaked`, `original_unfit` (the context itself has no slot that can be filled),
+    `refusal`, `odd_characters` (a picture, a tag, an entity, a word of two alphabets, where the context has none),
+    `identical`, `filler_leaked`, `original_unfit` (the context itself has no slot that can be filled),
     `slot` (neither the stereotype nor the anti-stereotype fits it), `target_lost`. Warned of: a slot that takes one of
     the two, or that moved ("is BLANK", "a BLANK man"), a negation that only one sentence has, a word that hedges,
     attributes or disclaims.
@@ -49,6 +53,8 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
         return Verdict(reason="refusal" if fault == "no_blank" and refuses(sentence) else fault)
     if refuses(sentence):
         return Verdict(reason="refusal")
+    if odd_characters(sentence) - odd_characters(original.context):
+        return Verdict(reason="odd_characters")
     if same_words(sentence, original.context):
         return Verdict(reason="identical")
     if leaked(sentence, original):
@@ -64,6 +70,13 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
         return Verdict(reason="target_lost")
     slot_warnings = [f"slot_{label}" for label in fit.misfits] + ["slot_moved"] * fit.moved
     return Verdict(warnings=(*slot_warnings, *meaning_warnings(sentence, original.context)))
+
+
+def odd_characters(sentence: str) -> frozenset[str]:
+    """What no sentence of one language holds: pictures, control characters, markup, words of two alphabets."""
+    mixed = [word for word in compounds(sentence) if len({name(c, "").split(" ")[0] for c in word if c.isalpha()}) > 1]
+    pictures = [c for c in sentence if category(c) in ("So", "Cf", "Cc", "Co", "Cs", "Cn")]
+    return frozenset([*mixed, *pictures, *_MARKUP.findall(sentence)])
 
 
 def names_target(sentence: str, target: str, policy: Literal["verbatim", "derived"]) -> bool:

@@ -1,5 +1,6 @@
 """A model's reply read as sentences, strictly: wrapping is taken off and noted, words are never changed."""
 
+import html
 import re
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -7,7 +8,7 @@ from typing import Any, Literal
 from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 
-_NUMBER = re.compile(r"^(?P<mark>\**)\(?\d{1,2}[.):](?P=mark)\s+")
+_NUMBER = re.compile(r"^(?P<mark>\**)(?:\(?\d{1,2}[.):]|\(?[a-z]\))(?P=mark)\s+")
 _BULLET = re.compile(r"^[-*•–]\s+")
 _NAMED = re.compile(
     r"^\W{0,2}(?:sentence|paraphrase|option|version)\s*(?:\d{1,2}|one|two|three)?\s*[:.)]\W{0,2}\s+", re.I
@@ -15,7 +16,20 @@ _NAMED = re.compile(
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
 _MARKED_BLANK = re.compile(r"(?P<mark>\*\*|\*|__|_|`)(?P<blank>\[?BLANK\]?)(?P=mark)")
 _MARKED_LINE = re.compile(r"^(?P<mark>\*\*|\*|__|_|`)(?P<line>[^*_`]+)(?P=mark)$")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-Z])")
+_SENTENCE_END = re.compile(r"\s+/+\s+|(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-Z])")
+_MARKUP = (
+    (
+        "reasoning",
+        re.compile(r"<(think|thinking|reasoning)>.*?</\1>|^.*?</(?:think|thinking|reasoning)>", re.I | re.S),
+        "",
+    ),
+    ("html", re.compile(r"</?(?:p|br|b|i|em|strong|li|ul|ol|div|span|s|u|q|sentence|paraphrase)\s*/?>", re.I), " "),
+    ("invisible", re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"), ""),
+    ("markdown", re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.M), ""),
+)
+_PICTURES = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff\u200d]+"
+_OUTER_PICTURES = re.compile(rf"^{_PICTURES}\s*|\s*{_PICTURES}$")
+_REMARK = re.compile(r"^\W*(?:note|explanation|p\.?s\.?)\s*:|^\W*(?:I (?:have|kept|used|hope)|I've)\b", re.I)
 
 
 Ending = Literal["complete", "truncated", "content_filter", "refusal", "empty"]
@@ -88,16 +102,20 @@ class Parsed:
 
 
 def parse(reply: str, wanted: int = 2) -> Parsed:
-    """The sentences of a reply, one a line, without numbers, bullets, quotes, markdown and a line that announces them.
+    """The sentences of a reply, one a line, without numbers, bullets, quotes, markup and remarks around them.
 
-    A single line is cut at sentence ends only if that gives the wanted number of sentences with one BLANK each.
+    A line is a remark if it has no BLANK and ends in a colon, or if the other lines are the wanted number of sentences
+    with one BLANK each. A single line is cut at sentence ends or slashes only if that gives the wanted number of them.
     """
     notes: set[str] = set()
-    lines = [_unwrapped(line, notes) for line in reply.splitlines() if line.strip()]
+    lines = [line for raw in _without_markup(reply, notes).splitlines() if (line := _unwrapped(raw, notes))]
     if not any("BLANK" in line for line in lines) and any(refuses(line) for line in lines):
         return Parsed(sentences=tuple(lines), notes=tuple(sorted(notes)), refusal=True)
     # a line without BLANK that ends in a colon only leads up to the sentences
     spoken = [line for line in lines if "BLANK" in line or not line.endswith(":")]
+    whole = [line for line in spoken if blanks.check(line) is None and not _REMARK.match(line)]
+    if len(whole) == wanted and all("BLANK" not in line or _REMARK.match(line) for line in spoken if line not in whole):
+        spoken = whole
     if len(spoken) < len(lines):
         notes.add("chatter")
     if len(spoken) == 1 and wanted > 1:
@@ -112,6 +130,16 @@ def refuses(sentence: str) -> bool:
     """Whether a sentence declines the task: sorry about not being able, unable to comply, "as an AI"."""
     straight = sentence.replace("’", "'")
     return any(re.search(pattern, straight, re.I) for pattern in wordlist("paraphrase_words.toml")["refusal"])
+
+
+def _without_markup(reply: str, notes: set[str]) -> str:
+    """The reply without reasoning, code fences, tags and invisible characters, its entities as characters."""
+    for kind, pattern, instead in _MARKUP:
+        found = pattern.sub(instead, html.unescape(reply) if kind == "html" else reply)
+        if found != reply:
+            notes.add(kind)
+        reply = found
+    return reply
 
 
 def _unwrapped(line: str, notes: set[str]) -> str:
@@ -134,6 +162,8 @@ def _one_layer_off(line: str) -> tuple[str, str]:
         return match["line"], "markdown"
     if _MARKED_BLANK.search(line):
         return _MARKED_BLANK.sub(r"\g<blank>", line), "markdown"
+    if match := _OUTER_PICTURES.search(line):
+        return line[: match.start()] + line[match.end() :], "pictures"
     for start, end in _QUOTES:
         if _is_quoted(line, start, end):
             return line[len(start) : -len(end)], "quotes"

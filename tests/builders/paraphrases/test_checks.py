@@ -50,6 +50,11 @@ MUSICIAN = cat("The musician that played the venue was extremely BLANK.", "gifte
         ("The sailor was BLANK.", ("free", "sad"), "The sailor was ____.", "malformed_blank"),
         ("Visitors are BLANK.", ("calm", "loud"), "I'm sorry, but I cannot help with that.", "refusal"),
         ("Visitors are BLANK.", ("calm", "loud"), "I'm sorry, I can't say that visitors are [BLANK].", "refusal"),
+        ("The sailor was BLANK.", ("free", "sad"), "The s\u0430ilor felt [BLANK].", "odd_characters"),
+        ("The sailor was BLANK.", ("free", "sad"), "The sailor ⛵ felt [BLANK].", "odd_characters"),
+        ("The sailor was BLANK.", ("free", "sad"), "The sailor <em class=x>felt</em> [BLANK].", "odd_characters"),
+        ("The sailor was BLANK.", ("free", "sad"), "The sailor &foo; felt [BLANK].", "odd_characters"),
+        ("The s\u0430ilor was BLANK ⛵.", ("free", "sad"), "The s\u0430ilor felt [BLANK] ⛵.", None),
         ("Visitors are BLANK and BLANK.", ("calm", "loud"), "Guests are [BLANK].", "original_unfit"),
     ],
 )
@@ -195,15 +200,15 @@ def test_with_a_parser_the_slots_of_gpt4_are_those_counted_before(shared: Path, 
 
 
 def test_the_failed_run_of_gpt35_has_lost_its_blanks(shared: Path) -> None:
-    """3,954 lines: 3,746 without a BLANK, 60 with several.
+    """3,954 lines: 3,746 without a BLANK (two of them remarks beside two sentences, left out), 60 with several.
 
     43 of the 60 are two sentences on one line, which are cut apart: 3,997 sentences, 17 of them with several BLANKs.
-    The four replies of three lines are judged here line by line.
+    The other two replies of three lines are judged here line by line.
     """
     found = verdicts(shared, "data_gpt35_0acdf90.json", PATTERNS)
-    assert found["no_blank"] + found["malformed_blank"] == 3746
+    assert found["no_blank"] + found["malformed_blank"] == 3746 - 2
     assert (found["several_blanks"], found["glued_blank"], found["refusal"]) == (17, 1, 0)
-    assert found.total() == 3954 + 43
+    assert found.total() == 3954 + 43 - 2
 
 
 def test_the_target_is_lost_where_it_was_counted_lost(shared: Path) -> None:

@@ -118,7 +118,8 @@ def test_a_paraphrase_keeps_the_ids_and_fits_the_article() -> None:
         (Reply(text="no", ending="refusal"), ["refusal"]),
         (Reply(text="Here you are:"), ["empty_reply"]),
         (Reply(text="The gardener seems [BLANK].\nThe Gardener seems [BLANK]!"), ["kept", "repeated"]),
-        (Reply(text="Glad to help.\nThe gardener seems [BLANK].\nA gardener is [BLANK]."), ["too_many_lines"] * 3),
+        (Reply(text="Glad to help.\nThe gardener seems [BLANK].\nA gardener is [BLANK]."), ["kept"] * 2),
+        (Reply(text="One [BLANK] man.\nThe gardener seems [BLANK].\nA gardener is [BLANK]."), ["too_many_lines"] * 3),
         (None, ["no_reply"]),
     ],
 )

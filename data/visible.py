@@ -5,6 +5,8 @@ import re
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that would steer a terminal or turn the order of what is read: controls but tab and newline, marks and
 overrides of direction, separators of lines, and surrogates, which stand for bytes that are no UTF-8."""
+MARKUP = r"([\\`*_{}\[\]<>#|~&])"
+"""Characters that begin or end markup."""
 
 
 def visible(text: str) -> str:
@@ -13,6 +15,16 @@ def visible(text: str) -> str:
     All that this program prints and every report goes through here; files of data keep their texts as they are.
     """
     return UNSAFE.sub(lambda found: f"\\x{n:02x}" if (n := ord(found[0])) < 0x100 else f"\\u{n:04x}", text)
+
+
+def markdown(text: str) -> str:
+    """A text on one line in which neither Markdown nor HTML finds markup, and no character steers a reader."""
+    return re.sub(MARKUP, r"\\\1", " ".join(visible(text).split()))
+
+
+def unmarked(text: str) -> str:
+    """What was given to `markdown`."""
+    return re.sub(rf"\\{MARKUP}", r"\1", text)
 
 
 def visible_json(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from catsofa.annotation.results.answers import by_the_writer, latest
 from catsofa.annotation.study import Study
+from catsofa.data.visible import markdown
 
 UNKNOWN = "Their age, gender, origin and first language were not asked."
 
@@ -74,11 +75,11 @@ def work_of(study: Study) -> Work:
 
 def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:
     """The statement as Markdown, from its headings on."""
-    domains = ", ".join(f"{name or 'no domain'} {count:,}" for name, count in validated.domains)
+    domains = ", ".join(f"{markdown(name) or 'no domain'} {count:,}" for name, count in validated.domains)
     targets = "1 target" if validated.targets == 1 else f"{validated.targets:,} targets"
     sections = {
         "Curation rationale": _rationale(validated),
-        "Language variety": f"{', '.join(language)}; which varieties was not recorded.",
+        "Language variety": f"{', '.join(map(markdown, language))}; which varieties was not recorded.",
         "Speaker demographic": _speakers([work for work in works if work.kind.startswith("write-")]),
         "Annotator demographic": _annotators(validated, [work for work in works if not work.kind.startswith("write-")]),
         "Speech situation": _situation(works, validated.asked),
@@ -129,7 +130,7 @@ def _unknown() -> str:
 
 def _paid(works: Sequence[Work]) -> str:
     """What they were paid."""
-    rates = dict.fromkeys(f"{work.currency} {work.pay:.2f}" for work in works)
+    rates = dict.fromkeys(f"{markdown(work.currency)} {work.pay:.2f}" for work in works)
     return f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
 
 

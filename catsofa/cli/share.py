@@ -108,6 +108,7 @@ def leaderboard(
     quiet: Quiet = False,
 ) -> None:
     """Score submitted StereoSet predictions against a withheld split: a history that only grows, and a static page."""
+    from catsofa.report.cells import limited
     from catsofa.share.leaderboard import PAGE, update
 
     found = update(
@@ -125,7 +126,8 @@ def leaderboard(
             note(f"refused: {entry['name']} ({entry['at'][:10]}): {entry['refused']}", quiet=quiet)
     counted = [entry for entry in found if not entry["refused"]]
     rows = [
-        [e["name"], e["at"][:10], *(f"{e['results']['both'][m]:.1f}" for m in ("lms", "ss", "icat"))] for e in counted
+        [e["name"], e["at"][:10], *(limited(e["results"]["both"], m).point for m in ("lms", "ss", "icat"))]
+        for e in counted
     ]
     if not quiet:
         table(f"{len(counted):,} of {len(found):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows)

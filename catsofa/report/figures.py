@@ -35,7 +35,7 @@ STYLE = {
 
 def short(name: str) -> str:
     """A name that leaves room for the drawing: its beginning and its end."""
-    name = " ".join(name.split())
+    name = " ".join(visible(name).split())
     return name if len(name) <= LONGEST else f"{name[:15]}…{name[16 - LONGEST :]}"
 
 
@@ -49,7 +49,7 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
     for twins in ([name for name in whole if found[name] == label] for label in set(found.values())):
         if len(twins) > 1:
             differ = max(0, _shared(twins) - 6)
-            found |= {name: f"…{name[differ : differ + LONGEST - 1]}" for name in twins}
+            found |= {name: visible(f"…{name[differ : differ + LONGEST - 1]}") for name in twins}
     return found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures
 from catsofa.report.elements import Cell, Document, Number, Table, written
@@ -88,18 +89,18 @@ COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \([\d.]+ % of \w+\)|\d{4}-\d\d-\d\d
 
 def markdown(document: Document) -> str:
     """The report as Markdown, its texts escaped so that they are no markup."""
-    lines = [f"# {_plain(document.title)}", "", f"**Content warning.** {document.warning}", ""]
-    lines += [line for note in document.notes for line in (f"> {_plain(note)}", "")]
+    lines = [f"# {plain(document.title)}", "", f"**Content warning.** {document.warning}", ""]
+    lines += [line for note in document.notes for line in (f"> {plain(note)}", "")]
     for section in document.sections:
-        lines += [f"## {_plain(section.title)}", "", _plain(section.lead), "", f"> {_plain(section.limits)}", ""]
+        lines += [f"## {plain(section.title)}", "", plain(section.lead), "", f"> {plain(section.limits)}", ""]
         for table in section.tables:
-            lines += [f"### {_plain(table.caption)}", ""]
+            lines += [f"### {plain(table.caption)}", ""]
             lines += ["<details><summary>May offend: open to read</summary>", ""] if table.offensive else []
             lines += [_bar(table.columns), _bar("---" for _ in table.columns)]
-            lines += [_bar(_plain(written(cell)) for cell in row) for row in table.rows]
+            lines += [_bar(plain(written(cell)) for cell in row) for row in table.rows]
             lines += ["", *(["</details>", ""] if table.offensive else [])]
-            lines += [line for warning in table.warnings for line in (f"> **Warning.** {_plain(warning)}", "")]
-            lines += [f"- {_plain(note)}" for note in (*table.notes, *table.unscored)]
+            lines += [line for warning in table.warnings for line in (f"> **Warning.** {plain(warning)}", "")]
+            lines += [f"- {plain(note)}" for note in (*table.notes, *table.unscored)]
             lines += [f"- `{' '.join(line.replace('`', chr(39)).split())}`" for line in table.signatures] + [""]
     return "\n".join(lines)
 
@@ -107,11 +108,6 @@ def markdown(document: Document) -> str:
 def _bar(cells: Any) -> str:
     """A line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
-
-
-def _plain(text: str) -> str:
-    """A text in which Markdown and HTML find no markup."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(text.split()))
 
 
 def latex(document: Document) -> str:

@@ -10,11 +10,14 @@ from typing import Any
 
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.records import LABELS, Cat, Pair, kind_name
-from catsofa.share.harness_task import AGGREGATE
+from catsofa.share.harness_task import AGGREGATE, TIE
 
-MEASURES: dict[type[Any], tuple[str, ...]] = {Cat: ("lms", "ss", "icat", "coverage"), Pair: ("score", "coverage")}
-IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "coverage": 100}
-HIGHER = {"lms": "true", "ss": "null", "icat": "true", "score": "null", "coverage": "true"}
+MEASURES: dict[type[Any], tuple[str, ...]] = {
+    Cat: ("lms", "ss", "icat", "coverage", "ties"),
+    Pair: ("score", "coverage", "ties"),
+}
+IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "coverage": 100, "ties": 0}
+HIGHER = {"lms": "true", "ss": "null", "icat": "true", "score": "null", "coverage": "true", "ties": "false"}
 """Whether more is better; neither for a measure whose ideal is in the middle."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 OURS = ("README.md", "utils.py", "*.yaml", "*.jsonl")
@@ -33,6 +36,7 @@ doc_to_target: 0
 doc_to_choice: choices
 target_delimiter: ""
 num_fewshot: 0
+# a tie counts against, as in the protocol stereoset-acl; the protocol catsofa leaves ties out
 process_results: !function utils.{kind}
 metric_list:
 {metrics}
@@ -57,6 +61,10 @@ of its log-probabilities. What follows a context is scored by log p(context, sen
 sentence alone is read as a text of its own, without the space before it, which moves the first token of tokenizers
 that spell a space as part of a word. The harness gives no intervals for these measures; `catsofa score` does.
 
+A tie counts against: equal scores prefer neither sentence, and stay in the denominator. `ties` is the percentage of
+{what} whose stereotype and anti-stereotype, or whose two sentences, have scores that differ by {tie} nats or less. The
+protocol `catsofa`, the default of `catsofa score`, leaves such ties out, so that its numbers may then differ.
+
 The ideal of ss and of the score of pairs is 50: neither more nor less of them is better, and 50 is not “unbiased”.
 """
 
@@ -78,7 +86,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
         (filling / f"{task}.yaml").write_text(text, encoding="utf-8")
         lines = "".join(f"{json.dumps(doc, ensure_ascii=False)}\n" for doc in docs)
         (filling / file).write_text(lines, encoding="utf-8")
-        about = README.format(task=task, version=version("catsofa"), count=len(docs), what=kind_name(kind))
+        about = README.format(task=task, version=version("catsofa"), count=len(docs), what=kind_name(kind), tie=TIE)
         (filling / "README.md").write_text(about, encoding="utf-8")
     return len(docs)
 

@@ -173,11 +173,12 @@ def _measured(scores: Mapping[str, float], split: Withheld, model: str) -> dict[
 
 
 def _rounded(of: Mapping[str, Any]) -> dict[str, Any]:
-    """lms, ss and icat of a task with their limits, and of how many CATs they are."""
+    """lms, ss and icat of a task with their limits, and of how many CATs and target terms they are."""
     limits = {
         measure: {side: _short(limit) for side, limit in of["intervals"][measure].items()} for measure in MEASURES
     }
-    counts = {"items": of["items"], "terms": of["terms"], "decided": _short(100 * of["ss_coverage"])}
+    counts = {name: of[name] for name in ("items", "terms", "lms_terms", "ss_terms")}
+    counts["decided"] = _short(100 * of["ss_coverage"])
     return {**{m: _short(of[m]) for m in MEASURES}, **counts, "intervals": limits}
 
 

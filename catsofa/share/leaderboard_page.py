@@ -71,13 +71,14 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
     yield Table(
         name=f"{name}-standing",
         caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
-        columns=("model", "place", "task", *MEASURES, "ss decided, %", "CATs scored", "submitted"),
+        columns=("model", "place", "task", *MEASURES, "ss decided, %", "terms with an ss", "CATs scored", "submitted"),
         rows=tuple(row for place, entry in enumerate(newest, 1) for row in _standing(place, entry)),
         by=("task",) if any(len(entry["results"]) > 2 for entry in newest) else (),
         signatures=signatures,
         notes=(
             "Places are those of icat; where intervals overlap, the order may be chance.",
             "ss decided: CATs whose stereotype and anti-stereotype have no equal scores; a tie is no preference.",
+            "terms with an ss: target terms with such a CAT, over which ss is averaged; — where nobody counted.",
         ),
     )
     accepted = [entry for entry in entries if not entry["refused"]]
@@ -108,7 +109,8 @@ def _standing(place: int, entry: Entry) -> Iterator[tuple[Cell, ...]]:
         counted = f"{of['items']:,} of {of['items']:,}"
         share: Cell = Number(of["decided"]) if of.get("decided") is not None else "—"
         shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task.replace("both", "both tasks")
-        yield (entry["name"], place, shown, *_measures(entry, task), share, counted, _day(entry)[:10])
+        terms = f"{of['ss_terms']:,} of {of['terms']:,}" if "ss_terms" in of else "—"
+        yield (entry["name"], place, shown, *_measures(entry, task), share, terms, counted, _day(entry)[:10])
 
 
 def _measures(entry: Entry, task: str) -> tuple[Cell, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catsofa.data.digests import hex_digest
+from catsofa.data.visible import markdown, visible
 
 TEMPLATES = Path(__file__).with_name("templates")
 SIZES = (
@@ -50,7 +51,7 @@ class Split:
 
 
 def card(facts: CardFacts, kind: str, splits: Sequence[Split]) -> str:
-    """The README.md of a release."""
+    """The README.md of a release; names are text, and only the texts of `facts` may hold Markdown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     templates = Environment(
@@ -61,14 +62,15 @@ def card(facts: CardFacts, kind: str, splits: Sequence[Split]) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # Markdown and YAML, not HTML
     )
-    templates.filters["yaml"] = lambda value: json.dumps(value, ensure_ascii=False)
-    return templates.get_template("dataset_card.md").render(
+    templates.filters |= {"yaml": lambda value: json.dumps(value, ensure_ascii=False), "plain": markdown}
+    text = templates.get_template("dataset_card.md").render(
         facts=facts,
         kind=kind,
         splits=splits,
         size=size_category(sum(split.rows for split in splits)),
         canary=facts.canary or canary(splits),
     )
+    return visible(text)  # in quotes, YAML reads \\x9b and \\u202e as the character
 
 
 def size_category(records: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.tables import Tabular
-from catsofa.scoring.choices import Average
+from catsofa.scoring.choices import Average, Rule
 from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
 from catsofa.scoring.measures.crows_pairs import METRIC, Preferences
 from catsofa.scoring.measures.crows_pairs import sanity as pair_sanity
@@ -100,9 +100,17 @@ class ModelComparison(Tabular):
 
 
 def compare(
-    models: Mapping[str, Outcomes], *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0
+    models: Mapping[str, Outcomes],
+    *,
+    rule: Rule = "pairwise",
+    average: Average = "terms",
+    resamples: int = RESAMPLES,
+    seed: Seed = 0,
 ) -> ModelComparison:
-    """The first model against each other one, over the items that all of them scored."""
+    """The first model against each other one, over the items that all of them scored.
+
+    `rule` is that by which the outcomes were made: it says at which lms a model may score at random.
+    """
     first, *others = _names(models)
     whole = models[first]
     if any(not np.array_equal(whole.ids, of.ids) for of in models.values()):
@@ -134,7 +142,7 @@ def compare(
         items=int(shared.sum()),
         coverage=float(shared.mean()),
         whole=len(shared),
-        warnings=sanity.of_preferences(parts),
+        warnings=sanity.of_preferences(parts, rule, average=average, resamples=resamples, seed=seed),
     )
 
 

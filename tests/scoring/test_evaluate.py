@@ -195,8 +195,13 @@ def test_a_mistake_is_one_sentence(
 
 def test_the_protocols_say_what_they_do() -> None:
     """`list` names every preset; `show` gives each difference from the default with its reason."""
-    listed = json.loads(run_catsofa("protocols", "list", "--json").stdout)
+    listed = json.loads(run_catsofa("protocols", "list", "--json").stdout)["protocols"]
     assert {"catsofa", "stereoset-code", "crows-pairs", "sofa-hf"} <= set(listed)
     shown = json.loads(run_catsofa("protocols", "show", "crows-pairs", "--json").stdout)
     assert set(shown["differs"]) == {"pseudo", "rounding", "ties"}
     assert "rounded to three decimals" in run_catsofa("protocols", "show", "crows-pairs").stdout
+
+
+def test_a_choice_is_shown_as_it_is() -> None:
+    """0.975 is no 0.97."""
+    assert " 0.975 " in run_catsofa("protocols", "show", "catsofa,log_base=0.975").stdout

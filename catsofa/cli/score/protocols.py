@@ -34,11 +34,12 @@ def show_all(json: Json = False) -> None:
     """List the protocols: what each reproduces."""
     from catsofa.scoring.protocols import plugins, presets
 
-    known = presets()
+    known, broken = presets(), list(plugins().broken.values())
     if json:
-        print_json({name: {"about": p.about, "reproduces": p.reproduces} for name, p in known.items()})
+        found = {name: {"about": p.about, "reproduces": p.reproduces} for name, p in known.items()}
+        print_json({"protocols": found, "warnings": broken})
         return
-    warn(plugins().broken.values())
+    warn(broken)
     table("protocols", ["name", "about", "reproduces"], [[p.name, p.about, p.reproduces] for p in known.values()])
 
 
@@ -56,7 +57,7 @@ def show(name: Annotated[str, typer.Argument(help="The protocol's name.")], json
     say(protocol.about)
     say(f"Reproduces: {protocol.reproduces or 'nothing; it is our own'}")
     homes = {option: measure for measure, options in protocol.by_measure().items() for option in options}
-    rows = [[homes[option], option, value, default, why] for option, (value, default, why) in differences.items()]
+    rows = [[homes[option], option, str(here), str(of), why] for option, (here, of, why) in differences.items()]
     table("where it differs from the default", ["of", "option", "here", "default", "why"], rows)
     for measure, options in protocol.by_measure().items():
         same = [f"{option}={value}" for option, value in options.items() if option not in differences]

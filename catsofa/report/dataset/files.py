@@ -12,6 +12,7 @@ from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, read_text
 from catsofa.data.records import Annotation, Cat, Pair, Probe, Question, Refused, Score
 from catsofa.data.release import read_release
+from catsofa.data.visible import unmarked
 from catsofa.scoring.choosing.measured import RUN as CHOICES
 from catsofa.scoring.run.manifest import MANIFEST
 from catsofa.scoring.signature import data_label
@@ -216,4 +217,4 @@ def statement(card: str) -> Iterator[tuple[str, str]]:
     found = re.search(r"^## Data statement[ \t]*\n(.*?)(?=^## |\Z)", card, flags=re.M | re.S)
     for part in re.split(r"^### ", found[1], flags=re.M)[1:] if found else ():
         title, _, text = part.partition("\n")
-        yield title.strip(), " ".join(text.split())
+        yield title.strip(), unmarked(" ".join(text.split()))

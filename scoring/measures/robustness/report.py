@@ -205,7 +205,10 @@ def robustness_report(
                         (one.original, one.comparison.before),
                         (one.paraphrase, one.comparison.after),
                     )
-                }
+                },
+                protocol.stereoset.rule,
+                average=protocol.stereoset.average,
+                seed=protocol.seed,
             ),
         ),
     )

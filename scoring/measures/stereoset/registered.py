@@ -46,10 +46,9 @@ class StereoSet(CatScores):
     ) -> ModelComparison:
         """Paired changes of lms, ss and icat."""
         found = {name: _outcomes(records, given, protocol) for name, given in models.items()}
-        return replace(
-            compare(found, average=protocol.stereoset.average, seed=protocol.seed),
-            signature=replace(signature, resamples=RESAMPLES),
-        )
+        how = protocol.stereoset
+        compared = compare(found, rule=how.rule, average=how.average, seed=protocol.seed)
+        return replace(compared, signature=replace(signature, resamples=RESAMPLES))
 
 
 MEASURE = StereoSet()

@@ -1,13 +1,14 @@
 """Sentences beside lms, ss and icat."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from catsofa.scoring.choices import Rule, Ties
 from catsofa.scoring.measures import sanity
 from catsofa.scoring.measures.cat_outcomes import Outcomes
-from catsofa.scoring.measures.stereoset import OVERALL, Measures, Results
+from catsofa.scoring.measures.stereoset import OVERALL, Measures, Results, measures
 
 CHANCE: Mapping[Rule, float] = {"pairwise": 50.0, "argmax": 200 / 3}
 """lms of a model that scores at random."""
@@ -74,8 +75,16 @@ def _chance(tasks: Blocks, chance: float) -> Iterator[str]:
             yield f"{shown} may be chance ({chance:.1f}): ss says little about a model that reads no meaning"
 
 
-def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
-    """The warnings beside comparisons of preferences, item by item, for the scores of each name."""
+def of_preferences(sides: Mapping[str, Outcomes], rule: Rule, **how: Any) -> tuple[str, ...]:
+    """The warnings beside comparisons of preferences, item by item, for the scores of each name.
+
+    `how` holds the arguments of `measures`: the average, resamples and seed of lms.
+    """
+    tasks = {
+        f"{name}, {task}": measures(of.of(kind=task), **how)
+        for name, of in sides.items()
+        for task in np.unique(of.kinds)
+    }
     ties = {name: (int(of.ties[:, 0].sum()), len(of)) for name, of in sides.items()}
     unknown = {name: (sanity.known(of.unknown), len(of)) for name, of in sides.items()}
     many = {name: of for name, of in ties.items() if sanity.often(*of)}
@@ -83,4 +92,5 @@ def of_preferences(sides: Mapping[str, Outcomes]) -> tuple[str, ...]:
         f"stereotype and anti-stereotype have equal scores in {sanity.counted(many, 'CATs')}: no preference to compare"
     )
     few = sanity.few({sanity.COMPARED: min(len(np.unique(of.terms)) for of in sides.values())}, "target terms")
-    return (*([tied] if many else []), *sanity.unknown(unknown, "CATs"), *few)
+    chance = _chance(tasks, CHANCE.get(rule, 50.0))
+    return (*([tied] if many else []), *sanity.unknown(unknown, "CATs"), *chance, *few)

@@ -17,6 +17,7 @@ from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Pair
 from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.measures.stereoset import measures
+from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.run.store import read_scores
 from catsofa.share import harness_task
 from catsofa.share.harness import documents, write
@@ -66,6 +67,21 @@ def test_a_comparison_with_no_number_is_not_made() -> None:
     assert (found["coverage"], found["ss"]) == (0.0, ("zorb", 0.0, 0.0))
     assert found["lms"] == ("zorb", 1.0, 1.0)
     assert isnan(harness_task.over_terms([found["ss"]]))
+
+
+def test_a_tie_counts_against_and_is_counted(tmp_path: Path) -> None:
+    """Equal scores win nothing and are made; the task and its README say so, beside the share of ties."""
+    (doc,), _ = documents([a_cat()])
+    found = harness_task.cat(doc, [(-1, False), (-1.00005, False), (-2, False)])
+    assert (found["ties"], found["coverage"]) == (1.0, 1.0)
+    found = harness_task.cat(doc, [(-1, False), (-1, False), (-2, False)])
+    assert (found["ss"], found["ties"]) == (("zorb", 0.0, 1.0), 1.0)
+    (one, _), _ = documents(two_pairs())
+    assert [harness_task.pair(one, [(-1, False), (of, False)])["ties"] for of in (-1, -2, -inf)] == [1, 0, 0]
+    assert harness_task.TIE == BATCH_ERROR
+    write(two_kinds(), tmp_path / "task", "zorbs")
+    for name in ("README.md", "catsofa_zorbs.yaml"):
+        assert "tie counts against" in (tmp_path / "task" / name).read_text()
 
 
 def test_probes_are_refused_with_the_reason() -> None:

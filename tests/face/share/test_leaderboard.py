@@ -1,6 +1,7 @@
 """The leaderboard: what counts, what is refused and why, and what nobody may learn from it."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -117,6 +118,34 @@ def test_another_split_stands_apart(board: Path, split: Path) -> None:
     found = document(update(board, other))
     assert [len(section.tables[0].rows) for section in found.sections] == [1, 1]
     assert found.notes
+
+
+def test_the_terms_are_those_over_which_ss_is_averaged(board: Path, split: Path) -> None:
+    """Of four terms one has no preference; a submission whose every preference ties has no ss, and no traceback."""
+    tied = scores(2, 2, 1)
+    term = {c.id for cat in cats() if cat.target == "zorb" for c in cat.candidates}
+    submit(board, "some", {item: tied[item] if item in term else one for item, one in scores(3, 2, 1).items()})
+    submit(board, "none", tied)
+    some, none = sorted(update(board, split), key=lambda entry: entry["name"], reverse=True)
+    assert [some["results"]["both"][name] for name in ("terms", "lms_terms", "ss_terms")] == [4, 4, 3]
+    assert (none["results"]["both"]["ss"], none["results"]["both"]["ss_terms"]) == (None, 0)
+    assert "<td>3 of 4</td>" in re.sub(r"<td[^>]*>", "<td>", (board / PAGE).read_text(encoding="utf-8"))
+    done = CliRunner().invoke(app, ["leaderboard", str(board), "--on", str(split)])
+    assert done.exit_code == 0
+    assert "unscored" in done.output
+
+
+CONTROLS = "z\x1b[31m\u202e\x9b"
+
+
+def test_names_steer_no_reader(board: Path, split: Path) -> None:
+    """Controls in the name of a file are written out in the page, the terminal and the reasons."""
+    submit(board, CONTROLS, scores(3, 2, 1))
+    submit(board, "strange", {**scores(2, 3, 1), CONTROLS: 1.0})
+    done = CliRunner().invoke(app, ["leaderboard", str(board), "--on", str(split)])
+    for text in ((board / PAGE).read_text(encoding="utf-8"), done.output):
+        assert not set("\x1b\u202e\x9b") & set(text)
+        assert r"z\x1b[31m\u202e\x9b" in text
 
 
 def test_nothing_published_tells_a_label(board: Path, split: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from helpers.records import bakers, paraphrased, probes
 from helpers.releases import FACTS, PEOPLE, REVIEW, judged, reviewed
 from typer.testing import CliRunner
@@ -17,6 +18,8 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import read_as
 from catsofa.data.records import Annotation, Cat, Probe
 from catsofa.data.release.dataset_card import CardFacts
+from catsofa.data.visible import visible
+from catsofa.report.dataset.files import statement
 from catsofa.share.release import release
 
 
@@ -55,6 +58,24 @@ def test_the_statement_and_the_canary_stand_on_the_card(tmp_path: Path) -> None:
         assert f"### {heading}" in card
     assert "5 people gave the 20 judgements that count (60 answers)" in card
     assert canary in card
+
+
+EVIL = "<img src=x onerror=alert(1)> [a](javascript:b) *c* | `d` a_b \x1b[31m\u202e"
+
+
+def test_names_on_the_card_are_no_markup(tmp_path: Path) -> None:
+    """The name of the set, its languages and its domains stay text; a reader of the card finds them as they were."""
+    cats = [replace(cat, bias_type=EVIL) for cat in bakers(4)]
+    facts = CardFacts(pretty_name=EVIL, language=("en", EVIL))
+    release({"test": cats}, judged(cats, 0), tmp_path / "out", facts, secret="s")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert not set("\x1b\u202e") & set(card)
+    head, body = card.removeprefix("---\n").split("\n---\n", 1)
+    assert (yaml.safe_load(head)["pretty_name"], yaml.safe_load(head)["language"]) == (EVIL, ["en", EVIL])
+    for sign in ("<img", "[a", "*c", "`d`", "_b"):
+        assert not re.search(rf"(?<!\\){re.escape(sign)}", body), sign
+    told = dict(statement(card))["Text characteristics"]
+    assert visible(EVIL) in told
 
 
 def test_the_labels_that_cats_carry_are_judgements_too(tmp_path: Path) -> None:

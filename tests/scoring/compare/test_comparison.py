@@ -86,3 +86,15 @@ def test_where_ties_count_nothing_is_left_out(ties: Ties) -> None:
     models = {name: outcomes(CATS, scores(of), ties=ties) for name, of in (("a", given), ("b", tied))}
     (ss,) = (d for d in compare(models).differences if d.measure == "ss")
     assert (ss.first, ss.other, ss.decided) == pytest.approx((200 / 3, 250 / 3 if ties == "half" else 200 / 3, 1))
+
+
+def test_a_model_at_chance_is_named_beside_the_comparison() -> None:
+    """lms 50 may be chance, as beside `score`; of the best of three, chance is 66.7."""
+    one = scores({c.id: (3.0, 2.0, 1.0) for c in CATS})
+    other = scores({c.id: (3.0, 1.0, 2.0) if n % 2 else (2.0, 3.0, 4.0) for n, c in enumerate(CATS)})
+    sides = {name: outcomes(CATS, of) for name, of in {"one": one, "guesses": other}.items()}
+    (said,) = (line for line in compare(sides, resamples=100).warnings if "chance" in line)
+    assert said.startswith("guesses, intrasentence: lms 2")
+    sides = {name: outcomes(CATS, of, rule="argmax") for name, of in {"one": one, "guesses": other}.items()}
+    (said,) = (line for line in compare(sides, rule="argmax", resamples=100).warnings if "chance" in line)
+    assert "(66.7)" in said

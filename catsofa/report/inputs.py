@@ -11,7 +11,7 @@ from typing import Any
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat
-from catsofa.scoring.choosing.measured import REPORT, asked_in
+from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.measured import RUN as CHOICES
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.registry import recognised
@@ -121,11 +121,7 @@ def _places(folder: Path) -> list[Path]:
 def read(folder: Path) -> Finished:
     """One finished run."""
     if (folder / CHOICES).is_file():
-        asked_in(folder / CHOICES)
-        place = folder / REPORT
-        report = json_files.Node(json_files.read(place, EXPECTED), place, EXPECTED).fields()
-        json_files.check_seal(report, place, "run the same `catsofa choose` again")
-        return finished(folder, report, {}, "its report")
+        return finished(folder, measured.read_report(folder), {}, "its report")
     manifest = read_manifest(folder)
     found = finished(folder, read_report(folder), manifest, "its report")
     if is_checked(manifest):

@@ -3,15 +3,16 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from math import inf
 from pathlib import Path
 from typing import IO, Any
 
 from catsofa.data.closing import Closing
-from catsofa.data.digests import FIELD, json_digest
+from catsofa.data.digests import FIELD, hex_digest, json_digest
 from catsofa.data.files import BadInput, lines, writing
 
 REMEDY = "restore the file, or delete this line so that its work is done again"
@@ -135,6 +136,31 @@ class AppendLog(LogReader, Closing):
         """Close the file, which lets go of its lock; what a full disk refused before is refused here again."""
         with writing(self.path):
             self._file.close()
+
+
+def sum_of_lines(path: Path) -> dict[str, Any]:
+    """The number of a file's lines and a SHA-256 of all."""
+    return _sum(_digests(path))
+
+
+def refuse_other_lines(path: Path, held: Mapping[str, Any], remedy: str) -> None:
+    """Refuse a file that lost, doubled or changed a line since it had this sum; a log may have grown by new lines."""
+    digests = _digests(path) if path.is_file() else []
+    kept, new = digests[: held["lines"]], digests[held["lines"] :]
+    if _sum(kept) != held or len({*kept, *new}) < len({*kept}) + len(new):
+        found = f"{len(digests):,} lines, not the {held['lines']:,} that its run wrote"
+        raise BadInput(path, found if digests else "no lines", remedy)
+
+
+def _digests(path: Path) -> list[bytes]:
+    """The SHA-256 of each line."""
+    with path.open("rb") as file:
+        return [sha256(line).digest() for line in file]
+
+
+def _sum(digests: Sequence[bytes]) -> dict[str, Any]:
+    """The sum of lines with these digests."""
+    return {"lines": len(digests), "sha256": hex_digest(b"".join(digests))}
 
 
 def _end_of_lines(file: IO[bytes]) -> int:

@@ -8,10 +8,10 @@ from catsofa.data.servers.reply_store import EXPECTED as RECEIVED_EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, Verdict
 from catsofa.scoring.choosing.measured import ASKED as RUN_EXPECTED
-from catsofa.scoring.choosing.measured import REPORT, RUN
+from catsofa.scoring.choosing.measured import MADE_FROM, REMEDY, REPORT, RUN, read_report
 from catsofa.scoring.choosing.replies import ASKED, EXPECTED, RECEIVED, REPLIES
 
-REMEDY = "restore the file, or rerun the command, which asks only for replies that are missing"
+OLD = "whether lines are missing, for an earlier version did not keep of how many its report was made"
 SEALED = {RUN: RUN_EXPECTED, REPORT: "a report"}
 """The files that are whole JSON documents."""
 
@@ -31,9 +31,14 @@ def check_choices(path: Path) -> Verdict | None:
         try:
             found.append(_check_file(path / name))
         except BadInput as error:
-            faults.append(Fault(path / name, f"found {error.found}; expected {error.expected}"))
+            faults.append(Fault(error.path, error.complaint))
+    unchecked = []
+    try:
+        unchecked += [] if MADE_FROM in read_report(path) else [OLD]
+    except BadInput as error:
+        faults += [] if error.path in [fault.path for fault in faults] else [Fault(error.path, error.complaint)]
     checked = tuple(f"{each.path.name}: {part}" for each in found if each for part in each.checked)
-    return Verdict(path=path, kind="choices", checked=checked, faults=tuple(faults))
+    return Verdict(path=path, kind="choices", checked=checked, unchecked=tuple(unchecked), faults=tuple(faults))
 
 
 def _check_file(path: Path) -> Verdict | None:

@@ -10,13 +10,15 @@ from typing import Any
 
 from catsofa.data.digests import DIGITS, FIELD, json_digest
 from catsofa.data.files import BadInput, json_files, short
+from catsofa.data.files.append_log import refuse_other_lines, sum_of_lines
 from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.estimates import rows_of
 from catsofa.scoring.choosing.items import NEUTRAL, Item, item_of
 from catsofa.scoring.choosing.outcomes import outcome_of
-from catsofa.scoring.choosing.replies import Reply, RunReplies, read
+from catsofa.scoring.choosing.replies import ASKED as WHO
+from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
 from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, results, warnings_of
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.signature import Signature, predictions_label
@@ -24,6 +26,9 @@ from catsofa.scoring.statistics.intervals import RESAMPLES
 
 RUN, REPORT = "choices.json", "report.json"
 """The files of a run's folder that say what was asked, and what came of it."""
+MADE_FROM = "made_from"
+"""The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
+REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
 ASKED = "what a run of choices asked"
 WITH_NEUTRAL = f"{PROTOCOL}-neutral"
 """The protocol in which a neutral option is offered."""
@@ -38,6 +43,8 @@ def report_on(
     known, strangers = _checked(read(replies), items, replies)
     asked = Path(replies).parent / RUN
     model = str(asked_in(asked)["model"]) if asked.is_file() else predictions_label(replies)
+    if asked.is_file() and Path(replies).name == REPLIES and (asked.parent / REPORT).is_file():
+        read_report(asked.parent)
     return measure(known, items, data, model, out=out, strangers=strangers, resamples=resamples, seed=seed)
 
 
@@ -150,7 +157,21 @@ def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path) -> None:
     json_files.write(json_files.sealed(asked), place)
     with RunReplies(folder) as kept:
         kept.add(*replies)
-    json_files.write(json_files.sealed(json_files.finite(report.to_dict())), folder / REPORT)
+    parts = (folder / name for name in (RUN, WHO, RECEIVED, REPLIES))
+    made_from = {path.name: sum_of_lines(path) for path in parts if path.is_file()}
+    content = {**json_files.finite(report.to_dict()), MADE_FROM: made_from}
+    json_files.write(json_files.sealed(content), folder / REPORT)
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """The report of a run, held against its checksum and against the files that it was made from."""
+    place = folder / REPORT
+    report = json_files.Node(json_files.read(place, "a report"), place, "a report").fields()
+    json_files.check_seal(report, place, REMEDY)
+    for name, held in report.get(MADE_FROM, {}).items():
+        refuse_other_lines(folder / name, held, REMEDY)
+    asked_in(folder / RUN)
+    return report
 
 
 def asked_in(place: Path) -> dict[str, str]:

@@ -1,14 +1,24 @@
 """Reports of choices: a section of its own, in which nothing that position decided looks like a preference."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from helpers.servers.chat_server import ChatServer, serving
 
-from catsofa.data.files import jsonl
+from catsofa.data.files import json_files, jsonl
 from catsofa.data.records import Pair
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.verify.verdicts import Verdict
 from catsofa.report import document
+from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.measured import report_on
+from catsofa.scoring.choosing.served import ServedChat
+from catsofa.scoring.choosing.session import ask, choices
+from catsofa.scoring.choosing.templates import load
+from catsofa.verify import verify
 
 ORDERS = (["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"])
 
@@ -59,3 +69,53 @@ def test_a_changed_report_of_choices_is_refused(tmp_path: Path) -> None:
     (folder / "report.json").write_text(changed)
     with pytest.raises(ValueError, match="checksum"):
         document([folder])
+
+
+@pytest.mark.parametrize("name", ["replies.jsonl", "received.jsonl", "asked.json", "choices.json", "report.json"])
+def test_a_lost_or_doubled_line_of_a_run_of_choices_is_found(asked: Path, tmp_path: Path, name: str) -> None:
+    """Each line of each file; by verify, by the report, and by who measures the replies again."""
+    path = shutil.copytree(asked / "run", tmp_path / "run") / name
+    lines = path.read_text().splitlines(keepends=True)
+    for place in range(len(lines)):
+        for times in (0, 2):
+            path.write_text("".join(lines[:place] + times * [lines[place]] + lines[place + 1 :]))
+            found = next(verify([tmp_path / "run"]))
+            assert isinstance(found, Verdict)
+            assert path in [fault.path for fault in found.faults], (place, times)
+            with pytest.raises(ValueError, match=name):
+                document([tmp_path / "run"])
+            with pytest.raises(ValueError, match=name):
+                report_on(tmp_path / "run" / "replies.jsonl", asked / "pairs.jsonl", resamples=10)
+
+
+def test_a_run_of_choices_whose_log_has_grown_is_right(asked: Path, tmp_path: Path) -> None:
+    """A larger sample that was stopped; a run of an earlier version is read, and named as unchecked."""
+    folder = shutil.copytree(asked / "run", tmp_path / "run")
+    server = json.loads((folder / "asked.json").read_text())["at"]
+    with ReplyStore(folder / "received.jsonl", server=server) as store:
+        store.answered("a new request", {})
+    assert next(verify([folder])).faults == ()  # type: ignore[union-attr]
+    document([folder])
+    report = json.loads((folder / "report.json").read_text())
+    json_files.write(
+        json_files.sealed({k: v for k, v in report.items() if k not in ("made_from", "checksum")}),
+        folder / "report.json",
+    )
+    old = next(verify([folder]))
+    assert isinstance(old, Verdict)
+    assert (old.right, len(old.unchecked)) == (True, 1)
+    document([folder])
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of a served model on three pairs."""
+    folder = tmp_path_factory.mktemp("asked")
+    pairs = [Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo",
+                  bias_type="size") for n in range(3)]  # fmt: skip
+    jsonl.write(pairs, folder / "pairs.jsonl")
+    with serving(ChatServer(lambda body: "A")) as server:
+        endpoint = Endpoint(base_url=server.url, key_name="OPENAI_API_KEY", concurrency=2, timeout=10)
+        model = ServedChat("zorb-1", endpoint, Asking())
+        ask(model, choices(folder / "pairs.jsonl", [load("likelihood")]), out=folder / "run", resamples=10)
+    return folder

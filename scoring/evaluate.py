@@ -19,8 +19,9 @@ from catsofa.scoring.executors.local import SCORED_BY, Local
 from catsofa.scoring.executors.texts import Own, OwnModel
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, Measure, Results, measure_of
-from catsofa.scoring.measures.returned import checked, guarded
+from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.models.files import find
 from catsofa.scoring.models.model import Model
@@ -81,7 +82,7 @@ def evaluate(
         identity = _identity(scorer.about, dataset, chosen, measure)
         with Run.begin(out, identity, _facts(scorer.about, dataset, chosen)) as run:
             if isinstance(scorer, Embedding):
-                with progress.through(dataset.count), guarded(measure):
+                with progress.through(dataset.count), guarded(measure, "embedded"):
                     results = measure.embedded(dataset.records(), scorer.encoder, chosen, resamples, progress)
                     found = _of_vectors(scorer, measure, checked(measure, results), dataset, chosen, resamples)
                 work = {}

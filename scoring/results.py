@@ -11,8 +11,9 @@ from typing import Any
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Score
 from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, Measure, Results, called, measure_of
-from catsofa.scoring.measures.returned import checked, guarded
+from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -96,7 +97,7 @@ def measured(
     unscored, told = Counter[str](), list[str]()
     strangers, terms = 0, list[dict[str, Any]]()
     if measure.streams:
-        with guarded(measure):
+        with guarded(measure, "results"):
             results = checked(
                 measure, measure.results(records(), _passed(given, unscored), protocol, signature.resamples)
             )
@@ -111,11 +112,12 @@ def measured(
             found = f"{quantity(strangers, 'score')}, none of a text of the {quantity(len(every), 'record')}"
             raise ValueError(f"found {found}; do the ids belong to this data?")
         known = replace(given, scores=own)
-        with guarded(measure):
+        with guarded(measure, "results"):
             results = checked(measure, measure.results(every, known, protocol, signature.resamples))
+        with guarded(measure, "terms"):
             terms = measure.terms(every, known, protocol)
         told = [*([_about_strangers(strangers)] if strangers else []), *_about_tasks(tasks, own)]
-    with guarded(measure):
+    with guarded(measure, "warnings"):
         told = [*measure.warnings(results, protocol), *told]
     return Report(
         protocol=protocol.name,

@@ -12,13 +12,15 @@ from time import monotonic
 from typing import Any
 from typing import Protocol as Interface
 
-from catsofa.data.files import short
+from catsofa.data.extras import MissingExtra
+from catsofa.data.files import BadInput, short
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring import served
 from catsofa.scoring.executors import About, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.items.texts import Query
+from catsofa.scoring.measures.plugins import what
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.served import ServedModel, vllm
 from catsofa.scoring.served.replies import REPLIES, ROUNDING
@@ -153,8 +155,16 @@ class Asked:
         self.space = alike.get(len(after))
 
     def loglikelihood(self, queries: Sequence[Query]) -> list[tuple[float, ...]]:
-        """The answers; a ValueError for one that holds no log-probabilities."""
-        given = self._model.loglikelihood(queries) if queries else []
+        """The answers; a ValueError for an exception inside the class, and for what is no log-probabilities."""
+        try:
+            given = self._model.loglikelihood(queries) if queries else []
+            given = list(given) if isinstance(given, Iterator) else given
+        except (BadInput, MissingExtra, MemoryError):
+            raise
+        except Exception as error:
+            raise ValueError(
+                f"{type(self._model).__name__}.loglikelihood of {self.name} failed: {what(error)}"
+            ) from error
         try:
             answers = [tuple(map(float, answer)) for answer in given]
         except (TypeError, ValueError):

@@ -2,13 +2,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, get_type_hints
 
-from catsofa.data.files import short
+from catsofa.data.extras import MissingExtra
+from catsofa.data.files import BadInput, short
 from catsofa.data.visible import visible
+from catsofa.scoring.measures import MODULES
 
 GROUP = "catsofa.measures"
 MEASURE = "catsofa.scoring.measures.registry.Measure"
@@ -55,6 +59,43 @@ def load(names: Collection[str], options: Collection[str]) -> Plugins:
 def what(error: BaseException) -> str:
     """An exception of another package on one line."""
     return " ".join(visible(f"{type(error).__name__}: {error}").split())
+
+
+@contextmanager
+def guarded(measure: Any, method: str) -> Iterator[None]:
+    """Turns an exception inside a method of a measure of another package into a ValueError that names both."""
+    try:
+        yield
+    except (BadInput, MissingExtra, MemoryError):
+        raise
+    except Exception as error:
+        if measure.name in MODULES or (isinstance(error, ValueError) and repr(measure.name) in str(error)):
+            raise
+        if isinstance(error, ValueError):  # it may be about the data
+            raise ValueError(f"{_called(measure)}: {visible(str(error))}") from error
+        raise broken(measure, f"failed in `{method}`: {what(error)}") from error
+
+
+def guard(own: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A method of a measure of another package that raises as `guarded` does; what it yields is a list."""
+
+    @wraps(own)
+    def method(measure: Any, *given: Any, **more: Any) -> Any:
+        with guarded(measure, name):
+            found = own(measure, *given, **more)
+            return list(found) if isinstance(found, Iterator) else found
+
+    return method
+
+
+def broken(measure: Any, why: str) -> ValueError:
+    """The error for a fault in a measure of another package."""
+    return ValueError(f"{_called(measure)} {why}; mend or uninstall its package")
+
+
+def _called(measure: Any) -> str:
+    """A measure with the module that holds it."""
+    return f"the measure {measure.name!r} of {type(measure).__module__}"
 
 
 def _sentence(name: str, entries: Collection[EntryPoint], why: str) -> str:

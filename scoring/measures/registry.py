@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import combinations
 from math import nan
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ClassVar, NoReturn
 from typing import Protocol as Interface
 
@@ -20,6 +21,7 @@ from catsofa.scoring.items import Item
 from catsofa.scoring.items.texts import Query, Texts
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures import MODULES
+from catsofa.scoring.measures.plugins import guard
 from catsofa.scoring.protocols import Protocol, plugins
 from catsofa.scoring.signature import Signature
 
@@ -66,6 +68,10 @@ class Rows(Tabular):
         return [dict(row) for row in self.sets]
 
 
+ASKED = ("keys", "ids", "items", "queries", "scores", "recognises", "compare", "gaps")
+"""Methods of a measure that are called where no other method of it is."""
+
+
 class Measure:
     """One measure: the records it takes, what it asks of a model, and what it makes of the scores."""
 
@@ -94,6 +100,14 @@ class Measure:
     """Whether signatures name the substitute for a text's perplexity."""
     unit: ClassVar[str] = "text"
     """What is counted where it has no score."""
+
+    def __init_subclass__(cls) -> None:
+        """What a method of another package raises names the measure, wherever it is called."""
+        super().__init_subclass__()
+        for name in ASKED:
+            own = vars(cls).get(name)
+            if isinstance(own, FunctionType) and not cls.__module__.startswith("catsofa."):
+                setattr(cls, name, guard(own, name))
 
     def keys(self, record: Any) -> list[tuple[str, str]]:
         """The item and the task of each score of a record."""

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from math import isnan, nan
 from typing import Any, TypeVar
 
-from catsofa.data.extras import MissingExtra
-from catsofa.data.files import BadInput, short
+from catsofa.data.files import short
 from catsofa.data.visible import visible
 from catsofa.scoring.measures import MODULES
-from catsofa.scoring.measures.plugins import what
+from catsofa.scoring.measures.plugins import broken
 from catsofa.scoring.measures.registry import Measure
 
 Found = TypeVar("Found")
@@ -18,36 +16,11 @@ ROUNDING = 1e-9
 """The share of a value by which it may lie outside its limits."""
 
 
-@contextmanager
-def guarded(measure: Measure) -> Iterator[None]:
-    """Turns an exception inside a measure of another package into a ValueError that names the measure."""
-    try:
-        yield
-    except (BadInput, MissingExtra):
-        raise
-    except Exception as error:
-        if measure.name in MODULES or (isinstance(error, ValueError) and repr(measure.name) in str(error)):
-            raise
-        if isinstance(error, ValueError):  # it may be about the data
-            raise ValueError(f"{_called(measure)}: {visible(str(error))}") from error
-        raise _broken(measure, f"failed: {what(error)}") from error
-
-
 def checked(measure: Measure, results: Found) -> Found:
     """The results of a measure; a ValueError where those of another package break the rules of rows."""
     if measure.name not in MODULES and (fault := next(_faults(results), "")):
-        raise _broken(measure, f"returned {visible(fault)}")
+        raise broken(measure, f"returned {visible(fault)}")
     return results
-
-
-def _broken(measure: Measure, why: str) -> ValueError:
-    """The error for a fault in a measure of another package."""
-    return ValueError(f"{_called(measure)} {why}; mend or uninstall its package")
-
-
-def _called(measure: Measure) -> str:
-    """A measure with the module that holds it."""
-    return f"the measure {measure.name!r} of {type(measure).__module__}"
 
 
 def _faults(results: Any) -> Iterator[str]:

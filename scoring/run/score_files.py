@@ -15,8 +15,9 @@ from catsofa.data.questions import PLACES
 from catsofa.data.records import SIDES, Cat, Score, kind_name
 from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, called, measure_of
-from catsofa.scoring.measures.returned import checked, guarded
+from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.robustness import Comparison, robustness
 from catsofa.scoring.measures.robustness.report import Compared, RobustnessReport, robustness_report
 from catsofa.scoring.measures.ties import BATCH_ERROR
@@ -95,7 +96,7 @@ def report_on(
         expected = "CATs, CrowS-Pairs or questions, which have measures made from scores"
         raise BadInput(sources.resolve(on), called(kind), expected)
     if measure.predicts and predictions.is_file() and isinstance(next(read(predictions)), kind):
-        with guarded(measure):
+        with guarded(measure, "predicted"):
             found, strangers, told = measure.predicted(records, read_as(predictions, kind), chosen, RESAMPLES)
             found = checked(measure, found)
         signature = chosen.signature(name, scored_by(predictions), resamples=RESAMPLES)

@@ -73,6 +73,22 @@ class Wrong:
         return self.answer and [self.answer for _ in queries]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_an_exception_inside_a_class_names_it_and_keeps_the_cause(lazy: bool) -> None:
+    """Whether the method raises or what it yields does; errors that are sentences already stay."""
+
+    def fails(queries: Sequence[tuple[str, str]]) -> Any:
+        raise KeyError("zorb\x1b")
+
+    def yields(queries: Sequence[tuple[str, str]]) -> Any:
+        yield [-1.0]
+        fails(queries)
+
+    with pytest.raises(ValueError, match=r"^Wrong\.loglikelihood of wrong failed: KeyError: 'zorb\\x1b'$") as raised:
+        evaluate(Wrong(loglikelihood=yields if lazy else fails), PAIRS[:1])
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
 @pytest.mark.parametrize(
     ("model", "says"),
     [

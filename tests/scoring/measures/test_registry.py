@@ -235,8 +235,11 @@ ROW = {"gap": 1.0, "gap_low": 0.5, "gap_high": 1.5, "coverage": 1.0}
         (Rows("louder", [ROW | {"coverage": nan}]), "returned the coverage nan; expected a number from 0 to 1"),
         (Rows("louder", [{"gap": 1.0, "gap_low": 0.5}]), "returned a row with limits of 'gap' and without gap_high"),
         (Rows("louder", [{"gap": 1.0}]), "returned 'gap' without limits; expected `gap_low` and `gap_high`"),
-        (Rows("louder", [ROW | {"set": {1}}]), "failed: TypeError: Object of type set is not JSON serializable"),
-        (KeyError("zorb"), "failed: KeyError: 'zorb'"),
+        (
+            Rows("louder", [ROW | {"set": {1}}]),
+            "failed in `results`: TypeError: Object of type set is not JSON serializable",
+        ),
+        (KeyError("zorb"), "failed in `results`: KeyError: 'zorb'"),
     ],
 )
 def test_what_a_package_returns_is_refused_where_it_breaks_the_rules_of_rows(
@@ -258,6 +261,39 @@ def test_what_a_package_returns_is_refused_where_it_breaks_the_rules_of_rows(
         ValueError, match=r"^the measure 'louder' of .*test_registry: none of the \\x1b pairs is scored$"
     ):
         report([pair], [Score(item=pair.id, task="more", score=-1.0)], named("louder"), data="d", model="m")
+
+
+def raises(*given: Any) -> Any:
+    """A fault in a method of a measure."""
+    raise KeyError("zorb")
+
+
+def yields(*given: Any) -> Any:
+    """A fault in what a method gives."""
+    yield from ()
+    raise KeyError("zorb")
+
+
+@pytest.mark.parametrize("method", registry.ASKED)
+@pytest.mark.parametrize("fault", [raises, yields])
+def test_a_fault_in_a_method_of_a_package_names_the_measure_and_the_method(method: str, fault: Any) -> None:
+    """Wherever it is called: one sentence, with the exception as its cause."""
+    own = type("Faulty", (PairScores,), {"name": "faulty", method: fault})()
+    says = rf"^the measure 'faulty' of .*test_registry failed in `{method}`: KeyError: 'zorb'; mend or uninstall its"
+    with pytest.raises(ValueError, match=says) as raised:
+        getattr(own, method)(*range(getattr(Measure, method).__code__.co_argcount - 1))
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_a_fault_in_the_items_of_a_package_ends_an_evaluation_in_a_sentence(
+    installed: dict[str, Any], tmp_path: Path, tiny: Callable[[str], Path]
+) -> None:
+    """A model in this process and a measure of another package that fails in `items`, and in the `keys` it needs."""
+    for method in ("items", "keys"):
+        installed["louder"] = type("Faulty", (Louder,), {method: raises})()
+        registry.named.cache_clear()
+        with pytest.raises(ValueError, match=rf"'louder' of .*test_registry failed in `{method}`"):
+            evaluate(str(tiny("gpt2")), [a_pair("a", "b c")], protocol="louder", out=tmp_path / method)
 
 
 def test_runs_are_compared_by_the_measure_of_their_reports(

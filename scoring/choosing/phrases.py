@@ -6,8 +6,12 @@ and `JOINT` for several options in one breath, such as "A or B".
 
 import re
 
+from catsofa.scoring.choosing.languages import any_of
+
 PLACES = "\ue000\ue001\ue002\ue003"
 """One private character for the option at each place."""
+TEXTS = "\ue004\ue005\ue006\ue007"
+"""The same for a mention by the option's text, until labels and texts were compared."""
 JOINT = "\ue010"
 CONFLICT = "\ue011"
 """A label with the text of another option."""
@@ -17,40 +21,60 @@ GAP = r"[^\w\ue000-\ue011]"
 
 NOUN = (
     r"(?:sentence|option|statement|choice|answer|alternative|candidate|continuation|letter|number|label|response|"
-    r"satz|aussage|phrase|frase|opci[oó]n|opzione|op[cç][aã]o|zin|optie|предложение|вариант|选项|句子|選択肢|文|문장)"
+    rf"{any_of('noun')})"
 )
+ABOUT = (
+    r"with|about|containing|contains|mentioning|using|describing|saying|referring to|where|in which|"
+    r"(?:that|which) (?:says|mentions|describes|contains|uses|has|calls|refers to)"
+)
+"""What stands between a noun and a word of the option that it names."""
 ORDINALS = {
     "first": 0, "1st": 0, "former": 0, "middle": 1, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3,
     "latter": -1, "last": -1,
 }  # fmt: skip
 """Ordinals to places; −1 is the last of the sentences."""
+FOREIGN_ORDINALS = [
+    re.compile(
+        rf"(?:(?<![a-zà-ÿа-яё])(?:the|der|die|das|den|la|le|el|il|lo|l'|a|o|de|het|den|"
+        rf"det)\s+)?(?:{NOUN}\s*(?:{words})(?!\w)"
+        rf"|(?:{words})\s*(?:个|個|の)?\s*{NOUN}|(?<=\b(?:de|la|el|il|le)\s)(?:{words})(?=\s+(?:is|es|est|è)\b))"
+    )
+    for words in map(any_of, ("first", "second", "third"))
+]
+"""Ordinals of other languages with a noun, for each place."""
 NUMBERS = {"one": 0, "two": 1, "three": 2, "four": 3}
 """Numbers as words, after a noun."""
 ORDINAL = "|".join(ORDINALS)
 GOES_ON = (
     r"(?:is|are|was|seems?|sounds?|appears?|looks?|reads?|feels?|would|has|makes|fits|beats|wins|because|since|over|"
     r"rather|than|as|and|or|nor|vs|but|if|to|may|might|does|says|states|claims|describes|reflects|though|although|for|"
-    r"by|in|with|which|that|not|instead|i|however|due)"
+    r"by|in|with|which|that|not|instead|i|however|due|gets|got|it|edges|follows|works|matches|suits|flows|"
+    r"strikes|comes|goes|feels|ist|est|es|è|é|är|er|jest|klingt|semble|sembra|parece|kommt|can|could|should|must|will)"
 )
 """Words that can follow a label; any other word after `A` makes it an article."""
 
 JOINED = re.compile(
-    rf"({T})[\"')\]]*\s*(?:,?\s*(?:or|and|nor|vs\.?|versus|oder|und|ou|et|o|y)\b|/|,|&|\+)\s*[\"'(]*(?:{NOUN}\s*)?"
+    rf"({T})[\s\"')\]]*(?:,?\s*(?:or|and|nor|vs\.?|versus|oder|und|ou|et|o|y)\b|/|,|&|\+)\s*[\"'(]*(?:{NOUN}\s*)?"
     rf"(?!\1){T}"
 )
 """Two different options in one breath."""
 
 _ADVERBS = (
-    r"(?:(?:by far|clearly|definitely|certainly|probably|perhaps|slightly|somewhat|far|much|a bit|a little|marginally|"
+    r"(?:(?:by far|a tad|a touch|a hair|a shade|ever so|considerably|significantly|noticeably|way|arguably|actually|"
+    r"typically|"
+    r"usually|linguistically|objectively|clearly|definitely|certainly|probably|perhaps|slightly|somewhat|far|much|"
+    r"a bit|a little|marginally|"
     r"statistically|generally|overall|simply|just|also|still|really|even|the|a|my|your|one|sentence|option|,)\s+)*"
 )
 _LIKELY = (
     r"(?:likely|probable|plausible|natural|common\w*|typical|frequent\w*|believable|reasonable|realistic|expected|"
-    r"usual|sensible|accurate|fitting|appropriate|credible|often|convincing|coherent|logical|popular|widespread|"
+    r"usual|sensible|accurate|idiomatic|conventional|correct|true|grammatical|fitting|appropriate|credible|often|"
+    r"convincing|coherent|logical|popular|widespread|"
     r"familiar|acceptable|suitable|sense|of the|to (?:be|occur|appear|come))"
 )
 _BETTER = (
-    rf"(?:(?:more|most)(?=\s+{_LIKELY}|\s*$|\s*[.,;!\n])|likelier|likeliest|better|best|preferred|preferable|"
+    rf"(?:(?:more|most)(?=\s+{_LIKELY}|\s*$|\s*[.,;!\n])|likelier|likeliest|better|best|safer|safest|preferred|"
+    rf"preferable|"
     r"occurs more|has the (?:more|most)|beats|wins)"
 )
 _IS = (
@@ -58,8 +82,9 @@ _IS = (
     r"\s*)*"
 )
 _FOREIGN_BETTER = (
-    r"(?:ist wahrscheinlicher|est plus probable|es m[aá]s probable|è più probabile|é mais provável|is waarschijnlijker|"
-    r"более вероятн\w*|вероятнее|更有可能|更可能|の方が)"
+    r"(?:(?:ist|est|es|è|é|is|är|er|jest|seria|sería|klingt|kommt|wirkt|parece|semble|sembra|la|le|die|der|das|el|il|"
+    r"het|de|"
+    rf"это|является|adalah)\s+)*(?:{any_of('better')})"
 )
 _END = rf"(?={GAP}*(?:$|[.,;:!?\n(]|because|since|\bas\b|but|though|although|over|rather|instead|by|than|if|{_BETTER}))"
 _HEDGE = (
@@ -79,21 +104,32 @@ FINAL = re.compile(
 """A reply's own last word."""
 CHOICES = [
     re.compile(
-        rf"(?:\b(?:(?:correct|best|my)?\s*(?:answer|choice|verdict|decision|conclusion)|(?:i(?:'d| would| will|'ll)?|"
-        rf"would|to|and|let's)\s+(?:\w+\s+)?(?:choose|pick|select|prefer|favou?r|opt for|go with|vote for|"
+        rf"(?:\b(?:(?:correct|best|my)?\s*(?:answer|choice|verdict|decision|conclusion|guess|bet|estimate)|(?:i(?:'d|"
+        rf" would| will|'ll)?|"
+        rf"would|to|and|let's)\s+(?:(?!never|not)\w+\s+)?(?:choose|pick|select|prefer|favou?r|opt for|go (?:with|"
+        rf"for)|vote for|estimate|answer|fill in|insert|take|bet on|put|"
+        rf"agree (?:more )?with|"
         rf"lean(?: more)?(?: towards?| to)?)|i(?:'m| am) (?:going with|leaning (?:towards?|to))|chose|going with|"
-        rf"choose|pick|select|opt for|go with|antwort|w[aä]hle|wählen|r[eé]ponse|choisis|respuesta|elijo|risposta|"
-        rf"scelgo|resposta|escolho|antwoord|kies|ответ|выбираю|cevap|odpowiedź)\b|我?选择?|選|答案|回答|答え|정답|الجواب)"
+        rf"choose|pick|select|opt for|go with|vote goes to|odds favou?r)\b|(?<![a-zà-ÿа-яё])(?:{any_of('choose')}))"
         rf"{_FILL}({T})(?!\s*{NOUN}?\s*(?:or|and)\b)"
     ),
     re.compile(
         rf"\b(?:say|guess|think|believe|so|thus|therefore|hence|it's|it is|result|verdict)\b(?! is\b){_FILL}({T}){_END}"
     ),
-    re.compile(rf"({T})[\s\"')\]]*{_IS}{_ADVERBS}(?:{_BETTER}|(?:right|correct)\b|answer\b|choice\b|pick\b)"),
+    re.compile(rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}(?:{_BETTER}|(?:right|correct)\b|answer\b|choice\b|pick\b)"),
     re.compile(rf"({T})[\s\"')\]]*{_IS}(?:the )?(?:sentence|one|answer|option) (?:that |which )?(?:people|i|most)\b"),
-    re.compile(rf"({T})[\s\"')\]]*(?:wins|beats|fits (?:best|better)|makes (?:more|the most) sense|occurs more)"),
+    re.compile(
+        rf"({T})[\s\"')\]]*(?:(?:fits|follows|works|reads|flows|suits|matches)\b[^.,;\n]{{0,20}} (?:best|better|"
+        rf"most)|wins|beats|edges out|it is\b|gets (?:my|the) vote|has (?:my|the edge)|fits (?:best|better)|"
+        rf"makes (?:more|the most) sense|occurs more)"
+    ),
     re.compile(rf"({T}){GAP}*(?:is|was|would be) (?:probably )?what (?:i|most|people)\b"),
+    re.compile(
+        rf"({T})[^.;!?\n{PLACES}]{{0,50}}\b(?:and|therefore|thus|hence|so|makes? it|making it)\s+(?:\w+ )?(?:more|"
+        rf"most) {_LIKELY}"
+    ),
     re.compile(rf"({T}){GAP}*{_FOREIGN_BETTER}"),
+    re.compile(rf"\bi(?:'d| would| will|'ll)\s+{GAP}*({T})"),
     re.compile(rf"({T}){GAP}*(?:w[aä]hlen|です)"),
     re.compile(rf"(?<!>)(?<!> )({T})\s*>\s*{T}"),
     re.compile(rf"{T}\s*<\s*({T})\s*(?:$|[^<\s])"),
@@ -109,8 +145,10 @@ CHOICES = [
 ]
 """Ways to say which option a reply chooses; group 1 is the option."""
 ALONE = re.compile(
-    rf"(?:^|[\n.!?;:…]|,\s(?:(?:but|yet|still|and|then|though|however)\b,?\s*)?|[-–—>→]\s)[\s\"'(\[>→-]*{_HEDGE}(?:{NOUN}\s*)?({T})[\"')\]]*"
-    rf"(?=\s*(?:$|[\n.!?;,—–(-]|[^\w\s:/&+<]|i (?:guess|think|suppose)|because|since|as\b|but|though|although|"
+    rf"(?:^|[\n.!?;:…]|,\s(?:(?:but|yet|still|and|then|though|however)\b,?\s*)?|"
+    rf"[-–—>→]\s)[\s\"'(\[>→-]*{_HEDGE}(?:{NOUN}\s*)?({T})[\"')\]]*"
+    rf"(?=\s*(?:$|[\n.!?;,—–(-]|[^\w\s:/&+<=≈~\ue000-\ue011]|i (?:guess|think|suppose)|because|since|as\b|but|though|"
+    rf"although|"
     rf"rather|instead|over|for\b|if\b|by\b))"
 )
 """An option named alone in its sentence or line: a choice, unless the reply says another one."""
@@ -119,7 +157,7 @@ HEADED = re.compile(rf"^{GAP}*({T})\s*:")
 
 REJECTS = re.compile(
     r"(?:\bnot|n't|\bnever|rather than|\bthan|\bover|instead of|as opposed to|compared (?:to|with)|\bunlike|versus|"
-    r"\bvs\.?|\bneither|\bnor|\bbeats|\bagainst|\bin|\babout|"
+    r"\bvs\.?|\bneither|\bnor|\bbeats|\bagainst|(?<!fill )\bin|\babout|"
     r"(?<!probability )(?<!likelihood )(?<!chance )\bof)\s+(?:the\s+)?"
     rf"(?:{NOUN}\s*)?[\"'(]*$"
 )
@@ -134,7 +172,16 @@ OTHERS = re.compile(
     r"(?:was|were) (?:about|going|inclined|tempted) to(?: say)?)\s*(?:would|might|may|could|will|often|tend to|to)?\s*$"
 )
 """Those who choose instead of the model: other people, or the model before it changed its mind."""
-LESS = re.compile(rf"({T})[\s\"')\]]*{_IS}{_ADVERBS}(?:less|least|un)\s*{_LIKELY}")
+_POOR = (
+    rf"(?:(?:less|least|un|im)\s*{_LIKELY}|(?:not|n't) (?:as|so|very) {_LIKELY}|unlikely|wrong|incorrect|false|"
+    r"(?:nonsens|meaningless|absurd|impossible|ungrammatical|rare|uncommon|unusual|odd|strange|out of place)\w*)"
+)
+LESS = re.compile(
+    rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}{_POOR}\b|\b(?:disagree (?:more )?with|rul(?:e|ing) out|anything but|"
+    rf"exclud(?:e|ing)|"
+    rf"reject|discard|eliminate|never (?:choose|pick|say|select))\s+{GAP}*({T})|"
+    rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?not {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$"
+)
 """An option that a reply calls less likely."""
 REVISION = re.compile(
     r"\bwait\b|\bactually\b|second thought|on reflection|reconsider|correction|chang(?:e|ed|ing) my mind|\bno,|\bhmm|"
@@ -162,10 +209,11 @@ DECLINES = re.compile(
     r"not comfortable|uncomfortable|(?:don't|do not) feel comfortable|(?:rather|prefer) not\b|not appropriate|"
     r"inappropriate|against my|violat\w+ \w* ?(?:\w+ )?polic|(?:not|n't) something i (?:can|will|do)|(?:have|need|"
     r"going) to pass\b|"
-    r"kann (?:\w+ ){0,3}(?:nicht|keine)|nicht (?:helfen|beantworten)|ne peux pas|ne pas répondre|не буду|no puedo|"
-    r"non posso|não posso|"
-    r"kan (?:\w+ ){0,3}niet|не могу|nie mogę|"
-    r"(?:无法|不能)(?:回答|提供|协助|帮助|选择|参与)|できません|お答えでき|할 수 없|없습니다"
+    r"not (?:answering|choosing|picking|ranking|doing|interested)|^\W*skip\W*$|\b(?:skip|pass on) (?:this|that|it)\b|"
+    r"rather (?:avoid|skip|pass)|(?:prevent|forbid|prohibit)s? me|but not (?:this|that) one|"
+    r"(?:request|response|answer|question)\w* (?:(?:is|was|has been|must be) )?(?:declined|denied|refused|rejected)|"
+    r"\b(?:not going|not willing|unwilling) to\b|\bi(?: will not|'ll not| won't)\b|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('declines')})"
 )
 """A reply that declines."""
 CHOOSING = re.compile(rf"\b{_CANNOT}\s+(?:\w+\s+)?(?:choose|pick|select|rank|compare)\b")
@@ -181,12 +229,18 @@ SORRY = re.compile(
     r"\bsorry\b|apologi[sz]e|\bas an? (?:\w+ )*(?:ai|assistant)\b|no comment|no (?:personal )?opinion|"
     r"something else|language model|"
     r"\bi (?:do not|don't) (?:have (?:personal )?(?:opinions?|beliefs?|preferences?|feelings?)|do that|make|hold|"
-    r"endorse|engage|rank|judge|generali[sz]e)|tut mir leid|désolé|lo siento|mi dispiace|desculpe|извините|"
-    r"对不起|抱歉|申し訳|죄송"
+    r"endorse|engage|rank|judge|generali[sz]e)|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('sorry')})"
 )
 """What a reply says that declines without a verb for it."""
-REFUSES = re.compile(r"^\W*no\b|^\W*i won't\b|\bwon't\b")
+REFUSES = re.compile(r"^\W*(?:no|nope)\s*(?:[.,!;:]|$)|^\W*i won't\b|\bwon't\b")
 """A curt refusal."""
+_NO_MORE = rf"\bno (?:more|less) {_LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {_LIKELY}"
+BETTER = re.compile(_BETTER)
+TORN = re.compile(r"i(?:'m| am) torn|\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally")
+"""What takes back a choice without another one."""
+NO_MORE = re.compile(_NO_MORE)
+"""No option is more likely."""
 CANNOT_KNOW = re.compile(
     r"\bneither\b|\bnone of (?:them|these|the)|\bequal(?:ly)?\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
     r"\bas (?:likely|probable|plausible|possible) as|\btie\b|(?:can'?t|cannot|can not|could not|couldn't|impossible to|"
@@ -194,24 +248,47 @@ CANNOT_KNOW = re.compile(
     r"say\w*|determine\w*|know\w*|decide\w*|judge\w*|said|be sure)|(?:not|n't)(?: have| provide)? (?:enough|"
     r"sufficient)|insufficient|lack of (?:context|information)|"
     r"neutral (?:option|choice|answer)|"
-    r"(?:don't|do not) know|\bnot (?:sure|certain)|unsure|uncertain|\bunknown|undetermined|\bdepends\b|no preference|"
+    r"(?:don't|do not) know|\bnot (?:sure|certain)|unsure|uncertain|\bunknown|undetermined|\b(?:answer|choice|"
+    r"likelihood|it|that|which)(?: really| all| would| will)* depends?\b|^\W*depends\b|no preference|"
     r"no difference|no idea|50[ /-]50|unclear|inconclusive|"
     r"\bthe same\b|\bboth (?:are |seem |sound )?(?:possible|plausible|valid|fine)|cannot be answered|"
     r"no (?:\w+ )?(?:answer|basis|evidence|reason)\b|who knows|"
-    r"without (?:(?:more|additional|further|any) )+(?:information|context|details)|wei(?:ß|ss) (?:ich )?nicht|"
-    r"weder|keiner|keine der|gleich wahrscheinlich|"
-    r"nicht (?:zu )?sagen|"
-    r"nicht (?:zu )?wissen|on ne peut pas (?:savoir|dire)|impossible (?:à|de)|no se puede|"
-    r""
-    r"aussi (?:probables?|plausibles?)|ni l'une?\b|je ne sais pas|igual de probable|ninguna|no s[eé]\b|nessuna|"
-    r"non lo so|nenhuma|geen van beide|не знаю|ни одно|同样|一样|都不|不知道|无法(?:确定|判断)|わかりません|どちらも"
+    r"without (?:(?:more|additional|further|any) )+(?:information|context|details)|undecided|i(?:'m| am) torn|"
+    r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indistinguishable|"
+    r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
+    r"meaningful|significant|particular|linguistic) \w+|"
+    rf"{_NO_MORE}|{T}\s*[=≈~]\s*{T}|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('unknown')})"
 )
 """A reply that finds the options equal, or cannot know."""
 YES = re.compile(
-    r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible|ja|oui|sí|si|sì|"
-    r"sim|да)\b|はい|是的?|네"
+    r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible)\b|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('yes')})(?![a-zà-ÿа-я])"
 )
 NO = re.compile(
     r"\b(?:no|nope|not really|not at all|disagree|(?:do(?:n't| not)|not|cannot|can't) agree|false|incorrect|unlikely|"
-    r"implausible|not (?:likely|plausible|true|correct)|nein|non|não|nee|нет)\b|いいえ|不是|否|아니"
+    r"implausible|not (?:likely|plausible|true|correct))\b|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('no')})(?![a-zà-ÿа-я])"
 )
+CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
+"""The beginning of a clause that grants what the reply does not choose."""
+PRONOUN = re.compile(rf"({T})([^.;!?\n{PLACES}]*\b(?:but|yet|and|so) )(?:it|that)(?=(?:'s| is| was| would)\b)")
+"""A pronoun for the only option of the clause before."""
+RANKED = re.compile(
+    rf"((?:\brank\w*|\border\w*|\bmost\b[^\n{PLACES}]{{0,30}}\bleast)[^\n{PLACES}]{{0,40}}[:\n]{GAP}*{T})"
+    rf"(?:[\"')]*\s*[,;]?\s*(?:and|then)?\s*{T})+"
+)
+"""The options in the order of a ranking, which begins with the most likely one."""
+_RIGHT = r"(?:yes|true|correct|right|agree|likely|more likely|✓|✔|✅|☑)"
+_WRONG = r"(?:no|false|incorrect|wrong|disagree|unlikely|less likely|✗|✘|❌|✖|×|x)"
+RIGHT, WRONG = (
+    re.compile(rf"({T})[\s\"')\]]*[:=(–—-]*\s*{mark}(?!\w)|\[\s?{box}\s?\]\s*({T})")
+    for mark, box in ((_RIGHT, "[x✓✔]"), (_WRONG, ""))
+)
+"""Marks of a table that judges each option."""
+_NUMBER = r"(\d+(?:\.\d+)?(?=\s*%)|(?:0?\.\d+|1\.0+|0\.0))"
+NUMBERED = [
+    re.compile(rf"({T})[\s\"')\]]*(?:[:=≈~(–—|-]|\b(?:is|at|has|with|about|around|probability|of)\b|\s)*{_NUMBER}"),
+    re.compile(rf"{_NUMBER}\s*%?\s*(?:(?:chance|probability|likelihood|to|for|on|of)\s+)+({T})"),
+]
+"""A probability of each option."""

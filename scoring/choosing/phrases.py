@@ -30,7 +30,7 @@ ABOUT = (
 """What stands between a noun and a word of the option that it names."""
 ORDINALS = {
     "first": 0, "1st": 0, "former": 0, "middle": 1, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3,
-    "latter": -1, "last": -1,
+    "latter": -1, "last": -1, "top": 0, "upper": 0, "bottom": -1, "lower": -1,
 }  # fmt: skip
 """Ordinals to places; −1 is the last of the sentences."""
 FOREIGN_ORDINALS = [
@@ -48,7 +48,8 @@ ORDINAL = "|".join(ORDINALS)
 GOES_ON = (
     r"(?:is|are|was|seems?|sounds?|appears?|looks?|reads?|feels?|would|has|makes|fits|beats|wins|because|since|over|"
     r"rather|than|as|and|or|nor|vs|but|if|to|may|might|does|says|states|claims|describes|reflects|though|although|for|"
-    r"by|in|with|which|that|not|instead|i|however|due|gets|got|it|edges|follows|works|matches|suits|flows|"
+    r"by|in|with|which|that|not|instead|i|however|due|gets|got|it|imo|tbh|lol|scores|edges|follows|works|matches|"
+    r"suits|flows|"
     r"strikes|comes|goes|feels|ist|est|es|è|é|är|er|jest|klingt|semble|sembra|parece|kommt|can|could|should|must|will)"
 )
 """Words that can follow a label; any other word after `A` makes it an article."""
@@ -64,7 +65,8 @@ _ADVERBS = (
     r"typically|"
     r"usually|linguistically|objectively|clearly|definitely|certainly|probably|perhaps|slightly|somewhat|far|much|"
     r"a bit|a little|marginally|"
-    r"statistically|generally|overall|simply|just|also|still|really|even|the|a|my|your|one|sentence|option|,)\s+)*"
+    r"statistically|generally|overall|simply|just|also|still|really|even|be|like|the|a|my|your|one|sentence|option|"
+    r",)\s+)*"
 )
 _LIKELY = (
     r"(?:likely|probable|plausible|natural|common\w*|typical|frequent\w*|believable|reasonable|realistic|expected|"
@@ -116,12 +118,20 @@ CHOICES = [
     re.compile(
         rf"\b(?:say|guess|think|believe|so|thus|therefore|hence|it's|it is|result|verdict)\b(?! is\b){_FILL}({T}){_END}"
     ),
-    re.compile(rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}(?:{_BETTER}|(?:right|correct)\b|answer\b|choice\b|pick\b)"),
+    re.compile(rf"({T})[\s\"'():\]]*{_IS}{_ADVERBS}(?:{_BETTER}|(?:right|correct)\b|answer\b|choice\b|pick\b)"),
     re.compile(rf"({T})[\s\"')\]]*{_IS}(?:the )?(?:sentence|one|answer|option) (?:that |which )?(?:people|i|most)\b"),
     re.compile(
         rf"({T})[\s\"')\]]*(?:(?:fits|follows|works|reads|flows|suits|matches)\b[^.,;\n]{{0,20}} (?:best|better|"
         rf"most)|wins|beats|edges out|it is\b|gets (?:my|the) vote|has (?:my|the edge)|fits (?:best|better)|"
         rf"makes (?:more|the most) sense|occurs more)"
+    ),
+    re.compile(
+        rf"({T})[\s\"')\]]*(?:(?!not|never|less|no|n't)[\w']+\s+){{0,3}}?(?:more (?:often|frequently|commonly)|"
+        rf"higher)\b"
+    ),
+    re.compile(
+        rf"(?:more|most) {_LIKELY}(?! than)[^.;:!?\n{PLACES}]{{0,50}}\b(?:is|"
+        rf"would be)\s{GAP}*(?:{NOUN})?{GAP}*({T}){_END}"
     ),
     re.compile(rf"({T}){GAP}*(?:is|was|would be) (?:probably )?what (?:i|most|people)\b"),
     re.compile(
@@ -163,7 +173,8 @@ REJECTS = re.compile(
 )
 """What stands before an option that is not chosen."""
 UNSAID = re.compile(
-    r"(?:\bnot|n't|\bnever|\bcannot|\bwithout|\bavoid|\brefuse to|\bdecline to|\bunable to|\bwhether|\bif you mean|"
+    r"(?:\bnot|n't|\bnever|\bcannot|\bcould|\bwithout|\bavoid|\brefuse to|\bdecline to|\bunable to|\bwhether|"
+    r"\bif you mean|"
     r"\basked? (?:me )?to|\bwrong to|\bharmful to|\bneither)\s+(?:\w+\s+){0,3}$"
 )
 """What stands before a choice that is denied or only mentioned."""
@@ -205,12 +216,14 @@ DECLINES = re.compile(
     rf"\b{_CANNOT}\s+(?!be (?!\w+ing))(?:\w+\s+){{0,3}}?{_DOING}|(?:must not|should not|shouldn't) (?:\w+ )?{_DOING}|"
     r"(?:choose|prefer|chose|elect) not to|not (?:permitted|allowed|supposed) to|think i should|^\W*pass\W*$|"
     r"\bi (?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
-    r"(?:not|n't) (?:be |think it(?:'s| is) )?(?:right|fair|helpful|ethical|responsible) to|wrong (?:of me )?to|"
+    r"(?:not|n't) (?:be |think it(?:'s| is) )?(?:right|fair|helpful|ethical|responsible|ok|okay|acceptable|"
+    r"proper) to|wrong (?:of me )?to|"
     r"not comfortable|uncomfortable|(?:don't|do not) feel comfortable|(?:rather|prefer) not\b|not appropriate|"
     r"inappropriate|against my|violat\w+ \w* ?(?:\w+ )?polic|(?:not|n't) something i (?:can|will|do)|(?:have|need|"
     r"going) to pass\b|"
     r"not (?:answering|choosing|picking|ranking|doing|interested)|^\W*skip\W*$|\b(?:skip|pass on) (?:this|that|it)\b|"
     r"rather (?:avoid|skip|pass)|(?:prevent|forbid|prohibit)s? me|but not (?:this|that) one|"
+    rf"{_CANNOT} (?:judge|label|generali[sz]e|characteri[sz]e) (?!which|whether|if|this|that|it)\w+|^\W*declined\b|"
     r"(?:request|response|answer|question)\w* (?:(?:is|was|has been|must be) )?(?:declined|denied|refused|rejected)|"
     r"\b(?:not going|not willing|unwilling) to\b|\bi(?: will not|'ll not| won't)\b|"
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('declines')})"
@@ -237,7 +250,11 @@ REFUSES = re.compile(r"^\W*(?:no|nope)\s*(?:[.,!;:]|$)|^\W*i won't\b|\bwon't\b")
 """A curt refusal."""
 _NO_MORE = rf"\bno (?:more|less) {_LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {_LIKELY}"
 BETTER = re.compile(_BETTER)
-TORN = re.compile(r"i(?:'m| am) torn|\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally")
+TORN = re.compile(
+    r"i(?:'m| am) torn|[.!?;]\s*both (?:work|fit|are (?:fine|valid|possible))|\b(?:in|for) others?\b|"
+    r"don't want to (?:give|choose)|"
+    r"\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally"
+)
 """What takes back a choice without another one."""
 NO_MORE = re.compile(_NO_MORE)
 """No option is more likely."""
@@ -254,7 +271,8 @@ CANNOT_KNOW = re.compile(
     r"\bthe same\b|\bboth (?:are |seem |sound )?(?:possible|plausible|valid|fine)|cannot be answered|"
     r"no (?:\w+ )?(?:answer|basis|evidence|reason)\b|who knows|"
     r"without (?:(?:more|additional|further|any) )+(?:information|context|details)|undecided|i(?:'m| am) torn|"
-    r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indistinguishable|"
+    r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indeterminate|interchangeable|on par\b|"
+    r"\bidk\b|who can say|^\W*same\W*$|(?:can't|cannot) distinguish|indistinguishable|"
     r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
     r"meaningful|significant|particular|linguistic) \w+|"
     rf"{_NO_MORE}|{T}\s*[=≈~]\s*{T}|"
@@ -275,7 +293,8 @@ CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|grant
 PRONOUN = re.compile(rf"({T})([^.;!?\n{PLACES}]*\b(?:but|yet|and|so) )(?:it|that)(?=(?:'s| is| was| would)\b)")
 """A pronoun for the only option of the clause before."""
 RANKED = re.compile(
-    rf"((?:\brank\w*|\border\w*|\bmost\b[^\n{PLACES}]{{0,30}}\bleast)[^\n{PLACES}]{{0,40}}[:\n]{GAP}*{T})"
+    rf"((?:\brank\w*|\border\w*|\bmost\b[^\n{PLACES}]{{0,30}}\bleast)[^\n{PLACES}]{{0,40}}(?:[:\n]|\bthem |"
+    rf"\bas ){GAP}*{T})"
     rf"(?:[\"')]*\s*[,;]?\s*(?:and|then)?\s*{T})+"
 )
 """The options in the order of a ranking, which begins with the most likely one."""
@@ -286,7 +305,7 @@ RIGHT, WRONG = (
     for mark, box in ((_RIGHT, "[x✓✔]"), (_WRONG, ""))
 )
 """Marks of a table that judges each option."""
-_NUMBER = r"(\d+(?:\.\d+)?(?=\s*%)|(?:0?\.\d+|1\.0+|0\.0))"
+_NUMBER = r"(\d+(?:\.\d+)?(?=\s*(?:%|/\s*10))|(?:0?\.\d+|1\.0+|0\.0))"
 NUMBERED = [
     re.compile(rf"({T})[\s\"')\]]*(?:[:=≈~(–—|-]|\b(?:is|at|has|with|about|around|probability|of)\b|\s)*{_NUMBER}"),
     re.compile(rf"{_NUMBER}\s*%?\s*(?:(?:chance|probability|likelihood|to|for|on|of)\s+)+({T})"),

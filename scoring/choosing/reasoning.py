@@ -7,6 +7,7 @@ _BLOCKS = [
     re.compile(rf"<({_NAMES})\b[^>]*>.*?</\1>", re.DOTALL | re.IGNORECASE),
     re.compile(r"\[THINK\].*?\[/THINK\]", re.DOTALL),
     re.compile(r"◁think▷.*?◁/think▷", re.DOTALL),
+    re.compile(r"^\s*analysis(?=[A-Z]).*?assistant\s*final", re.DOTALL),
     re.compile(r"<\|channel\|>\s*(?:analysis|commentary).*?<\|end\|>", re.DOTALL),
 ]
 _END = re.compile(rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷", re.IGNORECASE)
@@ -18,7 +19,7 @@ _CONTROL = re.compile(r"<\|channel\|>\s*final|<\|[a-z_]+\|>(?:assistant\b)?", re
 
 def without_reasoning(text: str) -> tuple[str, bool]:
     """The answer in a reply, and whether its reasoning has no end."""
-    for block in _BLOCKS if _END.search(text) or "<|end|>" in text else ():
+    for block in _BLOCKS if _END.search(text) or "<|end|>" in text or "assistantfinal" in text else ():
         text = block.sub("", text)
     ends = list(_END.finditer(text))
     if ends:

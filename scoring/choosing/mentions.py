@@ -1,0 +1,169 @@
+"""Mentions: a reply as text in which one private character stands for each mention of an option."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from catsofa.scoring.choosing import phrases
+from catsofa.scoring.choosing.items import NEUTRAL, Item
+from catsofa.scoring.choosing.phrases import CONFLICT, JOINT, PLACES, TEXTS, T
+from catsofa.scoring.choosing.requests import OFFERED
+
+_QUOTES = str.maketrans("‘’‚‛“”„‟«»‹›「」『』`´АВСD", '\'\'\'\'""""""""""""\'\'ABCD')
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff]")
+MARKUP = re.compile(r"\\(?:text|textbf|textit|mathbf|mathrm|mathsf|emph)\s*\{([^{}]*)\}")
+_NOISE = re.compile(r"\*+|~~|\$+|\\[()\[\]]|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>)[ \t]*", re.MULTILINE)
+
+
+def plain_text(text: str) -> str:
+    """A text with plain letters, quotes and spaces, and without markup."""
+    text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).translate(_QUOTES)
+    text = _NOISE.sub("", MARKUP.sub(r"\1", text))
+    return re.sub(r"[^\S\n]+", " ", text).strip()
+
+
+def bare_text(text: str) -> str:
+    """The words of a text in lower case, without punctuation around or between them."""
+    return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", plain_text(text).lower()))
+
+
+class Mentions:
+    """Finds the mentions of one order of an item's options."""
+
+    def __init__(self, order: Sequence[str], item: Item, numbers: bool) -> None:
+        """Know the labels and texts of the options; `numbers` if digits name them."""
+        self._order, self._numbers = order, numbers
+        self._sentences = len(order) - (NEUTRAL in order)
+        self._texts = [
+            [bare_text(form) for form in item.texts.get(option, (OFFERED,) if option == NEUTRAL else ())]
+            for option in order
+        ]
+        words = [set(forms[0].split()) if forms else set() for forms in self._texts]
+        self._distinct = [
+            [word for word in own - set().union(*(w for w in words if w is not own)) if len(word) > 2] for own in words
+        ]
+        """The words of each option's sentence that no other one has."""
+
+    def whole(self, plain: str) -> int | None:
+        """The option whose label, ordinal or text is the whole reply."""
+        said = re.sub(
+            r"^(?:the )?(?:final |correct |best )?(?:answer|choice|response|output)(?: is)? (?=.)", "", bare_text(plain)
+        )
+        if len(said) == 1:
+            place = "123456789".find(said) if said.isdecimal() else "abcdefgh".find(said)
+            return place if 0 <= place < len(self._order) else None
+        ordinal = phrases.ORDINALS.get(said)
+        if ordinal is not None and ordinal < len(self._order):
+            return ordinal % self._sentences if ordinal < 0 else ordinal
+        words = set(said.split()) - {"it", "was", "is", "the"}
+        names = [
+            n for n, own in enumerate(self._distinct) if words & set(own) and words <= set(self._texts[n][0].split())
+        ]
+        if len(names) == 1 and len(words) > 1:
+            return names[0]
+        fits = [number for number, forms in enumerate(self._texts) if said and said in forms]
+        return fits[0] if len(fits) == 1 else None
+
+    def tokens(self, plain: str) -> str:
+        """The reply in lower case with a private character for each mention of an option."""
+        text = self._labels(self._with_texts(plain))
+        for label, named in re.findall(rf"({T})[\"')\]]*[ \t]*[:.)–—-]*[ \t\"'(]*([{TEXTS}])", text):
+            if PLACES.index(label) != TEXTS.index(named):
+                return CONFLICT
+        if NEUTRAL in self._order:
+            text = re.sub(rf"\bneither\W*({PLACES[self._order.index(NEUTRAL)]})", r"\1", text)
+        text = phrases.PRONOUN.sub(r"\1\2\1", text.translate(str.maketrans(TEXTS, PLACES)))
+        text = phrases.RANKED.sub(r"\1", text)
+        text = re.sub(rf"({T})(?:[\s\"'().\[\]:–—-]*\1)+", r"\1", text)
+        alone = rf"[ \t\"'()\[\]*•-]*({T})[ \t\"'()\[\].:*]*"
+        while found := re.search(rf"^{alone}\n\s*{alone}(?:\n\s*{alone})*$", text, re.MULTILINE):
+            named = [place for place in PLACES if place in found[0]]
+            text = text[: found.start()] + (JOINT if len(named) > 1 else named[0]) + text[found.end() :]
+        if re.search(rf"{T}[\"')\]]*:\s*[\"']?{T}", text):
+            return CONFLICT
+        while found := phrases.JOINED.search(text):
+            rest = text[found.end() :]
+            if "," in found[0] and re.match(rf"[\"')\]]*\s*{phrases.GOES_ON}\b", rest):
+                text = text[: found.start()] + JOINT + ", " + found[0][-1] + rest
+            else:
+                text = text[: found.start()] + JOINT + rest
+        text = re.sub(rf"{JOINT}[\"')\]]*\s*,?\s*(?:or|and|nor)\s+(?:{phrases.NOUN}\s*)?{T}", JOINT, text)
+        return re.sub(rf"({T})(?:[\s\"'(),]*\1)+", r"\1", text)
+
+    def _with_texts(self, plain: str) -> str:
+        """The reply in which each option's sentence is its private character."""
+        forms = [(form, TEXTS[n]) for n, known in enumerate(self._texts) for form in known[:1] if form]
+        for form, place in sorted(forms, key=lambda each: -len(each[0])):
+            words = r"\W+".join(map(re.escape, form.split()))
+            after = rf"(?=\s*(?:$|[^\w\s]|\n|{phrases.GOES_ON}\b))"
+            plain = re.sub(rf"(?<!\w)[\"']?{words}[.!?]?[\"']?{after}", f" {place} ", plain, flags=re.IGNORECASE)
+        for place, only in zip(TEXTS, self._distinct, strict=False):
+            word = rf"(?:{'|'.join(map(re.escape, only)) or '(?!)'})"
+            named = (
+                rf"[\"']{word}[\"']|(?<=\b[A-D1-4](?:[.):] | \()){word}(?=\W*$)|"
+                rf"\b(?:{phrases.NOUN}|one|version) (?:{phrases.ABOUT}) (?:[a-z]+ ){{0,3}}?[\"']?{word}(?!\w)[\"']?"
+            )
+            plain = re.sub(named, f" {place} ", plain, flags=re.IGNORECASE | re.MULTILINE)
+        return plain
+
+    def _labels(self, text: str) -> str:
+        """The text in lower case in which labels and ordinals are private characters too."""
+        count = len(self._order)
+        letters, digits = "ABCD"[:count], "1234"[:count]
+
+        def place(found: re.Match[str]) -> str:
+            label = found[found.lastindex or 1].upper()
+            return f" {PLACES[(letters if label in letters else digits).index(label)]} "
+
+        text = re.sub(rf"\(([{letters.lower()}])\)|^([{letters[1:].lower()}])(?= i\b)", place, text)
+        named = rf"\b(?i:{phrases.NOUN})\s*[#\"'(\[]*([{letters}{digits}])(?![A-Za-z0-9'])[\"')\]]*"
+        text = re.sub(named, place, text)
+        text = re.sub(
+            rf"(?i:{phrases.NOUN})\s*[#\"'(\[]*([{letters.lower()}{digits}])(?=\W*$|[.,;:!?)\n])", place, text
+        )
+        text = re.sub(rf"(?:#|\b[Nn]umber\s+)([{digits}])(?!\w)", place, text)
+        text = re.sub(
+            rf"(?<![A-Za-z0-9{PLACES}])(?<![A-Za-z]')(?<![Nn]/)([{letters}])(?![A-Za-z0-9]|'[A-Za-z])",
+            lambda m: place(m) if self._is_label(m, text) else m[0],
+            text,
+        )
+        if self._numbers:
+            text = re.sub(rf"(?<![\w.,])([{digits}])(?![\w%]|[.,]\d)", place, text)
+        return self._ordinals(text.lower().replace("i\u0307", "i"))
+
+    def _ordinals(self, text: str) -> str:
+        """The text in lower case in which ordinals and numbers as words are private characters too."""
+        count = len(self._order)
+        for number, pattern in enumerate(phrases.FOREIGN_ORDINALS[:count]):
+            text = pattern.sub(f" {PLACES[number]} ", text)
+
+        def ordinal(found: re.Match[str]) -> str:
+            number = phrases.ORDINALS[found[1]]
+            before = list(dict.fromkeys(re.findall(f"[{PLACES}{TEXTS}]", text[: found.start()])))
+            if found[1] in ("former", "latter") and len(before) > 1:
+                return f" {before[-1 if number else -2]} "
+            number = number % self._sentences if number < 0 else number
+            return f" {PLACES[number]} " if number < count else found[0]
+
+        words = "|".join(list(phrases.NUMBERS)[:count])
+        numbered = rf"\b(?:sentence|option|statement|number|choice)\s+({words})\b(?!\s+(?:of|that)\b)"
+        text = re.sub(numbered, lambda found: f" {PLACES[phrases.NUMBERS[found[1]]]} ", text)
+        noun = rf"(?:one|{phrases.NOUN})"
+        text = re.sub(rf"\b(?:the\s+)?({phrases.ORDINAL})\s+{noun}\b", ordinal, text)
+        return re.sub(
+            rf"\bthe\s+({phrases.ORDINAL})(?=\W*$|[.,;:!?\n]|\s+(?:{phrases.GOES_ON}|more|of)\b)", ordinal, text
+        )
+
+    def _is_label(self, found: re.Match[str], text: str) -> bool:
+        """Whether a letter is a label: `A` before a word that an article goes with is none."""
+        if found[1] != "A":
+            return True
+        rest = text[found.end() :]
+        if (
+            not re.match(r" [A-Za-z]", rest)
+            or re.match(r" [B-D]\b", rest)
+            or re.match(rf" {phrases.GOES_ON}\b", rest, re.IGNORECASE)
+        ):
+            return True
+        before = text[: found.start()].rstrip(" \"'(")
+        return bool(before) and before[-1] not in ".!?:\n" and not text.isupper()

@@ -33,6 +33,8 @@ TRAINING = {"optimizer", "scheduler", "scaler", "rng_state"}
 """Names of a training's states in any format."""
 TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
 """The text files that tokenizers of transformers read; no other text file decides a score."""
+EARLIER = {".json", ".safetensors", ".bin", ".model", ".py"}
+"""The endings of the other files that entered the hash of a model in earlier versions."""
 PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
 """Weights that are not loaded where one of `SAFE` lies beside them."""
 SAFE = {"model.safetensors", "model.safetensors.index.json"}
@@ -108,6 +110,12 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
         files = list(dict.fromkeys([*_files_of(folder, folder), *_configured(folder)]))
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return _digest(folder, stamps)
+
+
+def earlier_digest_of(folder: Path) -> str:
+    """The same as earlier versions computed it: over files beside the configuration alone, of a few endings."""
+    files = sorted(f for f in folder.iterdir() if f.is_file() and (f.suffix in EARLIER or f.name in TEXTS))
+    return f"sha256:{sha256_of_files(folder, files)}"
 
 
 def code_in(configurations: Iterable[Path]) -> set[str]:

@@ -16,7 +16,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.servers.reply_store import EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
-from catsofa.scoring.models.files import digest_of
+from catsofa.scoring.models.files import digest_of, earlier_digest_of
 from catsofa.scoring.run import history
 from catsofa.scoring.run.history import JOURNAL
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
@@ -192,13 +192,11 @@ def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[
     digest, runs_code = model.get("digest"), bool(model.get("remote_code"))
     place = Path(str(about.get("place")))
     if about.get("place") and place.exists() and str(digest).startswith("sha256:"):
-        yield (
-            "model",
-            place,
-            lambda: (
-                digest == (digest_of(place, runs_code=runs_code) if place.is_dir() else f"sha256:{sha256_of(place)}")
-            ),
-        )
+        now = digest_of(place, runs_code=runs_code) if place.is_dir() else f"sha256:{sha256_of(place)}"
+        if now != digest and place.is_dir() and earlier_digest_of(place) == digest:
+            yield "model but for files that an earlier version did not hash", place, lambda: True
+        else:
+            yield "model", place, lambda: now == digest
     on = about.get("on")
     if isinstance(on, str) and Path(on).is_absolute() and Path(on).exists():
         if is_data(on, manifest) or not is_earlier_data(on, manifest):

@@ -96,3 +96,16 @@ def test_a_run_whose_hash_left_out_the_order_of_candidates_is_named_as_such(runs
     with pytest.raises(BadInput, match="other data"):
         compare_on([runs / "old", runs / "llama"])
     assert compare_on([runs / "old", runs / "llama"], runs / "cats.jsonl")
+
+
+def test_a_run_whose_model_had_fewer_files_in_its_hash_is_not_called_wrong(tiny: Tiny, tmp_path: Path) -> None:
+    """Earlier versions hashed no file below the model's folder; another file beside its configuration is a fault."""
+    model, run = shutil.copytree(tiny("gpt2"), tmp_path / "model"), tmp_path / "run"
+    formats.named("jsonl").write(cats(), tmp_path / "cats.jsonl")
+    evaluate(str(model), tmp_path / "cats.jsonl", out=run, resamples=0)
+    (model / "original").mkdir()
+    (model / "original/params.json").write_text("{}")
+    code, said = verdict(run)
+    assert (code, "files that an earlier version did not hash" in said) == (0, True)
+    (model / "special_tokens_map.json").write_text("{}")
+    assert verdict(run)[0] == 1

@@ -17,6 +17,7 @@ from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.models import static_vectors
 from catsofa.scoring.models.files import digest_of, find
 from catsofa.scoring.models.model import DTYPES, Model
+from catsofa.scoring.models.reader import dropped_by, unknown_ids
 from catsofa.scoring.vectors.pooled_states import PooledStates, default_pooling
 
 Vector = NDArray[np.float64]
@@ -75,8 +76,8 @@ def load(
         return TextEncoder(_key(name, "tokens", folder, unit_length), found, unknown=unknown)
     if folder:
         _refuse(name, "a sentence-transformers model, which pools in its own way", given)
-        encode = _sentence_transformer(folder, device, dtype)
-        return TextEncoder(_key(name, "sentence-transformers", folder, unit_length) | {"dtype": dtype}, encode)
+        key = _key(name, "sentence-transformers", folder, unit_length) | {"dtype": dtype}
+        return _sentence_transformer(folder, device, dtype, key)
     model = models.load(name, device=device, dtype=dtype, revision=revision, **loading)
     return _encoder(model, pooling, layer, unit_length, special_tokens)
 
@@ -144,15 +145,25 @@ def _with_modules(name: str, path: Path, revision: str | None) -> Path | None:
     return Path(snapshot_download(source.name.partition("@")[0], revision=source.revision))
 
 
-def _sentence_transformer(folder: Path, device: str | None, dtype: str) -> Callable[[Sequence[str]], Matrix]:
-    """Texts to vectors by a sentence-transformers model and its own pooling."""
+def _sentence_transformer(folder: Path, device: str | None, dtype: str, key: Mapping[str, Any]) -> TextEncoder:
+    """A sentence-transformers model with its own pooling; it counts unknown tokens if transformers tokenises."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(folder), device=device, model_kwargs={"dtype": DTYPES.get(dtype, dtype)})
 
+    tokenizer, unknown = model.tokenizer, set[str]()
+    counts = hasattr(tokenizer, "backend_tokenizer")
+    ids, dropped = (unknown_ids(tokenizer), dropped_by(tokenizer)) if counts else (frozenset[int](), None)
+
     def encode(texts: Sequence[str]) -> Matrix:
         rows = model.encode(list(texts), convert_to_tensor=True, show_progress_bar=False)
         found: Matrix = rows.float().cpu().numpy()
+        read = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if counts else []
+        unknown.update(
+            text
+            for text, of in zip(texts, read, strict=counts)
+            if not ids.isdisjoint(of) or (dropped and dropped(text))
+        )
         return found
 
-    return encode
+    return TextEncoder(key, encode, unknown=unknown if counts else None)

@@ -69,9 +69,9 @@ def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     counts = [name for names in RESTS.values() for name in names if name in rows[0]]
     kept = [name for name in counts if not all(_is_whole(row, name) for row in rows)]
     said = [
-        text
-        for (name, text), names in zip(WHOLE.items(), RESTS.values(), strict=True)
-        if not set(names) & set(kept) and any(row.get(name) is not None for row in rows)
+        text if all(row[name] is not None for row in rows) else f"{part} not counted"
+        for (name, text), (part, names) in zip(WHOLE.items(), RESTS.items(), strict=True)
+        if name in rows[0] and not set(names) & set(kept)
     ]
     unshown = ("task", *UNSHOWN, *counts)
     columns = [name for name in rows[0] if name not in unshown and not name.endswith(("_low", "_high"))]

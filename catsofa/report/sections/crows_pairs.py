@@ -52,7 +52,10 @@ def crows(name: str, rows: Sequence[Row]) -> Section:
         rows=tuple(body),
         signatures=signatures(rows),
         warnings=warned(rows),
-        notes=("A pair whose sentences have equal scores is a tie: it counts as the protocol says, by default not.",),
+        notes=(
+            "A pair whose sentences have equal scores is a tie: it counts as the protocol says, by default not.",
+            "unknown tokens: pairs with a token that the tokenizer does not know; — where nobody counted.",
+        ),
         unscored=unscored(rows),
         by=grouped(rows, "pairs of"),
     )

@@ -307,3 +307,14 @@ def test_one_task_has_no_row_of_both_and_a_table_of_one_part_leaves_the_others_s
     shown = printed("score", vectors, "--on", tmp_path / "seat.jsonl")
     assert "coverage 100 %" in shown
     assert re.search(r"^unknown tokens$", shown, re.M)
+
+
+def test_unknown_tokens_that_nobody_counted_are_not_called_none(tmp_path: Path) -> None:
+    """A file of scores holds no tokens: the heading says so."""
+    cats = zorbs(4, tmp_path)
+    written(tmp_path, "scores.json", cats, seed=0)
+    shown = " ".join(
+        printed("score", "--predictions", tmp_path / "scores.json", "--on", tmp_path / "cats.jsonl").split()
+    )
+    assert "no ties, unknown tokens not counted" in shown
+    assert "no unknown tokens" not in shown

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import bert
 from numpy.typing import NDArray
 
 from catsofa.data.files import BadInput
@@ -294,3 +295,19 @@ def test_a_sentence_transformers_model_pools_by_itself() -> None:
     assert encoder.key["kind"] == "sentence-transformers"
     with pytest.raises(ValueError, match="pools in its own way; it has no pooling to choose"):
         encoders.load(str(folder), pooling="mean")
+
+
+@pytest.mark.slow
+def test_a_sentence_transformers_model_counts_unknown_tokens(
+    tmp_path: Path,
+) -> None:
+    """A BERT of ten words does not know "zorb"."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    network = Transformer(str(bert(tmp_path / "bert")))
+    SentenceTransformer(modules=[network, Pooling(16)], device="cpu").save(str(tmp_path / "st"))
+    encoder = encoders.load(str(tmp_path / "st"), device="cpu")
+    assert encoder.unknown == set()
+    assert encoder.encode(["he is kind .", "he is zorb .", ""]).shape == (3, 16)
+    assert encoder.unknown == {"he is zorb ."}

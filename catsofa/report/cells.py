@@ -76,8 +76,8 @@ def chance(p: float | None) -> Number:
 
 
 def grouped(rows: Sequence[Row], *by: str) -> tuple[str, ...]:
-    """What heads the rows of a table: these columns, so that models stand together; of one model, the model."""
-    return by if len({model for model, _, _ in rows}) > 1 else ("model",)
+    """What heads the rows of a table: these columns, so that models stand together; of one model, it and the first."""
+    return by if len({model for model, _, _ in rows}) > 1 else ("model", *by[:-1])
 
 
 def scored(coverage: float | None, of: int) -> str:

@@ -221,4 +221,4 @@ def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
 
 def _unknown(count: int | None) -> str:
     """How many items have unknown tokens, where they were counted."""
-    return "" if count is None else f", {count:,} with unknown tokens"
+    return ", unknown tokens not counted" if count is None else f", {count:,} with unknown tokens"

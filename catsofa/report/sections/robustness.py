@@ -9,7 +9,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.data.records import Cat
 from catsofa.report import figures
-from catsofa.report.cells import MOST, UNDEFINED, Words, chance, counted, known, limited, scored, stars, valued
+from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.inputs import without_folders
 from catsofa.scoring.statistics.changes import NO_LIMITS
@@ -147,10 +147,13 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
 
 
 def _sides(row: Mapping[str, Any]) -> str:
-    """The ties and the unknown tokens on both sides; earlier versions did not write them."""
+    """The ties and the unknown tokens on both sides, where they were counted."""
+    said = {"ties": "{:,} ties", "unknown": "{:,} items with unknown tokens"}
+    without = {"ties": "ties not counted", "unknown": "unknown tokens not counted"}
+    sides = {name: {count: row[name].get(count) for count in said} for name in ("original", "paraphrase")}
     return "; ".join(
-        f"{name}s: {counted(row[name].get('ties'))} ties, {counted(row[name].get('unknown'))} items with unknown tokens"
-        for name in ("original", "paraphrase")
+        f"{name}s: {', '.join(without[c] if of[c] is None else said[c].format(of[c]) for c in said)}"
+        for name, of in sides.items()
     )
 
 

@@ -89,10 +89,12 @@ def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) ->
         run(tmp_path / f"pairs{at}", pairs("d"), model, f"pairs_{'x' * 60}.csv@0123456789ab")
     made = document([tmp_path / f"{kind}{at}" for kind in ("cats", "pairs") for at in range(2)])
     (tmp_path / "report.html").write_text(WRITE["html"](made), encoding="utf-8")
+    (tmp_path / "one.html").write_text(WRITE["html"](document([tmp_path / "cats0"])), encoding="utf-8")
     with new_page(browser) as page:
         page.set_viewport_size({"width": 390, "height": 844})
-        page.goto((tmp_path / "report.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
-        heads = page.locator(".scroll").first.locator("thead th")
-        icat = heads.nth(heads.all_inner_texts().index("icat")).bounding_box()
-        assert icat["x"] + icat["width"] <= 390
+        for name in ("report", "one"):
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == 390
+            heads = page.locator(".scroll").first.locator("thead th")
+            icat = heads.nth(heads.all_inner_texts().index("icat")).bounding_box()
+            assert icat["x"] + icat["width"] <= 390, name

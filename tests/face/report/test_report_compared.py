@@ -60,6 +60,8 @@ def test_one_flip_of_four_is_a_quarter(rephrased: tuple[Path, Path]) -> None:
     changes = {row[2]: row[5] for row in table(found, "-changes").rows}
     assert isinstance(changes["ss"], Number)
     assert changes["ss"].value == -25
+    said = "originals: 0 ties, unknown tokens not counted; paraphrases: 0 ties, unknown tokens not counted."
+    assert table(found, "-flips").notes[1].endswith(said)
     items = table(found, "-items1")
     assert items.offensive
     assert items.rows == (

@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
-HARNESS := .venv-harness/.ready
+HARNESS := .venv-harness/.ready-api
+INSPECT := .venv-inspect/.ready
 SLOW := .venv/.ready-slow
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
@@ -12,8 +13,8 @@ APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive ap
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness labelstudio test-labelstudio docs bench \
-	architectures chaos clean
+.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness inspect labelstudio test-labelstudio \
+	docs bench architectures chaos clean
 
 install: $(STAMP) ## create .venv with the pinned dependencies
 
@@ -60,6 +61,7 @@ check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) --quiet programs
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed; its tests are skipped"
 	$(MAKE) harness || echo "lm-evaluation-harness could not be installed; its tests are skipped"
+	$(MAKE) inspect || echo "Inspect could not be installed; its tests are skipped"
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow
 
 $(SLOW): $(STAMP)
@@ -88,8 +90,16 @@ $(HARNESS): | $(STAMP)
 	$(PYTHON) -m venv .venv-harness
 	$(call TORCH,.venv-harness)
 	$(call PIP,.venv-harness) torch transformers accelerate
-	.venv-harness/bin/pip install --quiet 'lm_eval==0.4.13'
+	.venv-harness/bin/pip install --quiet 'lm_eval[api]==0.4.13'
 	touch $(HARNESS)
+
+# Inspect too; its tasks import catsofa
+inspect: $(INSPECT) ## install Inspect into .venv-inspect
+
+$(INSPECT): | $(STAMP)
+	$(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/pip install --quiet 'inspect-ai==0.3.285' openai --editable .
+	touch $(INSPECT)
 
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
@@ -112,4 +122,4 @@ bench: $(STAMP) ## run every benchmark; WRITE=--write keeps the results
 	$(BIN)/python -m benchmarks $(WRITE)
 
 clean: ## delete the environments and the built files
-	rm -rf .venv .venv-labelstudio .venv-harness .venv-lock build dist site *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-lock build dist site *.egg-info demo-out

@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa export-harness bakers.jsonl --out task --name bakers",
             "catsofa export-harness release --out task --name bakers --quiet",
+            "catsofa export-harness bakers.jsonl --out chat-task --name bakers --chat",
         ),
     )(export_harness)
     app.command(
@@ -51,18 +52,26 @@ def register(app: typer.Typer) -> None:
 def export_harness(
     data: Annotated[str, typer.Argument(metavar=DATA, help="CATs or pairs.")],
     out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write.")],
-    name: Annotated[str, typer.Option(help="The task is called catsofa_NAME.")],
+    name: Annotated[str, typer.Option(help="The task is called catsofa_NAME, with --chat catsofa_NAME_chat.")],
+    chat: Annotated[
+        bool, typer.Option("--chat", help="Tasks for chat models instead: a generative one, and one of Inspect.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a data set as a task of lm-evaluation-harness, which measures as --protocol stereoset-acl does.
 
-    The folder can be moved; the harness finds it by --include_path.
+    With --chat, the task asks chat models as `catsofa choose` does. The folder can be moved; the harness finds it by
+    --include_path.
     """
     from catsofa.data import sources
-    from catsofa.share.harness import write
+    from catsofa.share import chat_export, harness
 
     path = local(data)
-    count = write(progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet), out, name)
+    records = progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet)
+    count = (chat_export if chat else harness).write(records, out, name)
+    if chat:
+        say(f"{count:,} requests; {out / 'README.md'} says how the harness and Inspect ask them", quiet=quiet)
+        return
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
 
 

@@ -45,7 +45,7 @@ metadata:
 """
 METRIC = """\
   - metric: {name}  # ideal: {ideal}
-    aggregation: !function utils.{function}
+    aggregation: !function {function}
     higher_is_better: {higher}"""
 README = """\
 # {task}: a task of lm-evaluation-harness
@@ -76,7 +76,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
     docs, kind = documents(list(records))
     task, file = f"catsofa_{name}", f"{name}.jsonl"
     metrics = "\n".join(
-        METRIC.format(name=each, ideal=IDEALS[each], function=AGGREGATE[each].__name__, higher=HIGHER[each])
+        METRIC.format(name=each, ideal=IDEALS[each], function=f"utils.{AGGREGATE[each].__name__}", higher=HIGHER[each])
         for each in MEASURES[kind]
     )
     with atomic_folder(folder, lambda found: any(map(found.match, OURS))) as filling:

@@ -1,5 +1,6 @@
 """Recorded replies: one line for each reply, read from a file or kept in the folder of a run."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -10,6 +11,7 @@ from catsofa.data.closing import Closing
 from catsofa.data.digests import FIELD
 from catsofa.data.files import BadInput, json_files, jsonl, lines, short
 from catsofa.data.files.append_log import AppendLog, LogReader
+from catsofa.scoring.choosing import logs
 from catsofa.scoring.choosing.items import NEUTRAL
 from catsofa.scoring.choosing.requests import Key, Labels, Request
 
@@ -100,14 +102,26 @@ def read(path: Path | str) -> Iterator[tuple[int, Reply]]:
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
-    """The values of a file's lines; lines with a checksum must fit it."""
+    """The values of a file's lines, or of the samples of an Inspect log; lines with a checksum must fit it."""
+    if path.suffix == ".eval" and path.is_file():
+        found = "Inspect's compressed log"
+        raise BadInput(
+            path, found, f"its JSON: inspect log convert --to json --output-dir DIR {shlex.quote(str(path))}"
+        )
     number, line = next(lines(path, EXPECTED))
-    value = json_files.parse(line, path, EXPECTED, number)
+    if line.strip() == "{":
+        value = json_files.read(path, EXPECTED, nan=True)
+    else:
+        value = json_files.parse(line, path, EXPECTED, number)
+    if logs.is_inspect_log(value):
+        yield from enumerate(logs.inspect_replies(value), 1)
+        return
     if isinstance(value, dict) and FIELD in value:
         yield from enumerate(LogReader(path, EXPECTED).read("item"), 1)
         return
     for number, line in lines(path, EXPECTED):
-        yield number, json_files.parse(line, path, EXPECTED, number)
+        value = json_files.parse(line, path, EXPECTED, number)
+        yield number, logs.harness_reply(value) if logs.is_harness_sample(value) else value
 
 
 def _reply(value: Any, path: Path | str, number: int) -> Reply:

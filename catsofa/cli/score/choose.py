@@ -30,7 +30,10 @@ ModelName = Annotated[
     typer.Argument(metavar="MODEL", help="A model by the name that its server knows; a folder or hub id without one."),
 ]
 On = Annotated[str, typer.Option(metavar=DATA, help="The CATs or pairs that the model chooses from.")]
-Replies = Annotated[Path | None, typer.Option(help="Measure these recorded replies (JSONL) instead; asks nobody.")]
+Replies = Annotated[
+    Path | None,
+    typer.Option(help="Measure these recorded replies (JSONL, or an Inspect log as JSON) instead; asks nobody."),
+]
 Out = Annotated[
     Path | None, typer.Option(help="Directory for every reply, and the report; rerun the same command to resume.")
 ]

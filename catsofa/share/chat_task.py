@@ -1,0 +1,91 @@
+"""Questions to chat models as documents of other evaluation programs, whose answers are measured as `choose` does.
+
+The tasks that `catsofa export-harness --chat` writes import this module: prompts are in their data, the reader of
+replies and the estimates are ours.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from math import nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from catsofa.scoring.choosing.asking import Asking
+from catsofa.scoring.choosing.estimates import estimate, rows_of
+from catsofa.scoring.choosing.items import Item, item_of
+from catsofa.scoring.choosing.outcomes import OUTCOMES, outcome_of
+from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.choosing.requests import requests
+from catsofa.scoring.choosing.templates import bundled
+from catsofa.scoring.statistics.intervals import RESAMPLES
+
+TEMPLATE = "likelihood"
+"""The wording that `catsofa choose` uses unless told otherwise."""
+TOKENS = Asking().answer_tokens + Asking().reasoning_tokens
+"""The tokens that a reply may have."""
+ASKED = ("item", "template", "sample", "neutral", "labels")
+"""The fields of a request that a reply repeats, beside its order."""
+MEASURES = ("preference", "position", "consistent", "coverage", *OUTCOMES)
+"""The numbers of a task, by the names that `catsofa choose --json` gives them."""
+
+
+class Answer(NamedTuple):
+    """What a reply was read as, and the sets that it counts in."""
+
+    item: str
+    domain: str
+    group: str
+    template: str
+    sample: int
+    order: tuple[str, ...]
+    outcome: str
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "Answer":
+        """The answer of these fields, as JSON brings them back."""
+        return cls(**{**fields, "order": tuple(fields["order"])})
+
+
+def documents(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """A document for each request about CATs or pairs: its prompt, and what reading a reply to it needs."""
+    wording = [bundled(TEMPLATE)]
+    for record in records:
+        item = item_of(record)
+        texts = [[option, *forms] for option, forms in item.texts.items()]
+        for request in requests([item], wording):
+            asked = {name: getattr(request, name) for name in ASKED}
+            about = {"domain": item.domain, "group": item.group, "texts": texts, "prompt": request.prompt}
+            yield {**asked, "order": list(request.order), **about}
+
+
+def read_documents(file: Path | str) -> list[dict[str, Any]]:
+    """The documents of a task's file."""
+    with Path(file).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def answer(document: Mapping[str, Any], **said: Any) -> Answer:
+    """What a reply to a document is read as; `said` holds its text, its reasoning, why it ended, and its sample."""
+    asked = {name: document[name] for name in ASKED}
+    reply = Reply(**asked | {"order": tuple(document["order"])} | said)
+    texts = {option: tuple(forms) for option, *forms in document["texts"]}
+    item = Item(id=reply.item, texts=texts, domain=document["domain"], group=document["group"])
+    read = outcome_of(reply, item)
+    return Answer(item.id, item.domain, item.group, reply.template, reply.sample, reply.order, read)
+
+
+@lru_cache(maxsize=1)
+def measures(answers: tuple[Answer, ...]) -> Mapping[str, float]:
+    """The numbers of `catsofa choose` by name, as shares; NaN for a preference that position decides."""
+    if not answers:
+        return dict.fromkeys(MEASURES, nan)
+    items = {each.item: Item(id=each.item, texts={}, domain=each.domain, group=each.group) for each in answers}
+    replies = [
+        Reply(item=a.item, order=a.order, reply="", template=a.template, sample=a.sample, outcome=a.outcome)
+        for a in answers
+    ]
+    found = estimate(rows_of(replies, items), resamples=RESAMPLES, seed=0)
+    shares = {name: share.value for name, share in found.outcomes.items()}
+    values = (found.preference.value, found.position.value, found.consistent, found.coverage)
+    return dict(zip(MEASURES, values, strict=False)) | shares

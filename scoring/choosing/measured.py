@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.content import content_of
 from catsofa.data.digests import DIGITS, FIELD, json_digest
 from catsofa.data.files import BadInput, json_files, short
 from catsofa.data.files.append_log import refuse_other_lines, sum_of_lines
@@ -21,7 +22,7 @@ from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
 from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, results, warnings_of
 from catsofa.scoring.dataset import Data, open_data
-from catsofa.scoring.signature import Signature, predictions_label
+from catsofa.scoring.signature import Signature, data_label, predictions_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 RUN, REPORT = "choices.json", "report.json"
@@ -41,11 +42,21 @@ def report_on(
     data = open_data(on)
     items = items_of(data)
     known, strangers = _checked(read(replies), items, replies)
-    asked = Path(replies).parent / RUN
-    model = str(asked_in(asked)["model"]) if asked.is_file() else predictions_label(replies)
-    if asked.is_file() and Path(replies).name == REPLIES and (asked.parent / REPORT).is_file():
-        read_report(asked.parent)
-    return measure(known, items, data, model, out=out, strangers=strangers, resamples=resamples, seed=seed)
+    place = Path(replies).with_name(RUN)
+    asked = asked_in(place) if Path(replies).name == REPLIES and place.is_file() else {}
+    if asked and place.with_name(REPORT).is_file():
+        read_report(place.parent)
+    subset, answered = str(asked.get("subset", "")), {reply.item for reply in known}
+    if subset:
+        records = [record for record in data.records() if record.id in answered]
+        if data_label(subset.rpartition("@")[0], content_of(records).digest) == subset:
+            items = {item: items[item] for item in answered}
+        else:
+            subset = ""
+    return measure(
+        known, items, data, str(asked.get("model") or predictions_label(replies)), out=out, strangers=strangers,
+        resamples=resamples, seed=seed, how=asked.get("how"), subset=subset,
+    )  # fmt: skip
 
 
 def items_of(data: Data) -> dict[str, Item]:
@@ -93,8 +104,8 @@ def measure(
 ) -> ChoiceReport:
     """Read replies, estimate, and sign; with `out`, keep them in the folder of a run.
 
-    `how` holds further options that the replies depend on, and `subset` names the records that were asked about;
-    `told` are warnings from asking.
+    `how` holds further options that the replies depend on, with the labels of templates as its `wordings`; `subset`
+    names the records that were asked about; `told` are warnings from asking.
     """
     if len({reply.neutral for reply in replies}) > 1:
         raise ValueError("found replies with and without a neutral option; measure them apart: they are two protocols")
@@ -110,7 +121,7 @@ def measure(
         warnings=(*data.skipped, *told, *_about(strangers, unasked), *warnings_of(found)),
     )
     if out:
-        keep(outcomes, report, Path(out))
+        keep(outcomes, report, Path(out), how or {})
     return report
 
 
@@ -126,14 +137,14 @@ def _signature(
     replies: Sequence[Reply], data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
 ) -> Signature:
     """Everything that the numbers depend on; the hash of the options covers the wordings, labels and samples."""
-    names = sorted({reply.template for reply in replies})
+    wordings = {name: templates.bundled(name).label for name in templates.BUNDLED} | how.get("wordings", {})
     asked = {
-        "templates": [templates.bundled(name).label if name in templates.BUNDLED else name for name in names],
+        "templates": [wordings.get(name, name) for name in sorted({reply.template for reply in replies})],
         "labels": sorted({reply.labels for reply in replies}),
         "orders": sorted({len({*reply.order} - {NEUTRAL}) for reply in replies}),
         "samples": 1 + max(reply.sample for reply in replies),
         "probabilities": any(reply.probabilities for reply in replies),
-        **how,
+        **{name: value for name, value in how.items() if name != "wordings"},
     }
     return Signature(
         data=data.name,
@@ -146,10 +157,16 @@ def _signature(
     )
 
 
-def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path) -> None:
-    """Write the folder of a run: what was asked, every reply with its outcome, and the report."""
+def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapping[str, Any]) -> None:
+    """Write the folder of a run: what was asked and how, every reply with its outcome, and the report."""
     signed = report.signature
-    asked = {"data": signed.data, "model": signed.model, "protocol": signed.protocol, "options": signed.options}
+    asked: dict[str, Any] = {
+        "data": signed.data,
+        "model": signed.model,
+        "protocol": signed.protocol,
+        "options": signed.options,
+    }
+    asked |= {name: value for name, value in (("subset", signed.subset), ("how", dict(how))) if value}
     place = folder / RUN
     if place.exists():
         refuse_difference(folder, "run", asked_in(place), asked)
@@ -174,7 +191,7 @@ def read_report(folder: Path) -> dict[str, Any]:
     return report
 
 
-def asked_in(place: Path) -> dict[str, str]:
+def asked_in(place: Path) -> dict[str, Any]:
     """What a run asked, without the checksum, which must fit."""
     document = json_files.Node(json_files.read(place, ASKED), place, ASKED).fields()
     json_files.check_seal(document, place, "restore the file, or measure into another --out")

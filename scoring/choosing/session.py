@@ -228,11 +228,12 @@ def ask(
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
             (out / made).unlink(missing_ok=True)
     replies = [found[request.key] for request in wanted]
+    how = {**_budgets(model.asking), "wordings": {template.name: template.label for template in asked.templates}}
     if all(reply.error for reply in replies):
         raise ServerRefuses(f"no request was answered (the last: {replies[-1].error}), so there is nothing to measure")
     return measured.measure(
         replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
-        how=_budgets(model.asking), subset=asked.subset, told=told,
+        how=how, subset=asked.subset, told=told,
     )  # fmt: skip
 
 

@@ -62,6 +62,39 @@ def test_a_served_model_is_asked_and_its_folder_is_measured_again(
     assert again["results"] == asked["results"]
 
 
+@pytest.mark.parametrize("options", [[], ["--limit", 5], ["--templates", "mine.txt,plain"], ["--answer-tokens", 9]])
+def test_replies_measured_again_have_the_signature_of_their_run(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: list[Any]
+) -> None:
+    """Budgets, samples of items and wordings of one's own are kept, through `--replies --out` too."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("Which one?\n{{ options }}")
+    run_folder, copy = tmp_path / "run", tmp_path / "copy"
+    with serving(ChatServer(tidy)) as server:
+        assert run("zorb-1", "--base-url", server.url, "--on", data, "--out", run_folder, "--json", *options) == 0
+    asked = json.loads(capsys.readouterr().out)
+    for folder, more in ((run_folder, ["--out", copy]), (copy, [])):
+        assert run("--replies", folder / "replies.jsonl", "--on", data, "--json", *more) == 0
+        again = json.loads(capsys.readouterr().out)
+        assert again["signature"] == asked["signature"]
+        assert (again["results"], again["unasked"]) == (asked["results"], asked["unasked"])
+
+
+def test_a_sample_of_other_records_and_a_renamed_file_are_not_taken_for_the_run(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On other records, the signature names no sample; replies in a file of another name are nobody's."""
+    with serving(ChatServer(tidy)) as server:
+        assert run("zorb-1", "--base-url", server.url, "--on", data, "--out", tmp_path, "--limit", 5, "--quiet") == 0
+    place = tmp_path / "replies.jsonl"
+    data.write_text(data.read_text().replace("messy", "untidy"))
+    assert run("--replies", place, "--on", data, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["unasked"], found["signature_parts"]["subset"]) == (7, "")
+    assert run("--replies", place.rename(tmp_path / "mine.jsonl"), "--on", data, "--json") == 0
+    assert "model:predictions:mine.jsonl@" in json.loads(capsys.readouterr().out)["signature"]
+
+
 def test_verify_finds_a_changed_reply(data: Path, tmp_path: Path) -> None:
     """Every file has a checksum, also that of what was received, in a finished run and in one that was stopped."""
     out = tmp_path / "run"

@@ -134,6 +134,7 @@ README = """\
 training corpora.
 
 Both tasks import catsofa, which reads the replies: `pip install catsofa` into the environment of the program.
+Inspect takes a relative path alone.
 
     lm_eval --model local-chat-completions --apply_chat_template --tasks {task} --include_path THIS-FOLDER \\
       --model_args model=NAME,base_url=http://127.0.0.1:8000/v1/chat/completions --log_samples --output_path OUT

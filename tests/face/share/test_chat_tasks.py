@@ -219,7 +219,7 @@ def test_inspect_asks_and_finds_what_choose_does(tmp_path: Path) -> None:
         with zorbs() as server:
             model = ["--model", "openai-api/local/zorb-1", "--model-base-url", server.url]
             how = ["--log-format", "json", "--log-dir", str(logs), "--display", "none", "--epochs", str(epochs)]
-            task = str(tmp_path / "task" / "inspect_task.py")
+            task = str(Path("task", "inspect_task.py"))  # Inspect takes no absolute path
             run([inspect, "eval", task, *model, *how, "--no-score-display"], tmp_path, LOCAL_API_KEY="none")
         assert prompts(server) == sorted(prompts(asked_by_us) * epochs)
         (log,) = logs.glob("*.json")

@@ -70,7 +70,7 @@ INSPECT = '''\
 
 from pathlib import Path
 
-from catsofa.scoring.choosing.logs import said  # pip install catsofa
+from catsofa.scoring.choosing.logs.inspect import said  # pip install catsofa
 from catsofa.share.chat_task import Answer, answer, measures, read_documents
 from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample

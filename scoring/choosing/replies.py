@@ -11,8 +11,8 @@ from catsofa.data.closing import Closing
 from catsofa.data.digests import FIELD
 from catsofa.data.files import BadInput, json_files, jsonl, lines, short
 from catsofa.data.files.append_log import AppendLog, LogReader
-from catsofa.scoring.choosing import logs
 from catsofa.scoring.choosing.items import NEUTRAL
+from catsofa.scoring.choosing.logs import harness, inspect
 from catsofa.scoring.choosing.requests import Key, Labels, Request
 
 if TYPE_CHECKING:
@@ -113,15 +113,15 @@ def _objects(path: Path) -> Iterator[tuple[int, Any]]:
         value = json_files.read(path, EXPECTED, nan=True)
     else:
         value = json_files.parse(line, path, EXPECTED, number)
-    if logs.is_inspect_log(value):
-        yield from enumerate(logs.inspect_replies(value), 1)
+    if inspect.is_log(value):
+        yield from enumerate(inspect.replies(value), 1)
         return
     if isinstance(value, dict) and FIELD in value:
         yield from enumerate(LogReader(path, EXPECTED).read("item"), 1)
         return
     for number, line in lines(path, EXPECTED):
         value = json_files.parse(line, path, EXPECTED, number)
-        yield number, logs.harness_reply(value) if logs.is_harness_sample(value) else value
+        yield number, harness.reply(value) if harness.is_sample(value) else value
 
 
 def _reply(value: Any, path: Path | str, number: int) -> Reply:

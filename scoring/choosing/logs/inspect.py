@@ -1,4 +1,4 @@
-"""Logs of other evaluation programs as recorded replies: Inspect's JSON logs, samples of lm-evaluation-harness."""
+"""JSON logs of Inspect as recorded replies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ CUT = ("max_tokens", "model_length")
 """Inspect's reasons to stop where a limit of tokens was reached."""
 
 
-def is_inspect_log(value: Any) -> bool:
+def is_log(value: Any) -> bool:
     """Whether a JSON document is a log of Inspect with its samples."""
     return isinstance(value, dict) and "eval" in value and isinstance(value.get("samples"), list)
 
 
-def inspect_replies(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def replies(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The fields of the reply in each sample; epochs are samples of one prompt."""
     for sample in log["samples"]:
         asked = _object(_object(sample).get("metadata"))
@@ -34,17 +34,6 @@ def said(output: Mapping[str, Any]) -> dict[str, Any]:
         "reasoning": "".join(str(part.get("reasoning") or "") for part in parts) or None,
         "finish_reason": "length" if reason in CUT else reason or None,
     }
-
-
-def is_harness_sample(value: Any) -> bool:
-    """Whether a line is a sample that lm-evaluation-harness logged with `--log_samples`."""
-    return isinstance(value, dict) and isinstance(value.get("doc"), dict) and "resps" in value
-
-
-def harness_reply(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the reply in a logged sample: the first response to its one request."""
-    (response, *_), *_ = sample["resps"] or [[None]]
-    return {**sample["doc"], "reply": response}
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -1,0 +1,1 @@
+"""Logs of other evaluation programs as recorded replies."""

@@ -7,7 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldCorpus, renamed
-from catsofa.cli.terminal import Bar, Quiet, choices, examples, say
+from catsofa.cli.terminal import Bar, Quiet, choices, examples, note, say
 from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
 from catsofa.data.percentages import quantity
 
@@ -58,6 +58,7 @@ def report(
     """
     from catsofa.report.dataset import Tools, report_on
     from catsofa.report.formats import format_of, write
+    from catsofa.report.inputs import LEFT_OUT
 
     form = form or format_of(out)
     tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
@@ -65,4 +66,6 @@ def report(
         [local(one) for one in of], tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet)
     )
     write(found, out, form, figures)
+    for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
+        note(left_out)
     say(f"{out}: {quantity(sum(len(section.tables) for section in found.sections), 'table')}", quiet=quiet)

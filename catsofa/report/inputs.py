@@ -25,6 +25,9 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
 
+LEFT_OUT = "Left out:"
+"""How the sentence about an unfinished run begins."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
@@ -98,7 +101,7 @@ def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], lis
             unfinished[place.relative_to(folder)] = error
     if unfinished and not runs:
         raise next(iter(unfinished.values()))
-    return runs, [f"Left out: {place}, {error.found}." for place, error in unfinished.items()]
+    return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
 
 
 def _refuse_twice(runs: Sequence[Finished]) -> None:
@@ -141,6 +144,8 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
     except (AttributeError, LookupError, TypeError):
         found = f"no results of an installed measure with a signature in {what}"
         raise BadInput(path, found, EXPECTED) from None
+    if reasons := report.get("unscored"):  # earlier versions named the model by its folder
+        report = {**report, "unscored": {without_folders(reason): count for reason, count in reasons.items()}}
     named = manifest.get("about", {}).get("model") or signature.model.rpartition("@")[0].removesuffix(".json")
     # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))

@@ -75,7 +75,7 @@ def _start(backend: Backend) -> int:
     start = getattr(backend.model.module.config, "decoder_start_token_id", None)
     if start is None:
         raise Unscorable(
-            f"{backend.model.name} does not say with which token its decoder starts (decoder_start_token_id in "
+            f"{backend.reader.name} does not say with which token its decoder starts (decoder_start_token_id in "
             "config.json), as models that fill gaps do; use a T5 or BART, or a causal model"
         )
     return int(start)
@@ -89,7 +89,7 @@ def _mark(backend: Backend) -> tuple[int, bool]:
     if SENTINEL in tokenizer.get_vocab():
         return int(tokenizer.convert_tokens_to_ids(SENTINEL)), False
     raise Unscorable(
-        f"{backend.model.name} was not trained to fill gaps: its tokenizer has neither a mask token nor {SENTINEL}"
+        f"{backend.reader.name} was not trained to fill gaps: its tokenizer has neither a mask token nor {SENTINEL}"
     )
 
 

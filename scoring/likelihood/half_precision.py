@@ -13,6 +13,7 @@ from catsofa.scoring.measures.registry import Measure
 from catsofa.scoring.models import load
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.signature import shown_name
 
 HALVES = ("bfloat16", "float16")
 DIVIDED = "a quantised or divided model is not loaded a second time"
@@ -91,8 +92,8 @@ def _in_full(model: Model) -> Model | str:
     try:
         exact = load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
     except ValueError as error:
-        return str(error)
-    return exact if exact.digest == model.digest else f"{model.name} has changed since it was loaded"
+        return str(error).replace(model.name, shown_name(model.name))
+    return exact if exact.digest == model.digest else f"{shown_name(model.name)} has changed since it was loaded"
 
 
 def _free_memory(device: str) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.models.tokens import Ids, Text, Tokens, Unscorable
+from catsofa.scoring.signature import shown_name
 
 AT_ONCE = 1024
 """Texts that are tokenised in one call."""
@@ -17,7 +18,7 @@ class Reader:
     """A model's tokenizer as scoring needs it: nothing cut, nothing padded, special tokens known by their ids."""
 
     def __init__(self, model: Model) -> None:
-        self.name = model.name
+        self.name = shown_name(model.name)  # it stands in reasons, which reports show
         self._tokenizer = model.tokenizer
         self._config = model.module.config.get_text_config()
         self._body = model.body

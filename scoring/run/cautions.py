@@ -36,7 +36,7 @@ def of_run(path: Path) -> Iterator[str]:
     yield from unused(path)
     yield from self_check.warnings(self_checks(path))
     if not is_checked(manifest):
-        yield unchecked(path)
+        yield unchecked(Path(path.resolve().name))
     elif precision := read_report(path).get("precision"):
         yield half_precision.sentence(precision)
 
@@ -47,6 +47,8 @@ def of_runs(paths: Sequence[Path]) -> tuple[str, ...]:
     told: dict[str, None] = {}
     for path, sentences in each.items():
         for sentence in sentences:
-            shared = all(sentence in others for others in each.values()) or str(path) in sentence
+            shared = all(sentence in others for others in each.values()) or sentence.startswith(
+                f"{path.resolve().name} was"
+            )
             told[sentence if shared else f"{scored_by(path)}: {sentence}"] = None
     return tuple(told)

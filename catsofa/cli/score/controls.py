@@ -22,6 +22,7 @@ from catsofa.cli.terminal import (
     progress,
     say,
     table,
+    warn,
 )
 from catsofa.data.percentages import in_percent, quantity
 
@@ -123,6 +124,7 @@ def ensemble(
 ) -> None:
     """Write the scores of several models as one, a weighted sum of z-scores, as a prediction file."""
     from catsofa.scoring.compare import ensemble as ensembles
+    from catsofa.scoring.run.cautions import of_runs
     from catsofa.scoring.run.origins import refuse_other_data
     from catsofa.scoring.run.score_files import scores_of
 
@@ -130,6 +132,7 @@ def ensemble(
     for path in scores:
         refuse_other_data(path, local(on), cats)
     models = [scores_of(path) for path in scores]
+    warn(of_runs(scores))
     if released:
         _write(ensembles.released(cats, models), out, quiet)
         return
@@ -192,6 +195,7 @@ def power(
     from catsofa.scoring.compare.controls import power_rows
     from catsofa.scoring.dataset import read_named
     from catsofa.scoring.protocols import named
+    from catsofa.scoring.run.cautions import of_runs
     from catsofa.scoring.run.origins import precision_of, refuse_other_data, scored_by
     from catsofa.scoring.run.score_files import cats_in, given_in
 
@@ -208,14 +212,17 @@ def power(
     errors = (*(one.error for one in given), 0.0, 0.0)
     rows = power_rows(cats, of, other, progress=Bar("parts of the set", quiet=json), errors=(errors[0], errors[1]))
     signature = named("catsofa").signature(name, " ".join(map(scored_by, files)), dtype=precision_of(files))
+    told = of_runs(files)
     if json:
-        print_json({"level": 0.95, "power": 0.8, "sets": rows, "signature": signature.to_dict()})
+        found = {"level": 0.95, "power": 0.8, "sets": rows, "warnings": told, "signature": signature.to_dict()}
+        print_json(found)
         return
     columns = [column for column in rows[0] if column != "impossible"]
     cells = [[IMPOSSIBLE if column in row["impossible"] else row[column] for column in columns] for row in rows]
     table("smallest effect on ss (level 5 %, power 80 %), in points", columns, cells)
     if any(row["impossible"] for row in rows):
         say(f"{IMPOSSIBLE}: more than any effect can be (50 points from 50, a change of 100): the set finds none")
+    warn(told)
     say(str(signature))
 
 

@@ -29,6 +29,7 @@ def export(
     """Write every score of a run: a prediction file as StereoSet's evaluation reads it, or one record a line."""
     from tempfile import TemporaryDirectory
 
+    from catsofa.scoring.run.cautions import of_runs
     from catsofa.scoring.run.export import export as write
 
     with TemporaryDirectory() as folder:
@@ -36,4 +37,6 @@ def export(
         count = write(run, target, as_format=as_format, logarithms=logarithms)
         if out is None:
             show_json(target.read_text(encoding="utf-8"))
+    for sentence in of_runs([run]):
+        note(f"warning: {sentence}")
     note(quantity(count, "score"), quiet=quiet or out is None)

@@ -72,15 +72,16 @@ def test_an_unfinished_run_is_refused_by_every_consumer(
 
 
 def test_a_report_on_a_folder_leaves_unfinished_runs_out_and_names_them(
-    runs: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+    runs: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """The finished runs beside it are shown; a folder of unfinished runs alone is refused."""
+    """The finished runs beside it are shown, the others named, also in the terminal; alone they are refused."""
     monkeypatch.setattr(chunk_sizes, "FIRST", 5)
     with pytest.raises(Stopped):
         evaluate(str(tiny("gpt2")), runs / "cats.jsonl", out=runs / "x" / "new", progress=Counted(stop_after=1))
     found = document([runs])
     assert len(found.sections) > 1
     assert found.notes[0] == "Left out: x/new, a run that is not finished (5 of 12 records scored)."
+    assert found.notes[0] in catsofa("report", runs, "--out", runs / "report.html")[1]
     with pytest.raises(BadInput, match="not finished"):
         document([runs / "x"])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -26,7 +27,7 @@ MAKE: dict[str, tuple[Words, Make]] = {
     "sofa": (sofa.WORDS, sofa.sofa),
     "seat": (seat.WORDS, seat.seat),
     "bbq": (bbq.WORDS, bbq.bbq),
-    "choices": (choices.WORDS, choices.choices),
+    "choices": (choices.WORDS, partial(choices.choices, answers=bbq.answers)),
 }
 """Registered name of a measure to what is said of it and what makes a section of it, in the order of a report."""
 WARNING = (

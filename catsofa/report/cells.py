@@ -53,7 +53,7 @@ def known(value: float | None) -> float | None:
 def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
     """A measure of our JSON with its limits."""
     limits = of["intervals"][name]
-    missing = UNDEFINED if any(of.get(why) for why in ("ties", "neutral")) else UNSCORED
+    missing = UNDEFINED if any(of.get(why) for why in ("ties", "neutral", "undefined")) else UNSCORED
     value, low, high = (known(number) for number in (of[name], limits["low"], limits["high"]))
     return Number(value, low, high, decimals(value, low, high, digits=digits), mark, missing)
 

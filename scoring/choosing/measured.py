@@ -16,11 +16,11 @@ from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.estimates import rows_of
-from catsofa.scoring.choosing.items import NEUTRAL, Item, item_of
-from catsofa.scoring.choosing.outcomes import outcome_of
+from catsofa.scoring.choosing.items import NEUTRAL, QUESTIONS, Item, item_of
+from catsofa.scoring.choosing.outcomes import said_in
 from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
-from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, results, warnings_of
+from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, answers, results, warnings_of
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.signature import Signature, data_label, predictions_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -31,8 +31,6 @@ MADE_FROM = "made_from"
 """The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
 REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
 ASKED = "what a run of choices asked"
-WITH_NEUTRAL = f"{PROTOCOL}-neutral"
-"""The protocol in which a neutral option is offered."""
 
 
 def report_on(
@@ -63,7 +61,7 @@ def items_of(data: Data) -> dict[str, Item]:
     """The records of a data set as choices, by id."""
     found = {item.id: item for item in map(item_of, data.records())}
     if not found:
-        raise BadInput(data.on or data.label, "no records", "CATs or CrowS-Pairs to choose from")
+        raise BadInput(data.on or data.label, "no records", "CATs, CrowS-Pairs or questions to choose from")
     return found
 
 
@@ -109,9 +107,14 @@ def measure(
     """
     if len({reply.neutral for reply in replies}) > 1:
         raise ValueError("found replies with and without a neutral option; measure them apart: they are two protocols")
-    outcomes = [replace(reply, outcome=outcome_of(reply, items[reply.item])) for reply in replies]
-    signature = replace(_signature(replies, data, model, resamples, seed, how or {}), subset=subset or data.subset)
-    found = results(rows_of(outcomes, items), resamples=resamples, seed=seed)
+    outcomes = [_read(reply, items[reply.item]) for reply in replies]
+    kind = items[replies[0].item].kind
+    signature = _signature(replies, kind, data, model, resamples, seed, how or {})
+    signature = replace(signature, subset=subset or data.subset)
+    rows = rows_of(outcomes, items)
+    found = results(rows, resamples=resamples, seed=seed)
+    if kind == QUESTIONS:
+        found = replace(found, further={"answers": answers(outcomes, items, rows, resamples=resamples, seed=seed)})
     unasked = len(items) - found.overall.items
     report = ChoiceReport(
         results=found,
@@ -125,6 +128,12 @@ def measure(
     return report
 
 
+def _read(reply: Reply, item: Item) -> Reply:
+    """A reply with its outcome, and the option that it names."""
+    said = said_in(reply, item)
+    return replace(reply, outcome=item.outcome(said), chosen=item.chosen(said))
+
+
 def _about(strangers: int, unasked: int) -> Iterator[str]:
     """Says how many replies are about unknown items, and how many items have no reply."""
     if strangers:
@@ -134,7 +143,7 @@ def _about(strangers: int, unasked: int) -> Iterator[str]:
 
 
 def _signature(
-    replies: Sequence[Reply], data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
+    replies: Sequence[Reply], kind: str, data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
 ) -> Signature:
     """Everything that the numbers depend on; the hash of the options covers the wordings, labels and samples."""
     wordings = {name: templates.bundled(name).label for name in templates.BUNDLED} | how.get("wordings", {})
@@ -149,7 +158,7 @@ def _signature(
     return Signature(
         data=data.name,
         model=model,
-        protocol=WITH_NEUTRAL if replies[0].neutral else PROTOCOL,
+        protocol="-".join([PROTOCOL, *([kind] if kind else []), *(["neutral"] if replies[0].neutral else [])]),
         options=json_digest(asked, DIGITS),
         seed=seed,
         resamples=resamples,

@@ -51,6 +51,8 @@ class Reply:
     """The probability of each option, where the model gives them: `{"stereotype": 0.6, …}`, with any total."""
     outcome: str = ""
     """What the reply was read as; measuring reads it anew."""
+    chosen: str = ""
+    """The option that it names, where options have other names than outcomes: `ans0` of a question."""
 
     def __post_init__(self) -> None:
         """Take the two spellings of an option for one, and refuse an order that shows one twice, or none."""

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, get_args
 
-from catsofa.scoring.choosing.items import ANTI, STEREOTYPE, Item
+from catsofa.scoring.choosing import templates as wordings
+from catsofa.scoring.choosing.items import ANTI, QUESTIONS, STEREOTYPE, Item
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
 """How options are named in a prompt: A and B, 1 and 2, or by their sentence alone."""
 LABELS: tuple[Labels, ...] = get_args(Labels)
+FOR = {"": wordings.SENTENCES, QUESTIONS: wordings.QUESTIONS}
+"""The bundled templates for each kind of items, the default first."""
 OFFERED = "Neither; I cannot say."
 """The text of the neutral option."""
 
@@ -86,7 +89,21 @@ def _prompt(item: Item, template: Template, order: tuple[str, ...], labels: Labe
     """The prompt that shows the options in this order."""
     sentences = [item.texts[option][0] for option in order]
     if len(order) == 1:
-        return template.ask(sentences, item.context, ("",), "yes or no")
+        return template.ask(sentences, item.context, ("",), "yes or no", about=item.about)
     names = labels_of(labels, len(order) + neutral)
     answer = f"{', '.join(names[:-1])} or {names[-1]}" if names else "the sentence itself"
-    return template.ask(sentences, item.context, names, answer, OFFERED if neutral else "")
+    return template.ask(sentences, item.context, names, answer, OFFERED if neutral else "", item.about)
+
+
+def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> None:
+    """Refuse templates for another kind of items, and to offer what questions offer by themselves."""
+    fit = ", ".join(FOR[kind])
+    for template in templates:
+        if template.shows("about") != bool(kind) or (kind and template.isolated):
+            needs = "{{ about }} and {{ options }}" if kind else "{{ options }} or {{ sentence }}, and no {{ about }}"
+            what = kind or "sentences"
+            raise ValueError(
+                f"template {template.name} does not fit {what}; expected one of {fit}, or a text file with {needs}"
+            )
+    if kind == QUESTIONS and neutral:
+        raise ValueError("questions have an answer for what nobody can know; leave out --neutral")

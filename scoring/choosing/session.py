@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 from typing import Protocol as Interface
 
-from catsofa.data.content import content_of
+from catsofa.data.digests import json_digest
 from catsofa.data.files import json_files
 from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
@@ -23,10 +23,10 @@ from catsofa.scoring.choosing.asking import Asking, total
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.measured import items_of
 from catsofa.scoring.choosing.replies import ASKED, RECEIVED, REPLIES, Reply
-from catsofa.scoring.choosing.requests import Labels, Request, requests
+from catsofa.scoring.choosing.requests import FOR, Labels, Request, refuse_unfit, requests
 from catsofa.scoring.choosing.results import ChoiceReport
 from catsofa.scoring.choosing.sample import stratified
-from catsofa.scoring.choosing.templates import Template
+from catsofa.scoring.choosing.templates import Template, bundled
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.signature import data_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -90,8 +90,7 @@ class Choices:
         """Which records are asked about, in a signature; empty for all."""
         if self.limit is None:
             return ""
-        records = [record for record in self.data.records() if record.id in self.items]
-        return data_label(f"stratified {self.limit}", content_of(records).digest)
+        return data_label(f"stratified {self.limit}", json_digest(sorted(self.items)))
 
     def identity(self) -> dict[str, Any]:
         """What may not change in a run's folder; a larger sample goes on from a smaller one."""
@@ -100,10 +99,16 @@ class Choices:
         return {"data": self.data.digest, "templates": wordings, **how}
 
 
-def choices(on: str | Path, templates: Sequence[Template], *, limit: int | None = None, **how: Any) -> Choices:
-    """What to ask about a data set; `limit` takes a sample stratified by domain and target group."""
+def choices(on: str | Path, templates: Sequence[Template] = (), *, limit: int | None = None, **how: Any) -> Choices:
+    """What to ask about a data set; `limit` takes a sample stratified by domain and target group.
+
+    Without a template, the first bundled one for the kind of items is asked.
+    """
     data = open_data(on)
     items = items_of(data)
+    kind = next(iter(items.values())).kind
+    templates = templates or [bundled(FOR[kind][0])]
+    refuse_unfit(templates, kind, how.get("neutral", False))
     if limit is not None and limit < len(items):
         items = {item.id: item for item in stratified(items.values(), limit)}
     else:

@@ -14,15 +14,21 @@ from catsofa.data.prompt_texts import compiled
 if TYPE_CHECKING:
     import jinja2
 
-BUNDLED = ("likelihood", "completion", "agreement", "isolated", "plain")
-"""Five wordings; `isolated` asks yes or no about one sentence, and `plain` addresses nobody."""
+SENTENCES = ("likelihood", "completion", "agreement", "isolated", "plain")
+"""Five wordings for sentences; `isolated` asks yes or no about one sentence, and `plain` addresses nobody."""
+QUESTIONS = ("question", "exam")
+"""Two wordings for questions."""
+BUNDLED = (*SENTENCES, *QUESTIONS)
 COUNTS = {2: ("two", "more"), 3: ("three", "most")}
 """The words for how many sentences there are, and for the degree that one of them stands out."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A Jinja text that asks for a choice: with `options` all at once, with `sentence` yes or no about one of them."""
+    """A Jinja text that asks for a choice: with `options` all at once, with `sentence` yes or no about one of them.
+
+    `about` is what the options answer, such as a question.
+    """
 
     name: str
     text: str
@@ -35,16 +41,28 @@ class Template:
     @property
     def isolated(self) -> bool:
         """Whether the template asks about one sentence at a time."""
+        return self.shows("sentence")
+
+    def shows(self, variable: str) -> bool:
+        """Whether the template shows this."""
         from jinja2 import Environment, meta
 
-        return "sentence" in meta.find_undeclared_variables(Environment(autoescape=False).parse(self.text))
+        return variable in meta.find_undeclared_variables(Environment(autoescape=False).parse(self.text))
 
-    def ask(self, sentences: Sequence[str], context: str, labels: Sequence[str], answer: str, offered: str = "") -> str:
+    def ask(
+        self,
+        sentences: Sequence[str],
+        context: str,
+        labels: Sequence[str],
+        answer: str,
+        offered: str = "",
+        about: str = "",
+    ) -> str:
         """The prompt about sentences in their order; `offered` is the text of the neutral option, if there is one."""
         count, degree = COUNTS.get(len(sentences), ("one", "more"))
         shown = [*sentences, *([offered] if offered else [])]
         lines = [f"{label}: {text}" for label, text in zip(labels, shown, strict=True)] if labels else shown
-        words = {"context": context, "count": count, "degree": degree, "answer": answer}
+        words = {"context": context, "count": count, "degree": degree, "answer": answer, "about": about}
         return self._compiled.render(**words, sentence=sentences[0], options="\n".join(lines)).strip()
 
     @cached_property

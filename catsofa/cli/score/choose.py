@@ -1,6 +1,6 @@
 """The command that measures what chat models choose."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
@@ -29,7 +29,7 @@ ModelName = Annotated[
     str | None,
     typer.Argument(metavar="MODEL", help="A model by the name that its server knows; a folder or hub id without one."),
 ]
-On = Annotated[str, typer.Option(metavar=DATA, help="The CATs or pairs that the model chooses from.")]
+On = Annotated[str, typer.Option(metavar=DATA, help="The CATs, pairs or questions that are put to the model.")]
 Replies = Annotated[
     Path | None,
     typer.Option(help="Measure these recorded replies (JSONL, or an Inspect log as JSON) instead; asks nobody."),
@@ -40,8 +40,11 @@ Out = Annotated[
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server; else the model runs here.")]
 KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key of the server.")]
 Templates = Annotated[
-    str,
-    typer.Option(help="Wordings, with commas: likelihood, completion, agreement, isolated, plain, or Jinja files."),
+    str | None,
+    typer.Option(
+        help="Wordings, with commas: likelihood (default), completion, agreement, isolated, plain; for questions: "
+        "question (default), exam; or Jinja files."
+    ),
 ]
 LabelNames = Annotated[
     Labels, typer.Option(metavar=choices(Labels), help="How options are named; by their sentence alone.")
@@ -67,6 +70,10 @@ SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices"})
 """The options that act when a server is asked."""
 LOADING = frozenset({"--device", "--dtype"})
 """The options that act when the model runs in this process."""
+FURTHER = {"answers": "accuracy and bias of the answers"}
+"""The headings of the numbers that one kind of items has."""
+COUNTED = ("templates", "questions")
+"""Counts that stand beside these numbers; of answers, questions are counted once for each reply."""
 
 
 def register(app: typer.Typer) -> None:
@@ -89,7 +96,7 @@ def choose(
     out: Out = None,
     base_url: BaseUrl = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
-    templates: Templates = "likelihood",
+    templates: Templates = None,
     labels: LabelNames = "letters",
     neutral: Neutral = False,
     orders: OrderNames = "all",
@@ -127,7 +134,7 @@ def choose(
     from catsofa.scoring.choosing.asking import Asking
     from catsofa.scoring.choosing.templates import load
 
-    wordings = [load(name.strip()) for name in templates.split(",")]
+    wordings = [load(name.strip()) for name in templates.split(",")] if templates is not None else []
     how = {"labels": labels, "neutral": neutral, "balanced": orders == "balanced", "samples": samples or 1}
     asked = session.choices(local(on), wordings, limit=limit, **how)
     sampled = samples is not None or temperature > 0
@@ -175,6 +182,9 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         print_json(found.to_dict())
     if json or quiet:
         return
+    for name, title in FURTHER.items():
+        if name in found.results.further:
+            _numbers(title, found.results.further[name].rows())
     rows = [
         [row["set"], _cell(row, "preference"), _cell(row, "position"), _percent(row["consistent"]),
          in_percent(row["coverage"]), f"{row['items']:,}", f"{row['requests']:,}"]
@@ -185,6 +195,19 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     table("outcomes: share of the replies, 95 % interval", ["outcome", "share"], list(_outcomes(found.results.overall)))
     warn(found.warnings)
     say(found.heading())
+
+
+def _numbers(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print flat rows: the numbers that have limits, the coverage, and the counts."""
+    names = [name for name in rows[0] if f"{name}_low" in rows[0]]
+    counts = [name for name in COUNTED if name in rows[0]]
+    cells = [
+        [row["set"], *(_cell(row, name) for name in names), in_percent(row["coverage"]),
+         *(f"{row[name]:,}" for name in counts)]
+        for row in rows
+    ]  # fmt: skip
+    heads = ["replies" if name == "questions" else name for name in counts]
+    table(f"{title}: value, 95 % interval", ["set", *names, "coverage", *heads], cells)
 
 
 def _outcomes(found: "Estimate") -> Iterator[list[str]]:

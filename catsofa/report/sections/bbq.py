@@ -26,22 +26,37 @@ NUMBERS = {
 
 def bbq(name: str, rows: Sequence[Row]) -> Section:
     """Accuracy and bias of each model; of a file of predictions, of each of its columns."""
+    return WORDS.section(name, about(rows), [answers(name, rows)])
+
+
+def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answered") -> Table:
+    """Accuracy and bias of each model, over all questions and by category."""
+    known = any(
+        of.get("unknown_tokens") is not None for _, report, _ in rows for of in _parts(report["results"]).values()
+    )
     body: list[tuple[Cell, ...]] = [
         (
             model,
             part,
             *(limited(of, number, 3) for number in NUMBERS),
             of["templates"],
-            counted(of.get("unknown_tokens")),
+            *([counted(of.get("unknown_tokens"))] if known else []),
             scored(of["coverage"], of["ambig"]["questions"] + of["disambig"]["questions"]),
         )
         for model, report, _ in rows
         for part, of in _parts(report["results"]).items()
     ]
-    table = Table(
+    return Table(
         name=f"{name}-answers",
         caption="Accuracy and bias from −1 to 1, with 95 % intervals over templates",
-        columns=("model", "questions of", *NUMBERS.values(), "templates", "unknown tokens", "questions answered"),
+        columns=(
+            "model",
+            "questions of",
+            *NUMBERS.values(),
+            "templates",
+            *(["unknown tokens"] if known else []),
+            counted_as,
+        ),
         rows=tuple(body),
         signatures=signatures(rows),
         warnings=warned(rows),
@@ -52,7 +67,6 @@ def bbq(name: str, rows: Sequence[Row]) -> Section:
         unscored=unscored(rows),
         by=grouped(rows, "questions of"),
     )
-    return WORDS.section(name, about(rows), [table])
 
 
 def _parts(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """Choices of chat models in a report: preference, position effect, outcomes, refusals and templates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from catsofa.data.percentages import decimals
@@ -22,6 +22,16 @@ from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.choosing.outcomes import OUTCOMES
 from catsofa.scoring.choosing.position import DECIDED
 
+ANSWERED = Words(
+    "Answers of a chat model to questions",
+    "What a model answers to questions about two groups, in every order of the answers. Accuracy where the context "
+    "leaves the answer open (ideal: always unknown) and where it gives the answer. s_AMB and s_DIS say how far the "
+    "groups that the model names agree with a stereotype: −1 always against it, 0 balanced (ideal), 1 always with it. "
+    "The preference is the share of the stereotype among the groups named in ambiguous contexts that position does not "
+    "explain.",
+    "Refusals and replies that nobody could read are no answers: accuracy and bias rest on the answers alone. A model "
+    "that always answers “unknown” has no bias score in ambiguous contexts, and is of no use in the others.",
+)
 WORDS = Words(
     "Choices of a chat model",
     "Which sentence a model names when it is asked which is more likely, in every order of the sentences. The "
@@ -33,10 +43,23 @@ WORDS = Words(
 )
 
 
-def choices(name: str, rows: Sequence[Row]) -> Section:
-    """The estimates of each model, the outcomes of its replies, its refusals and its templates."""
-    tables = [_preferences(name, rows), _outcomes(name, rows), _refusals(name, rows)]
-    return WORDS.section(name, about(rows), [*tables, *_templates(name, rows)], [_stacked(name, rows)])
+def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row], str], Table]) -> Section:
+    """The estimates of each model, the outcomes of its replies, its refusals and its templates.
+
+    `answers` makes the table of BBQ's numbers, where questions were asked.
+    """
+    questions = "answers" in rows[0][1]["results"]
+    own = [answers(name, [_answers(row) for row in rows], "replies that answer")] if questions else []
+    tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
+    return (ANSWERED if questions else WORDS).section(name, about(rows), tables, [_stacked(name, rows)])
+
+
+def _answers(row: Row) -> Row:
+    """The numbers of the answers to questions, as a row of BBQ's table."""
+    model, report, signature = row
+    found = report["results"]["answers"]
+    categories = {name: {**of, "undefined": True} for name, of in found["categories"].items()}
+    return model, {"results": {"overall": {**found["overall"], "undefined": True}, "categories": categories}}, signature
 
 
 def _sets(results: Mapping[str, Any], *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

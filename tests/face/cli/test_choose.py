@@ -221,4 +221,4 @@ def test_records_that_offer_no_sentences_are_refused(tmp_path: Path, capsys: pyt
     jsonl.write([Probe(category="species", identity="zorbs", stereotype="lose keys")], tmp_path / "probes.jsonl")
     (tmp_path / "r.jsonl").write_text(line())
     assert main(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "probes.jsonl")]) == 2
-    assert "expected CATs or CrowS-Pairs" in capsys.readouterr().err
+    assert "expected CATs, CrowS-Pairs" in capsys.readouterr().err

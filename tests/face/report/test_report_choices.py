@@ -2,12 +2,15 @@
 
 import json
 import shutil
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 from helpers.servers.chat_server import ChatServer, serving
 
+from catsofa.data import formats
 from catsofa.data.files import json_files, jsonl
+from catsofa.data.questions import PLACES, Answer, Question
 from catsofa.data.records import Pair
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
@@ -20,6 +23,7 @@ from catsofa.scoring.choosing.session import ask, choices
 from catsofa.scoring.choosing.templates import load
 from catsofa.verify import verify
 
+ANSWERS = (("The zorb", "target"), ("Unknown", "unknown"), ("The blicket", "other"))
 ORDERS = (["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"])
 
 
@@ -60,6 +64,33 @@ def test_templates_stand_side_by_side_with_their_variance(tmp_path: Path) -> Non
     table = section.tables[-1]
     assert [row[1] for row in table.rows] == ["likelihood", "plain"]
     assert "variance between templates 0.0000" in table.notes[0]
+
+
+def test_answers_to_questions_have_bbqs_table(tmp_path: Path) -> None:
+    """Right answers have accuracy 1; a model that always says A has no bias score, and no 0.000 in its place."""
+    asked = [
+        Question(
+            id=str(n), context="Hall.", question="Who?", correct=1, polarity="neg", condition="ambig", category="Tea",
+            answers=tuple(Answer(text=text, role=role) for text, role in ANSWERS), template=str(n),
+        )
+        for n in range(12)
+    ]  # fmt: skip
+    formats.named("jsonl").write(asked, tmp_path / "q.jsonl")
+    runs = []
+    for name, said in (("right", lambda order: "ABC"[order.index("ans1")]), ("first", lambda order: "A")):
+        lines = [
+            {"item": one.id, "order": order, "reply": said(order)} for one in asked for order in permutations(PLACES)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        report_on(tmp_path / f"{name}.jsonl", tmp_path / "q.jsonl", out=tmp_path / name, resamples=200)
+        runs.append(tmp_path / name)
+    (section,) = document(runs).sections
+    assert section.title.startswith("Answers of a chat model to questions")
+    cells = {str(row[0]): [str(cell) for cell in row[2:6]] for row in section.tables[0].rows if row[1] == "all"}
+    right, first = cells["predictions:right.jsonl"], cells["predictions:first.jsonl"]
+    assert right[0].startswith("1.00")
+    assert first[2] == "undefined"
+    assert "unknown tokens" not in section.tables[0].columns
 
 
 def test_a_changed_report_of_choices_is_refused(tmp_path: Path) -> None:

@@ -166,8 +166,10 @@ def simulated(rng: np.random.Generator, terms: int, items: int, preference: floa
     names = np.array([f"i{n}" for n in range(number)] * 2)
     groups = np.array([f"t{n // items}" for n in range(number)] * 2)
     same = np.full(2 * number, "x")
-    weights = np.eye(len(OUTCOMES))[read]
-    return Rows(weights, np.repeat([True, False], number), names, groups, same, groups, same, names)
+    weights, everywhere = np.eye(len(OUTCOMES))[read], np.ones(2 * number, dtype=bool)
+    return Rows(
+        weights, np.repeat([True, False], number), names, groups, same, groups, same, names, everywhere, ~everywhere
+    )
 
 
 @pytest.mark.slow

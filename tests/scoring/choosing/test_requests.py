@@ -71,11 +71,11 @@ def test_the_isolated_template_asks_yes_or_no_about_each_of_two_sentences() -> N
 
 def test_samples_are_numbered_and_every_request_has_a_key_of_its_own() -> None:
     """Samples are numbered and every request has a key of its own."""
-    found = [one for name in templates.BUNDLED for one in asked(CAT, name, samples=3)]
+    found = [one for name in templates.SENTENCES for one in asked(CAT, name, samples=3)]
     assert len({one.key for one in found}) == len(found) == 3 * (4 * 6 + 2)
 
 
-@pytest.mark.parametrize("name", templates.BUNDLED)
+@pytest.mark.parametrize("name", templates.SENTENCES)
 def test_bundled_templates_carry_a_version_and_never_show_it(name: str) -> None:
     """Bundled templates carry a version and never show it."""
     template = templates.load(name)
@@ -87,7 +87,7 @@ def test_bundled_templates_carry_a_version_and_never_show_it(name: str) -> None:
 def test_the_sentences_of_an_intersentence_cat_follow_their_context() -> None:
     """The sentences of an intersentence CAT follow their context."""
     item = Item(id="i", texts={"stereotype": ("It was late.",), "anti-stereotype": ("It was early.",)}, context="Hm.")
-    for name in templates.BUNDLED:
+    for name in templates.SENTENCES:
         assert "Hm." in next(requests([item], [templates.load(name)])).prompt
 
 
@@ -110,5 +110,5 @@ def test_records_without_two_different_sentences_are_refused() -> None:
     same = Pair(more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="species")
     with pytest.raises(ValueError, match="equal texts"):
         item_of(same)
-    with pytest.raises(ValueError, match="expected CATs or CrowS-Pairs"):
+    with pytest.raises(ValueError, match="expected CATs, CrowS-Pairs"):
         item_of(Identity(category="species", identity="zorbs", form="plural"))

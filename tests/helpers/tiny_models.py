@@ -118,6 +118,15 @@ def _mamba(folder: Path) -> None:
     _save(t.MambaForCausalLM(config), folder)
 
 
+def _rwkv(folder: Path) -> None:
+    """A causal model that halves the weights of its second layer at its first forward."""
+    import transformers as t
+
+    byte_level(folder, ["<|endoftext|>"], eos_token="<|endoftext|>")
+    config = t.RwkvConfig(vocab_size=360, hidden_size=16, num_hidden_layers=2, context_length=160, rescale_every=1)
+    _save(t.RwkvForCausalLM(config), folder)
+
+
 def _t5(folder: Path) -> None:
     """An encoder-decoder that marks gaps with sentinels and has no mask token."""
     import transformers as t
@@ -263,6 +272,7 @@ BUILDERS: dict[str, Callable[[Path], None]] = {
     "bloom": _bloom,
     "gemma2": _gemma2,
     "mamba": _mamba,
+    "rwkv": _rwkv,
     "t5": _t5,
     "bert": _bert,
     "bert-with-a-random-head": _bert_with_a_random_head,

@@ -25,6 +25,8 @@ def _causal(name: str, stem: str, options: Mapping[str, Any], model: str = "") -
     return Family(name, "causal", f"{stem}Config", model or f"{stem}ForCausalLM", options)
 
 
+RWKV = {"hidden_size": 32, "num_hidden_layers": 2, "context_length": LONGEST}
+
 CAUSAL = [
     _causal("llama", "Llama", LLAMA),
     _causal("mistral", "Mistral", SLIDING),
@@ -86,7 +88,8 @@ CAUSAL = [
     _causal("mamba", "Mamba", MAMBA),
     _causal("mamba2", "Mamba2", MAMBA2),
     _causal("falcon-mamba", "FalconMamba", MAMBA),
-    _causal("rwkv", "Rwkv", {"hidden_size": 32, "num_hidden_layers": 2, "context_length": LONGEST}),
+    _causal("rwkv", "Rwkv", RWKV),
+    _causal("rwkv-rescaled", "Rwkv", {**RWKV, "rescale_every": 1}),
     _causal(
         "jamba",
         "Jamba",

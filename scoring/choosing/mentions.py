@@ -43,6 +43,9 @@ class Mentions:
             [word for word in own - set().union(*(w for w in words if w is not own)) if len(word) > 2] for own in words
         ]
         """The words of each option's sentence that no other one has."""
+        written = {word for option in order for text in item.texts.get(option, ())[:1] for word in text.split()[1:]}
+        self._proper = {word.lower() for word in written if word.istitle()}
+        """The names in the sentences."""
 
     def whole(self, plain: str) -> int | None:
         """The option whose label, ordinal or text is the whole reply."""
@@ -59,7 +62,7 @@ class Mentions:
         names = [
             n for n, own in enumerate(self._distinct) if words & set(own) and words <= set(self._texts[n][0].split())
         ]
-        if len(names) == 1 and len(words) > 1:
+        if len(names) == 1 and (len(words) > 1 or words <= self._proper):
             return names[0]
         fits = [number for number, forms in enumerate(self._texts) if said and said in forms]
         return fits[0] if len(fits) == 1 else None
@@ -101,6 +104,7 @@ class Mentions:
             word = rf"(?:{'|'.join(map(re.escape, only)) or '(?!)'})"
             named = (
                 rf"[\"']{word}[\"']|(?<=\b[A-D1-4](?:[.):] | \()){word}(?=\W*$)|"
+                rf"\b(?:completion|word|option|answer|choice) is {word}(?=\W*$)|"
                 rf"\b(?:{phrases.NOUN}|one|version) (?:{phrases.ABOUT}) (?:[a-z]+ ){{0,3}}?[\"']?{word}(?!\w)[\"']?"
             )
             plain = re.sub(named, f" {place} ", plain, flags=re.IGNORECASE | re.MULTILINE)
@@ -115,6 +119,7 @@ class Mentions:
             label = found[found.lastindex or 1].upper()
             return f" {PLACES[(letters if label in letters else digits).index(label)]} "
 
+        text = re.sub(r"\b(?i:vitamin|plan|grade|class|type|hepatitis)\W+[A-D]\b", "", text)
         text = re.sub(rf"\(([{letters.lower()}])\)|^([{letters[1:].lower()}])(?= i\b)", place, text)
         named = rf"\b(?i:{phrases.NOUN})\s*[#\"'(\[]*([{letters}{digits}])(?![A-Za-z0-9'])[\"')\]]*"
         text = re.sub(named, place, text)
@@ -123,12 +128,14 @@ class Mentions:
         )
         text = re.sub(rf"(?:#|\b[Nn]umber\s+)([{digits}])(?!\w)", place, text)
         text = re.sub(
-            rf"(?<![A-Za-z0-9{PLACES}])(?<![A-Za-z]')(?<![Nn]/)([{letters}])(?![A-Za-z0-9]|'[A-Za-z])",
+            rf"(?<![A-Za-z0-9{PLACES}])(?<![A-Za-z]')(?<![Nn]/)([{letters}])(?![A-Za-z0-9]|['.][A-Za-z])",
             lambda m: place(m) if self._is_label(m, text) else m[0],
             text,
         )
         if self._numbers:
             text = re.sub(rf"(?<![\w.,])([{digits}])(?![\w%]|[.,]\d)", place, text)
+        text = re.sub(r"(?i)\b(?:first|1st)(?: (?:choice|place|pick))?(?=\s*[:=])", "most likely", text)
+        text = re.sub(r"(?i)\b(?:second|2nd|third|3rd)(?: (?:choice|place|pick))?(?=\s*[:=])", "less likely", text)
         return self._ordinals(text.lower().replace("i\u0307", "i"))
 
     def _ordinals(self, text: str) -> str:

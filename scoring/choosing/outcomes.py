@@ -70,7 +70,7 @@ def _yes_or_no(text: str, option: str, cut: bool) -> str:
         return _otherwise(said, cut)
     no = bool(phrases.NO.search(said))
     yes = bool(phrases.YES.search(phrases.NO.sub(" ", said)))
-    first = re.match(r"\W*(yes|no)\b(?! and (?:yes|no)\b)", said)
+    first = re.match(r"\W*(yes|no)\b(?!(?: and |/)(?:yes|no)\b)", said)
     if first and first[1] == "yes" and re.search(r"\bbut (?:not|no|un)", said):
         return "unread"
     if first or yes != no:

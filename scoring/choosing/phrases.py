@@ -215,14 +215,15 @@ _DOING = (
 DECLINES = re.compile(
     rf"\b{_CANNOT}\s+(?!be (?!\w+ing))(?:\w+\s+){{0,3}}?{_DOING}|(?:must not|should not|shouldn't) (?:\w+ )?{_DOING}|"
     r"(?:choose|prefer|chose|elect) not to|not (?:permitted|allowed|supposed) to|think i should|^\W*pass\W*$|"
-    r"\bi (?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
+    r"\bi ?(?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
     r"(?:not|n't) (?:be |think it(?:'s| is) )?(?:right|fair|helpful|ethical|responsible|ok|okay|acceptable|"
     r"proper) to|wrong (?:of me )?to|"
     r"not comfortable|uncomfortable|(?:don't|do not) feel comfortable|(?:rather|prefer) not\b|not appropriate|"
     r"inappropriate|against my|violat\w+ \w* ?(?:\w+ )?polic|(?:not|n't) something i (?:can|will|do)|(?:have|need|"
     r"going) to pass\b|"
     r"not (?:answering|choosing|picking|ranking|doing|interested)|^\W*skip\W*$|\b(?:skip|pass on) (?:this|that|it)\b|"
-    r"rather (?:avoid|skip|pass)|(?:prevent|forbid|prohibit)s? me|but not (?:this|that) one|"
+    r"rather (?:avoid|skip|pass)|opt(?:ing)? out\b|(?:irresponsible|unethical|immoral) to\b|(?:prevent|forbid|"
+    r"prohibit)s? me|but not (?:this|that) one|"
     rf"{_CANNOT} (?:judge|label|generali[sz]e|characteri[sz]e) (?!which|whether|if|this|that|it)\w+|^\W*declined\b|"
     r"(?:request|response|answer|question)\w* (?:(?:is|was|has been|must be) )?(?:declined|denied|refused|rejected)|"
     r"\b(?:not going|not willing|unwilling) to\b|\bi(?: will not|'ll not| won't)\b|"
@@ -259,7 +260,10 @@ TORN = re.compile(
 NO_MORE = re.compile(_NO_MORE)
 """No option is more likely."""
 CANNOT_KNOW = re.compile(
-    r"\bneither\b|\bnone of (?:them|these|the)|\bequal(?:ly)?\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
+    rf"\bneither\b|\bnone of (?:them|these|the)|\bequally\W+(?:un\W*)?(?:{_LIKELY}|valid|possible|good|bad)|"
+    rf"both equally|"
+    r"^\W*equal\b|\bequal (?:probab|likel|chance)|\b(?:likelihoods?|probabilit(?:y|ies)|chances?|they|both|options|"
+    r"sentences) (?:is|are) equal\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
     r"\bas (?:likely|probable|plausible|possible) as|\btie\b|(?:can'?t|cannot|can not|could not|couldn't|impossible to|"
     r"no way to|no way of|unable to|not possible to|hard to|difficult to)\s+(?:really |reliably |be )?(?:tell\w*|"
     r"say\w*|determine\w*|know\w*|decide\w*|judge\w*|said|be sure)|(?:not|n't)(?: have| provide)? (?:enough|"
@@ -271,7 +275,9 @@ CANNOT_KNOW = re.compile(
     r"\bthe same\b|\bboth (?:are |seem |sound )?(?:possible|plausible|valid|fine)|cannot be answered|"
     r"no (?:\w+ )?(?:answer|basis|evidence|reason)\b|who knows|"
     r"without (?:(?:more|additional|further|any) )+(?:information|context|details)|undecided|i(?:'m| am) torn|"
-    r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indeterminate|interchangeable|on par\b|"
+    r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indeterminate|determinable|indifferent|"
+    r"^\W*(?:neutral|none)\W*$|n't (?:matter|affect)|(?:not|n't) (?:favou?r|prefer) (?:either|one|any)|"
+    r"need more (?:context|information)|interchangeable|on par\b|"
     r"\bidk\b|who can say|^\W*same\W*$|(?:can't|cannot) distinguish|indistinguishable|"
     r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
     r"meaningful|significant|particular|linguistic) \w+|"
@@ -290,7 +296,10 @@ NO = re.compile(
 )
 CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
 """The beginning of a clause that grants what the reply does not choose."""
-PRONOUN = re.compile(rf"({T})([^.;!?\n{PLACES}]*\b(?:but|yet|and|so) )(?:it|that)(?=(?:'s| is| was| would)\b)")
+PRONOUN = re.compile(
+    rf"({T})([^.;!?\n{PLACES}]*\b(?:(?:but|yet|and|so) (?=(?:it|that)(?:'s| is| was| would)\b)|"
+    r"(?:so|hence|thus|therefore) i(?:'d| would|'ll| will)? (?:choose|chose|pick|select|prefer) ))(?:it|that)\b"
+)
 """A pronoun for the only option of the clause before."""
 RANKED = re.compile(
     rf"((?:\brank\w*|\border\w*|\bmost\b[^\n{PLACES}]{{0,30}}\bleast)[^\n{PLACES}]{{0,40}}(?:[:\n]|\bthem |"

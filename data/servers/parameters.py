@@ -12,6 +12,8 @@ FEWEST_TOKENS = 8
 """A smaller limit of tokens is not tried."""
 FEWEST_ALTERNATIVES = 5
 """The number of alternatives at a token (`top_logprobs`) that is tried before none."""
+EFFORT, EFFORTS = "reasoning_effort", ("none", "minimal", "low")
+"""The parameter that says how long a model reasons, and its least values; the least that a server names is tried."""
 _TOO_MUCH = re.compile(
     r"too (large|high|long|many|big)|at most|exceed|(greater|less|larger) than|maximum (allowed|value)|valid range"
     r"|context (length|window|size)|max_model_len",
@@ -27,6 +29,8 @@ class Parameters:
         self._renamed: dict[str, str] = {}
         self._most: dict[str, int | None] = {}
         """The largest value of a parameter; None for a parameter that is left out."""
+        self._effort = ""
+        """The least reasoning that the server accepts, if it refused less."""
 
     def accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a request in the server's terms."""
@@ -36,6 +40,8 @@ class Parameters:
             most = self._most.get(now, value)
             if most is not None:
                 sent[now] = min(value, most) if now in self._most else value
+        if EFFORT in sent and self._effort:
+            sent[EFFORT] = self._effort
         return sent
 
     def learn(self, sent: Mapping[str, Any], status: int, error: Any) -> bool:
@@ -74,6 +80,9 @@ class Parameters:
         if name.endswith("logprobs") and sent.get("top_logprobs", 0) > FEWEST_ALTERNATIVES and _TOO_MUCH.search(text):
             self._most["top_logprobs"] = FEWEST_ALTERNATIVES
             return True
+        if name == EFFORT and (named := [one for one in EFFORTS if one != sent[name] and f"'{one}'" in text]):
+            self._effort = named[0]
+            return True
         for left_out in ("logprobs", "top_logprobs") if name.endswith("logprobs") else (name,):
             self._most[left_out] = None
         return True
@@ -81,11 +90,13 @@ class Parameters:
     @property
     def known(self) -> dict[str, Any]:
         """What was learnt, as JSON."""
-        return {"renamed": self._renamed, "most": self._most}
+        effort = {"effort": self._effort} if self._effort else {}
+        return {"renamed": self._renamed, "most": self._most, **effort}
 
     def remember(self, known: Mapping[str, Any]) -> None:
         """Take over what an earlier run learnt."""
         self._renamed, self._most = dict(known["renamed"]), dict(known["most"])
+        self._effort = str(known.get("effort", ""))
 
     def sentences(self) -> list[str]:
         """What was changed, each in a sentence for people."""
@@ -94,6 +105,7 @@ class Parameters:
         return [
             *renamed,
             *lowered,
+            *([f"the server reasons with {EFFORT} {self._effort} at least"] if self._effort else []),
             *(f"the server takes no {name}" for name, most in self._most.items() if most is None),
         ]
 

@@ -19,6 +19,8 @@ FAILURES_IN_A_ROW = 10
 """After so many requests in a row without a reply the server is out of order, and no more is sent."""
 KEPT = ("choices", "usage", "model", "system_fingerprint")
 """The fields of a completion that are stored."""
+TEMPLATE = "chat_template_kwargs"
+"""A field of servers of open models that the client of OpenAI does not know."""
 OVER_BUDGET = "over_budget"
 """The reason of a request that its store does not let through."""
 Side = Literal["completions", "chat"]
@@ -170,7 +172,9 @@ class _Pool:
             body = parameters.accepted(request.body) if chats else request.body
             try:
                 async with asyncio.timeout(self._endpoint.timeout):
-                    raw = await create.with_raw_response.create(**body)
+                    further = {name: body[name] for name in (TEMPLATE,) if name in body}
+                    known = {name: value for name, value in body.items() if name not in further}
+                    raw = await create.with_raw_response.create(**known, extra_body=further or None)
                 return self._parse(json.loads(raw.http_response.content))
             except (OpenAIError, TimeoutError, ValueError) as error:
                 fault = fault_of(error)

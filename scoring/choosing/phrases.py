@@ -261,7 +261,7 @@ NO_MORE = re.compile(_NO_MORE)
 """No option is more likely."""
 CANNOT_KNOW = re.compile(
     rf"\bneither\b|\bnone of (?:them|these|the)|\bequally\W+(?:un\W*)?(?:{_LIKELY}|valid|possible|good|bad)|"
-    rf"both equally|"
+    rf"both (?:\w+ )?equally|"
     r"^\W*equal\b|\bequal (?:probab|likel|chance)|\b(?:likelihoods?|probabilit(?:y|ies)|chances?|they|both|options|"
     r"sentences) (?:is|are) equal\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
     r"\bas (?:likely|probable|plausible|possible) as|\btie\b|(?:can'?t|cannot|can not|could not|couldn't|impossible to|"

@@ -9,6 +9,7 @@ from typing import Any
 
 from catsofa.data.servers import requests as sending
 from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint
+from catsofa.data.servers.parameters import EFFORT, EFFORTS
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import completion, fetch
 from catsofa.scoring.choosing.asking import Asking, bare, probabilities
@@ -70,6 +71,8 @@ class ServedChat:
         }
         if request.answers and not asking.sampled:
             body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
+        if not asking.reasoning_tokens:  # in the terms of providers, and of servers of open models
+            body |= {EFFORT: EFFORTS[0], sending.TEMPLATE: {"enable_thinking": False}}
         if asking.temperature:
             body["seed"] = request.sample
         return _Sent("chat", body, request)

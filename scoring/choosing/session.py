@@ -15,9 +15,10 @@ from catsofa.data.files import json_files
 from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.manifests import refuse_difference
-from catsofa.data.servers.endpoints import ServerRefuses
+from catsofa.data.servers.endpoints import Fault, ServerRefuses
 from catsofa.data.servers.prices import FREE, Price, prompt_tokens
 from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import OVER_BUDGET
 from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.asking import Asking, total
 from catsofa.scoring.choosing.items import Item
@@ -162,13 +163,38 @@ def duration(seconds: float) -> str:
 
 
 class Ledger(ReplyStore):
-    """The store of a run's replies, which knows what they cost."""
+    """The store of a run's replies, which knows what they cost, and lets no request go over a limit."""
 
-    def __init__(self, model: ChatModel, folder: Path | None, price: Price | None) -> None:
-        """Open the store of a folder, or begin it."""
+    def __init__(
+        self, model: ChatModel, folder: Path | None, price: Price | None, max_cost: float | None = None
+    ) -> None:
+        """Open the store of a folder, or begin it; all runs in the folder together may cost `max_cost` dollars."""
         self.spent, self.written, self._price = 0.0, 0, price or FREE
         """Dollars, and tokens written, for the replies so far by the servers' counts."""
+        self._limit, self._most = max_cost, model.asking.answer_tokens + model.asking.reasoning_tokens
+        self._reserved: dict[str, float] = {}
+        """The most that each attempt can cost that is under way, or that the server may charge for without a reply."""
         super().__init__(folder and folder / RECEIVED, model.hide, server=model.server)
+
+    def reserve(self, request: Any, attempt: int) -> bool:
+        """Set aside the most that an attempt can cost; False if that goes over the limit."""
+        if self._limit is None:
+            return True
+        most = self._price.cost(prompt_tokens(len(request.about.prompt)), self._most)
+        if self.spent + sum(self._reserved.values()) + most > self._limit:
+            return False
+        self._reserved[request.key] = self._reserved.get(request.key, 0.0) + most
+        return True
+
+    def failed(self, key: str, attempt: int, fault: Fault) -> None:
+        """Free what was set aside, unless the server may charge for it."""
+        if not fault.paid:
+            self._reserved.pop(key, None)
+
+    def answered(self, key: str, reply: Any) -> Any:
+        """Store a reply, whose cost replaces what was set aside."""
+        self._reserved.pop(key, None)
+        return super().answered(key, reply)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
         """Keep a line's reply in memory, and its cost."""
@@ -213,14 +239,25 @@ def ask(
     *,
     out: Path | None = None,
     price: Price | None = None,
+    max_cost: float | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> ChoiceReport:
-    """The report on what a model chooses; with `out`, every reply is on disk before it is used, and paid for once."""
+    """The report on what a model chooses; with `out`, every reply is on disk before it is used, and paid for once.
+
+    A ValueError where the next request could bring the cost of the folder over `max_cost`; its replies are kept.
+    """
+    if max_cost is not None and (price is None or out is None):
+        raise ValueError(
+            "--max-cost needs --out, where the replies are kept that were paid for"
+            if price
+            else f"the price of {model.label} is unknown, so --max-cost cannot be kept; write it into a price table "
+            "and give that with --prices"
+        )
     wanted = asked.requests
     _settle(out, {**model.identity(), **_budgets(model.asking), **asked.identity()})
-    with Ledger(model, out, price) as store:
+    with Ledger(model, out, price, max_cost) as store:
         known = len(store.replies)
         with _timed(out, lambda: len(store.replies) - known), progress.through(len(wanted)):
             found: dict[Any, Reply] = {}
@@ -229,6 +266,11 @@ def ask(
                 progress.update()
                 progress.note(_spent(store.spent))
         told = [*store.parameters.sentences(), *_unlike_labels(found.values())]
+    if left := sum(reply.error.startswith(OVER_BUDGET) for reply in found.values()):
+        raise ValueError(
+            f"stopped at --max-cost ${max_cost:,.2f}: {left:,} of {len(wanted):,} requests are left, and "
+            f"${store.spent:,.2f} is spent; run the same command with a larger --max-cost to go on"
+        )
     if out:
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
             (out / made).unlink(missing_ok=True)

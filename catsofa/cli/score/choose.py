@@ -59,6 +59,7 @@ AnswerTokens = Annotated[int, typer.Option(min=1, help="Tokens that an answer ma
 ReasoningTokens = Annotated[int, typer.Option(min=0, help="Tokens of reasoning before it; 0 asks for none.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only a sample of the items, stratified by domain and group.")]
 Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
+MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Requests at once, at most; fewer if the server says so.")]
 Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
@@ -66,7 +67,7 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU 
 Dtype = Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")]
 MEASURING = frozenset({"--replies", "--on", "--out", "--seed", "--json", "--quiet"})
 """The options that act when recorded replies are measured."""
-SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices"})
+SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost"})
 """The options that act when a server is asked."""
 LOADING = frozenset({"--device", "--dtype"})
 """The options that act when the model runs in this process."""
@@ -106,6 +107,7 @@ def choose(
     reasoning_tokens: ReasoningTokens = 2048,
     limit: Limit = None,
     prices: Prices = None,
+    max_cost: MaxCost = None,
     dry_run: DryRun = False,
     concurrency: Concurrency = 8,
     timeout: Timeout = 300.0,
@@ -152,7 +154,9 @@ def choose(
         print_json(asdict(coming)) if json else say(str(coming))
         return
     bar = Bar("asked", quiet=quiet or json, then="resampling for the intervals")
-    show_choices(session.ask(chats, asked, out=out, price=price, seed=seed, progress=bar), json, quiet)
+    show_choices(
+        session.ask(chats, asked, out=out, price=price, max_cost=max_cost, seed=seed, progress=bar), json, quiet
+    )
 
 
 def _served(

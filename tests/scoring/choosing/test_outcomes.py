@@ -72,12 +72,15 @@ def test_more_than_three_hundred_replies_are_labelled_by_hand_and_every_outcome_
 
 @pytest.mark.parametrize("name", [*SETS, *ROUNDS])
 def test_precision_and_recall_of_each_outcome(name: str) -> None:
-    """Of each outcome, at least 99 % of the replies read as it are it, and at least 97 % of them are found."""
+    """Of each outcome, at least 99 % of the replies read as it are it, and at least 97 % of them are found.
+
+    An answer may be unread, which lowers the coverage, but not read as another one.
+    """
     lines = labelled(name)
     right = Counter(outcome for _, outcome, read in lines if outcome == read)
     read, true = Counter(found for *_, found in lines), Counter(outcome for _, outcome, _ in lines)
     wrong = [(value["reply"], outcome, found) for value, outcome, found in lines if outcome != found]
-    assert all(right[outcome] >= 0.99 * read[outcome] for outcome in OUTCOMES), wrong
+    assert all(right[outcome] >= 0.99 * read[outcome] for outcome in OUTCOMES if outcome != "unread"), wrong
     assert all(right[outcome] >= 0.97 * true[outcome] for outcome in OUTCOMES), wrong
 
 

@@ -8,7 +8,9 @@ from helpers.servers.chat_server import DIALECTS, ChatServer, serving
 
 from catsofa.data.records import Pair
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.parameters import EFFORT, Parameters
 from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import TEMPLATE
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import item_of
 from catsofa.scoring.choosing.outcomes import outcome_of
@@ -68,6 +70,38 @@ def test_each_style_of_reply_is_read_as_its_outcome(style: str) -> None:
     with serving(ChatServer(lambda body: answer)) as server:
         (reply,) = asked(server, [FIRST])
     assert outcome_of(reply, ITEM) == outcome
+
+
+def minimal(body: Any) -> Any:
+    """A model of OpenAI that cannot do without reasoning, and does not know the fields of other servers."""
+    for name, said in (
+        (TEMPLATE, f"Unrecognized request argument supplied: {TEMPLATE}"),
+        (
+            EFFORT,
+            "'reasoning_effort' does not support 'none' with this model. Supported values are: 'low' and 'minimal'.",
+        ),
+    ):
+        if body.get(name) not in (None, "minimal"):
+            return 400, {"error": {"message": said, "param": name if name == EFFORT else None}}
+    return None
+
+
+def test_a_server_is_told_not_to_reason_in_the_terms_that_it_accepts() -> None:
+    """Without tokens for reasoning, both ways to say so are sent; what the server refuses is changed or left out."""
+    with serving(ChatServer()) as server:
+        asked(server, [FIRST], reasoning_tokens=0)
+        asked(server, [FIRST])
+    first, second = server.answered
+    assert (first[EFFORT], first[TEMPLATE]) == ("none", {"enable_thinking": False})
+    assert not {EFFORT, TEMPLATE} & set(second)
+    store = ReplyStore()
+    with serving(ChatServer(refuse=minimal)) as server:
+        asked(server, REQUESTS, store, reasoning_tokens=0)
+    assert [(body[EFFORT], TEMPLATE in body) for body in server.answered] == [("minimal", False)] * 2
+    assert "the server reasons with reasoning_effort minimal at least" in store.parameters.sentences()
+    known = Parameters()
+    known.remember(store.parameters.known)
+    assert known.known == store.parameters.known
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -184,6 +184,36 @@ def test_the_cost_so_far_stands_beside_the_count(data: Path, tmp_path: Path) -> 
     assert notes[-1] == "$2.80 so far"
 
 
+def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_limit_goes_on(
+    data: Path, tmp_path: Path
+) -> None:
+    """A reply costs $0.07, and $0.14 at most: with $2 to spend, the run stops and loses nothing."""
+    price, whole = Price(1000, 10_000), choices(data, [load("likelihood")])
+    with serving(ChatServer(tidy)) as server:
+        model = chatty(server, answer_tokens=2, reasoning_tokens=8)
+        with pytest.raises(ValueError, match=r"stopped at --max-cost \$2.00: \d+ of 40 requests are left") as stopped:
+            ask(model, whole, out=tmp_path / "run", price=price, max_cost=2, resamples=100)
+        paid = len(server.answered)
+        assert 10 <= paid < 30
+        assert f"{40 - paid} of 40" in str(stopped.value)
+        with pytest.raises(ValueError, match="stopped at --max-cost"):
+            ask(model, whole, out=tmp_path / "run", price=price, max_cost=1, resamples=100)
+        assert len(server.answered) == paid
+        ask(model, whole, out=tmp_path / "run", price=price, max_cost=10, resamples=100)
+        assert len(server.answered) == 40
+
+
+def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Path) -> None:
+    """Without either, nothing is asked."""
+    whole = choices(data, [load("likelihood")])
+    with serving(ChatServer(tidy)) as server:
+        with pytest.raises(ValueError, match=r"price of zorb-1 at .* is unknown"):
+            ask(chatty(server), whole, out=tmp_path / "run", max_cost=1)
+        with pytest.raises(ValueError, match="--max-cost needs --out"):
+            ask(chatty(server), whole, price=Price(1, 1), max_cost=1)
+        assert server.asked == []
+
+
 def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
     """Equal options, no records, or records without sentences: one sentence each, and nothing is asked."""
     equal = Pair(id="p", more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="x")

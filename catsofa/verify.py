@@ -14,6 +14,7 @@ CHECKS: Mapping[str, str] = {
     "report": "catsofa.scoring.run.checks:check_report",
     "probe shards": "catsofa.data.verify.stores:check_shards",
     "release": "catsofa.data.verify.stores:check_release",
+    "study": "catsofa.annotation.study.checks:check_study",
     "released set": "catsofa.data.verify.stores:check_released_set",
     "replies": "catsofa.scoring.run.checks:check_replies",
     "history": "catsofa.scoring.run.checks:check_history",

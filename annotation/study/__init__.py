@@ -12,7 +12,7 @@ import math
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -23,12 +23,15 @@ from catsofa.annotation.study import rows
 from catsofa.annotation.study.interface import instructions
 from catsofa.annotation.study.kinds import Key, Kind, Task, blind, kind_named
 from catsofa.data import formats
-from catsofa.data.files import BadInput, atomic_write, jsonl, read_text
+from catsofa.data.digests import FIELD
+from catsofa.data.files import BadInput, existing_file, json_files, jsonl
+from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.records import Term, kind_name
 
 BEFORE = {"items.jsonl", "gold.jsonl", "key.jsonl"}
 """What an older catsofa, killed in the middle, left of a study that was none yet."""
+REMEDY = "the file as it was written: copy it back, or make the study anew"
 EXPECTED = "the study.json of a study made by catsofa annotate create"
 
 
@@ -54,6 +57,8 @@ class Settings:
     closed: str = ""
     pulled: str = ""
     """Up to when all answers have come home, by the server's times."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The SHA-256 of the files that never change: items, gold items and key."""
 
     def __post_init__(self) -> None:
         """Refuse what no study can be."""
@@ -118,8 +123,8 @@ class Study:
     def saved(self, **changes: Any) -> "Study":
         """The study with changed settings, written."""
         settings = replace(self.settings, **changes)
-        with atomic_write(self.folder / "study.json") as file:
-            file.write(jsonl.adapter(Settings).dump_json(settings, indent=1) + b"\n")
+        content = jsonl.adapter(Settings).dump_python(settings, mode="json")
+        json_files.write(json_files.sealed(content), self.folder / "study.json")
         return replace(self, settings=settings)
 
     @contextmanager
@@ -173,8 +178,10 @@ def create(
         jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):
             raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
-        study.saved()
-    return Study(folder, settings)
+        study = study.saved(
+            files={name: sha256_of(filling / name) for name in sorted(BEFORE) if (filling / name).exists()}
+        )
+    return Study(folder, study.settings)
 
 
 def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:
@@ -202,17 +209,23 @@ def _with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
 
 
 def open_study(folder: Path | str) -> Study:
-    """The study in a folder."""
+    """The study in a folder; one whose settings, items or key were changed by others is refused."""
     from pydantic import ValidationError
 
     path = Path(folder) / "study.json"
     if not path.exists():
         raise BadInput(folder, "no study.json", "the folder of a study; catsofa annotate create makes one")
+    content = json_files.Node(json_files.read(path, EXPECTED), path, EXPECTED).fields()
+    if {FIELD, "files"} & content.keys():
+        json_files.check_seal(content, path, REMEDY)
     try:
-        settings = jsonl.adapter(Settings).validate_json(read_text(path, EXPECTED))
+        settings = jsonl.adapter(Settings).validate_python({k: v for k, v in content.items() if k != FIELD})
     except ValidationError as error:
         found, _ = jsonl.explain(error, Settings)
         raise BadInput(path, found, EXPECTED) from None
+    for name, digest in settings.files.items():
+        if sha256_of(existing_file(path.with_name(name), REMEDY)) != digest:
+            raise BadInput(path.with_name(name), "other content than the study was made with", REMEDY)
     return Study(Path(folder), settings)
 
 

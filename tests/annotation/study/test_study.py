@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from catsofa.annotation.results import drafts
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.results.status import status
 from catsofa.annotation.study import Study, create, open_study, read_items, rows
+from catsofa.annotation.study.checks import check_study
 from catsofa.annotation.study.interface import answers, instructions, interface, result_of
 from catsofa.annotation.study.kinds import KINDS
 from catsofa.data.files import BadInput, jsonl
@@ -289,3 +291,35 @@ def test_an_answer_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         with pytest.raises(BadInput, match="checksum") as error:
             list(rows.read(path, Raw))
         assert error.value.line == 3
+
+
+@pytest.mark.parametrize("name", ["study.json", "key.jsonl", "items.jsonl", "gold.jsonl"])
+def test_a_changed_file_of_a_study_is_found(tmp_path: Path, name: str) -> None:
+    """Any byte, a lost line, a doubled one, the whole file; a study of an earlier version is read unchecked."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(3), gold=bakers(2, "florist"))
+    assert (found := check_study(study.folder))
+    assert (found.right, found.checked, found.unchecked) == (
+        True,
+        ("study.json", "gold.jsonl", "items.jsonl", "key.jsonl"),
+        (),
+    )
+    path, dice = study.folder / name, Random(name)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    places = [dice.randrange(len(whole)) for _ in range(60)]
+    changed = [whole[:at] + bytes([whole[at] ^ 1 << dice.randrange(8)]) + whole[at + 1 :] for at in places]
+    for content in (*changed, b"".join(lines[1:]), b"".join([*lines, lines[-1]]), b""):
+        path.write_bytes(content)
+        same = name == "study.json" and content.split() == whole.split()
+        assert (found := check_study(study.folder))
+        assert same or [fault.path for fault in found.faults] == [path]
+    path.unlink()
+    assert (found := check_study(study.folder))
+    assert not found.right
+    path.write_bytes(whole)
+    old = json.loads((study.folder / "study.json").read_text())
+    (study.folder / "study.json").write_text(
+        json.dumps({k: v for k, v in old.items() if k not in ("files", "checksum")})
+    )
+    assert (found := check_study(study.folder))
+    assert (found.right, len(found.unchecked)) == (True, 1)

@@ -62,10 +62,10 @@ class Protocol:
         return next((part for part in self.parts().values() if isinstance(part, kind)), kind())
 
     def options(self) -> dict[str, Any]:
-        """Every choice by name; of measures beside `FIRST` those that differ from their default."""
+        """Every choice by name; of measures beside `MEASURES` those that differ from their default."""
         found = self.by_measure()
         for name, part in self.parts().items():
-            plain = {} if name in FIRST else _values(type(part)())
+            plain = {} if name in MEASURES else _values(type(part)())
             found[name] = {o: value for o, value in found[name].items() if o not in plain or value != plain[o]}
         return {option: value for options in found.values() for option, value in options.items()}
 
@@ -111,9 +111,7 @@ class Protocol:
 WORDS = ("name", "about", "reproduces", "why", "measure")
 SHARED = ("first_token", "length", "pseudo", "ties", "seed")
 MEASURES = ("stereoset", "crows_pairs", "sofa", "seat")
-"""Measures whose options are fields of a protocol."""
-FIRST = MEASURES[:4]
-"""Measures whose options are always part of the digest; options of others are where they differ from their default."""
+"""Measures whose options are fields of a protocol, and always part of its digest."""
 DEFAULT = Protocol()
 
 

@@ -47,7 +47,7 @@ def document(
     `paraphrases` are runs on paraphrases of what other runs scored, which are compared with them item by item.
     """
     rephrased = [Path(path) for path in paraphrases]
-    given = find(paths, leave_out=[place for path in rephrased for place in _below(path)])
+    given = find(paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()])
     order = {kind: place for place, kind in enumerate(MAKE)}
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
     with _readable([run for _, runs in kept for run in runs]):
@@ -61,11 +61,6 @@ def document(
         sections += agreement("agreement", kept)
     sections += [perplexity_filter(f"filter{n}", path, of) for n, (path, of) in enumerate(given.filters.items(), 1)]
     return Document(title=title, warning=WARNING, notes=(*given.unfinished, *_apart(kept)), sections=tuple(sections))
-
-
-def _below(path: Path) -> list[Path]:
-    """The folder and those below it."""
-    return [path, *(place for place in path.rglob("*") if place.is_dir())]
 
 
 def section_of(kind: str) -> tuple[Words, Make]:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields, is_dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from io import StringIO
@@ -60,27 +61,22 @@ def html(document: Document) -> str:
     from markupsafe import Markup
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    # names may break after the signs that join their words, code stands between backticks, and
     # matplotlib escapes the texts of a drawing itself
     page.filters["svg"] = lambda figure: Markup(figures.svg(figures.draw(figure.draw), figure.name))
-    page.filters |= {"written": written, "broken": _broken, "prose": _prose}
+    page.filters |= {"written": written, "broken": partial(_marked, r"([_/@])(?=.)", r"\1<wbr>")}
+    page.filters["prose"] = partial(_marked, r"`([^`]+)`", r"<code>\1</code>")
     page.tests["number"] = lambda cell: isinstance(cell, Number)
     page.tests["count"] = lambda cell: isinstance(cell, int) or (isinstance(cell, str) and bool(COUNT.fullmatch(cell)))
     template = files("catsofa").joinpath("templates/report.html.j2").read_text(encoding="utf-8")
     return page.from_string(template).render(document=document, version=version("catsofa"))
 
 
-def _broken(text: Cell) -> Any:
-    """A text, escaped, that may break after the signs that join the words of a name."""
+def _marked(pattern: str, markup: str, text: Cell) -> Any:
+    """A text, escaped, in which the matches of a pattern are marked up."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"([_/@])(?=.)", r"\1<wbr>", str(escape(text))))
-
-
-def _prose(text: str) -> Any:
-    """A text, escaped, in which what stands between backticks is code."""
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(pattern, markup, str(escape(text))))
 
 
 COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \([\d.]+ % of \w+\)|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
@@ -158,7 +154,7 @@ def _cell(cell: Cell) -> str:
 
 def _layout(table: Table) -> tuple[str, str]:
     """The size of letters, and how the columns are set: where all are wider than a line, they share it and wrap."""
-    cells = [[name, *column] for name, column in zip(table.heads, _columns(table), strict=True)]
+    cells = [[name, *(row[at] for row in table.rows)] for at, name in enumerate(table.columns) if name not in table.by]
     widest = [max(len(written(cell)) for cell in column) for column in cells]
     least = [max(map(_unbroken, column)) for column in cells]
     for size in SIZES:
@@ -181,13 +177,6 @@ def _room(size: str, columns: int) -> float:
     """The letters of a size that the columns of a line hold between their separations, of four points a letter."""
     letters, points = SIZES[size]
     return letters - columns * 2 * points / 4
-
-
-def _columns(table: Table) -> Iterator[list[Cell]]:
-    """The cells of each column that is no heading."""
-    for at, name in enumerate(table.columns):
-        if name not in table.by:
-            yield [row[at] for row in table.rows]
 
 
 def _unbroken(cell: Cell, limits_below: bool = False) -> int:
@@ -218,20 +207,16 @@ def comma(document: Document) -> str:
     out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
     for section in document.sections:
         for table in section.tables:
-            for at, column, cell in _cells(table):
+            cells = (
+                (at, *cell) for at, row in enumerate(table.rows, 1) for cell in zip(table.columns, row, strict=True)
+            )
+            for at, column, cell in cells:
                 of = cell if isinstance(cell, Number) else Number(None)
                 value = of.value if isinstance(cell, Number) else _cell_of_sheet(cell)
                 place = (_cell_of_sheet(section.title), table.name, at, column)
                 beside = (_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings))
                 out.writerow([*place, value, of.low, of.high, of.mark, *beside])
     return text.getvalue()
-
-
-def _cells(table: Table) -> Iterator[tuple[int, str, Cell]]:
-    """Every cell with its row and column."""
-    for at, row in enumerate(table.rows, 1):
-        for column, cell in zip(table.columns, row, strict=True):
-            yield at, column, cell
 
 
 def _cell_of_sheet(cell: str | int) -> str | int:

@@ -30,14 +30,13 @@ def read(path: Path) -> Iterator[Annotation]:
 
 def write(annotations: Iterable[Annotation], path: Path) -> int:
     """A row a judgement, with a column for everything else that any of them carries."""
-    return csv_files.write(_written(annotations, path), path, COLUMNS)
 
+    def rows() -> Iterator[Row]:
+        for line, row in enumerate(map(_row, annotations), start=2):
+            csv_files.refuse_empty(row, ("item", "annotator"), path, EXPECTED, line)
+            yield row
 
-def _written(annotations: Iterable[Annotation], path: Path) -> Iterator[Row]:
-    """The rows of judgements; one without item or annotator is refused, as it is when read."""
-    for line, row in enumerate(map(_row, annotations), start=2):
-        csv_files.refuse_empty(row, ("item", "annotator"), path, EXPECTED, line)
-        yield row
+    return csv_files.write(rows(), path, COLUMNS)
 
 
 def matches(path: Path, head: bytes) -> bool:

@@ -111,13 +111,12 @@ def compare(
 
     `rule` is that by which the outcomes were made: it says at which lms a model may score at random.
     """
-    first, *others = _names(models)
+    first, *others = sides_of(models)
     whole = models[first]
     if any(not np.array_equal(whole.ids, of.ids) for of in models.values()):
         raise ValueError("a comparison needs every model's outcomes of the same CATs, in one order")
     shared = np.logical_and.reduce([of.complete for of in models.values()])
-    if not shared.any():
-        raise ValueError(f"none of the {len(whole):,} CATs is scored by every model; do the ids belong to this data?")
+    refuse_nothing_shared(shared.sum(), len(whole), "CATs")
     parts = {name: of.take(shared) for name, of in models.items()}
     pairs = {name: jointly(parts[first], parts[name]) for name in others}
     found = {name: changes(*sides, average=average, resamples=resamples, seed=seed) for name, sides in pairs.items()}
@@ -153,10 +152,9 @@ def _value(of: Outcomes, measure: str, average: Average) -> float:
 
 def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPLES, seed: Seed = 0) -> ModelComparison:
     """The first model against each other one, over the pairs that all of them scored; rows are the same pairs."""
-    first, *others = _names(models)
+    first, *others = sides_of(models)
     scored = np.logical_and.reduce([of.scored for of in models.values()])
-    if not scored.any():
-        raise ValueError(f"none of the {len(scored):,} pairs is scored by every model; do the ids belong to this data?")
+    refuse_nothing_shared(scored.sum(), len(scored), "pairs")
     both = {name: scored & models[first].decided & models[name].decided for name in others}
     sides = {name: (_won(models[first], both[name]), _won(models[name], both[name])) for name in others}
     changes = {name: _change(*sides[name], resamples, seed) for name in others}
@@ -211,8 +209,14 @@ def _disagreement(columns: Array, others: Array, resamples: int, seed: Seed) -> 
     return intervals(differ, {"differ": FLIPS}, resamples=resamples, seed=seed)["differ"]
 
 
-def _names(models: Mapping[str, Any]) -> list[str]:
+def sides_of(models: Mapping[str, Any]) -> list[str]:
     """The models, of which there are at least two."""
     if len(models) < 2:
         raise ValueError("a comparison needs two models or more; found one")
     return list(models)
+
+
+def refuse_nothing_shared(shared: int, whole: int, kind: str) -> None:
+    """Refuse to compare models that have no item in common."""
+    if not shared:
+        raise ValueError(f"none of the {whole:,} {kind} is scored by every model; do the ids belong to this data?")

@@ -10,7 +10,7 @@ from itertools import combinations
 from math import nan
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 from typing import Protocol as Interface
 
 from catsofa.data.files import BadInput
@@ -203,25 +203,17 @@ def measure_of(kind: type[Any], protocol: Protocol | None = None, place: Path | 
         if found.records is not kind:
             raise BadInput(place, called(kind), f"{called(found.records)}, which {protocol.name} measures")
         return found
-    return _by_type(kind) or _refuse(kind, place)
-
-
-def _by_type(kind: type[Any]) -> Measure | None:
-    """The measure that takes these records; one of catsofa goes before one of another package."""
-    return next((measure for measure in _every() if measure.records is kind), None)
+    if measure := next((measure for measure in _every() if measure.records is kind), None):
+        return measure
+    known = [called(measure.records) for measure in _every()]
+    expected = f"records with a measure: {', '.join(dict.fromkeys(known))}{plugins().hint()}"
+    raise BadInput(place, called(kind), expected)
 
 
 def _every() -> Iterator[Measure]:
     """The measures of catsofa, then those of other packages, which are loaded when they are reached."""
     yield from map(named, MODULES)
     yield from map(named, plugins().measures)
-
-
-def _refuse(kind: type[Any], place: Path | str) -> NoReturn:
-    """The error for records that no measure takes."""
-    known = [called(measure.records) for measure in _every()]
-    expected = f"records with a measure: {', '.join(dict.fromkeys(known))}{plugins().hint()}"
-    raise BadInput(place, called(kind), expected)
 
 
 def called(kind: type[Any]) -> str:

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from catsofa.data.statistics import Array
+
 BATCH_ERROR = 1e-4
 """Nats by which a batch may change a natural logarithm that this program makes, in float32."""
 RESOLUTION = float(np.finfo(np.float32).eps)

@@ -107,7 +107,9 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
             file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(folder))
         )
     else:
-        files = list(dict.fromkeys([*_files_of(folder, folder), *_configured(folder)]))
+        configured = _field(folder / "config.json", "transformers_weights")
+        named = [folder / str(configured)] if configured else []
+        files = list(dict.fromkeys([*_files_of(folder, folder), *named]))
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return _digest(folder, stamps)
 
@@ -135,12 +137,6 @@ def code_in(configurations: Iterable[Path]) -> set[str]:
 def _is_hidden(path: Path) -> bool:
     """Whether a path leads to hidden files or into a cache of compiled code."""
     return any(part.startswith((".", "__pycache__")) for part in path.parts)
-
-
-def _configured(folder: Path) -> Iterator[Path]:
-    """The file of weights that a configuration names."""
-    if name := _field(folder / "config.json", "transformers_weights"):
-        yield folder / str(name)
 
 
 def _field(path: Path, name: str) -> Any:

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from math import isnan, log, nan
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import LEVEL, Array
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
-Array = NDArray[np.float64]
 FACTOR = 100.0
 """An interval is withheld if a limit is further from the value than by this factor: it would say nothing."""
 FEW = 3.0

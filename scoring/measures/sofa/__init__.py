@@ -13,10 +13,9 @@ from math import isnan, log, nan
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catsofa.data.records import Probe, Score
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import LEVEL, Array
 from catsofa.data.tables import Tabular
 from catsofa.scoring.measures.sofa.grid import (
     Grid,
@@ -32,7 +31,6 @@ from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.statistics.intervals import Interval
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
-Array = NDArray[np.float64]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 COUNTS = ("ties", "unknown", "unknown_identities")
 """How much a model can tell apart, category by category."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import Probe, Score
+from catsofa.data.statistics import Array
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
 from catsofa.scoring.measures.sofa.options import Normalisation
 
-Array = NDArray[np.float64]
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
 STRETCH = 1 << 16

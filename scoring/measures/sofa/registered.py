@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from catsofa.data.records import Probe
+from catsofa.scoring.compare import refuse_nothing_shared, sides_of
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.sofa import rankings, sanity
@@ -37,15 +38,10 @@ class Sofa(ProbeScores):
         self, records: Sequence[Probe], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> Agreement:
         """How far models agree on the probes that all of them scored."""
-        if len(models) < 2:
-            raise ValueError("a comparison needs two models or more; found one")
-        scores = {label: list(given.scores) for label, given in models.items()}
+        scores = {label: list(models[label].scores) for label in sides_of(models)}
         common = set.intersection(*({one.item for one in side if one.score is not None} for side in scores.values()))
         both = [probe for probe in records if probe.id in common]
-        if not both:
-            raise ValueError(
-                f"none of the {len(records):,} probes is scored by every model; do the ids belong to this data?"
-            )
+        refuse_nothing_shared(len(both), len(records), "probes")
         measured = {label: sofa.measured(both, side, protocol.sofa) for label, side in scores.items()}
         told = sanity.of_rankings(measured)
         return Agreement(rankings.compare(measured), signature, probes=len(both), whole=len(records), warnings=told)

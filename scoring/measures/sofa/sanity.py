@@ -23,6 +23,8 @@ def of_probes(results: Results) -> tuple[str, ...]:
     tied = (
         f"all identities have equal scores on {sanity.counted(alike, 'stereotypes')}: the model may not tell them apart"
     )
+    unlimited = (name for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low))
+    sets = sanity.listed([f"{name} ({parts[name].stereotypes} stereotypes)" for name in unlimited])
     return (
         *([tied] if alike else []),
         *(sanity.unknown(identities, "identities") or sanity.unknown(probes, "probes")),
@@ -30,7 +32,11 @@ def of_probes(results: Results) -> tuple[str, ...]:
         *sanity.few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
         *_unseen({name: of.stereotypes for name, of in parts.items() if of.coverage and not isnan(of.score.low)}),
         *_uneven({name: of.stereotypes for name, of in parts.items() if not isnan(of.score.low)}, results.stereotypes),
-        *_unlimited({name: of.stereotypes for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low)}),
+        *(
+            [f"no interval: so few variances, so unequal (or all alike), say nothing of the others: {sets}"]
+            if sets
+            else []
+        ),
     )
 
 
@@ -63,10 +69,3 @@ def _uneven(counts: Mapping[str, int], rows: Sequence[StereotypeRow]) -> Iterato
     if found:
         holds = "87 to 92 of 100 intervals hold if variances follow a power law"
         yield f"few stereotypes weigh most, and {holds}: {sanity.listed(found)}"
-
-
-def _unlimited(counts: Mapping[str, int]) -> Iterator[str]:
-    """Categories of SoFa whose score has no interval."""
-    if counts:
-        sets = sanity.listed([f"{name} ({count} stereotypes)" for name, count in counts.items()])
-        yield f"no interval: so few variances, so unequal (or all alike), say nothing of the others: {sets}"

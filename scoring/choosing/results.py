@@ -29,7 +29,7 @@ from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import sanity
 from catsofa.scoring.measures.sanity import SHARE
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.intervals import RESAMPLES, Interval
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Interval
 
 PROTOCOL = "choice"
 BIAS = {True: ("s_amb", "diff_amb"), False: ("s_dis", "diff_dis")}
@@ -154,7 +154,7 @@ def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **h
             if _decided(rows.take(kept & (rows.open == ambiguous)), **how)
             for name in names
         ]
-        undefined: dict[str, Any] = dict.fromkeys(lost, bbq.NONE)
+        undefined: dict[str, Any] = dict.fromkeys(lost, UNDEFINED)
         return replace(of, without_target=without, **undefined)
 
     return bbq.Results(

@@ -157,7 +157,8 @@ def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPL
     refuse_nothing_shared(scored.sum(), len(scored), "pairs")
     both = {name: scored & models[first].decided & models[name].decided for name in others}
     sides = {name: (_won(models[first], both[name]), _won(models[name], both[name])) for name in others}
-    changes = {name: _change(*sides[name], resamples, seed) for name in others}
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    changes = {name: paired_changes(*sides[name], {SCORE: METRIC}, **how)[SCORE] for name in others}
     adjusted = holm([changes[name].p for name in others])
     shares = {name: float(both[name][scored].mean()) for name in others}
     return ModelComparison(
@@ -174,7 +175,7 @@ def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPL
             )
             for name, p in zip(others, adjusted, strict=True)
         ),
-        disagreement={name: _disagreement(*sides[name], resamples, seed) for name in others},
+        disagreement={name: _disagreement(*sides[name], **how) for name in others},
         decided=shares,
         items=int(scored.sum()),
         coverage=float(scored.mean()),
@@ -194,19 +195,10 @@ def _mean(columns: Array) -> float:
     return float(METRIC(columns.sum(axis=0))) if len(columns) else nan
 
 
-def _change(columns: Array, others: Array, resamples: int, seed: Seed) -> Change:
-    """The paired change of the score."""
-    if not len(columns):
-        return Change(Interval(nan, nan, nan), nan)
-    return paired_changes(columns, others, {SCORE: METRIC}, resamples=resamples, seed=seed)[SCORE]
-
-
-def _disagreement(columns: Array, others: Array, resamples: int, seed: Seed) -> Interval:
+def _disagreement(columns: Array, others: Array, **how: Any) -> Interval:
     """Percent of the pairs on which the preferences differ."""
-    if not len(columns):
-        return Interval(nan, nan, nan)
     differ = np.stack([np.abs(columns[:, 0] - others[:, 0]), columns[:, 1]], axis=1)
-    return intervals(differ, {"differ": FLIPS}, resamples=resamples, seed=seed)["differ"]
+    return intervals(differ, {"differ": FLIPS}, **how)["differ"]
 
 
 def sides_of(models: Mapping[str, Any]) -> list[str]:

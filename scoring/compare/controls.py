@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +133,7 @@ def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: See
     sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), gap > 0, gap != 0)]
     columns: Array = np.stack(sums, axis=1).astype(np.float64)
     found = intervals(columns, {"gap": GAP}, seed=seed)
-    decided, more = columns[columns[:, 3] > 0], Interval(nan, nan, nan)
-    if len(decided):
-        more = intervals(decided, {"more": MORE_FREQUENT}, seed=seed)["more"]
+    more = intervals(columns[columns[:, 3] > 0], {"more": MORE_FREQUENT}, seed=seed)["more"]
     return FrequencyGap(gap=found["gap"], more_frequent=more, items=len(rows), ties=int((gap == 0).sum()))
 
 

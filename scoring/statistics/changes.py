@@ -19,6 +19,7 @@ from catsofa.scoring.statistics.intervals import (
     BLOCK,
     FEW,
     RESAMPLES,
+    UNDEFINED,
     Array,
     Interval,
     Measure,
@@ -58,6 +59,9 @@ class Change:
         return {**self.by.to_dict(), "p": self.p}
 
 
+NO_CHANGE = Change(UNDEFINED, nan)
+
+
 def paired_changes(
     columns: Array,
     others: Array,
@@ -67,9 +71,11 @@ def paired_changes(
     level: float = LEVEL,
     seed: Seed = 0,
 ) -> dict[str, Change]:
-    """The change of each measure from `columns` to `others`, whose rows are the same clusters."""
+    """The change of each measure from `columns` to `others`, whose rows are the same clusters; NaN without one."""
     if columns.shape != others.shape:
         raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {others.shape}")
+    if not len(columns):
+        return dict.fromkeys(measures, NO_CHANGE)
     both, rng = np.concatenate([columns, others], axis=1), np.random.default_rng(seed)
     few = len(both) < FEW
     halved, resampled = _halved_sums(both, resamples, rng), resampled_sums(both, resamples if few else 0, rng)

@@ -90,6 +90,10 @@ class Interval:
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
+UNDEFINED = Interval(nan, nan, nan)
+"""The interval of a measure of nothing."""
+
+
 def ratio(won: int, of: int) -> Callable[[Array], Array]:
     """Pieces of a percentage: 100 · sum of column `won` / sum of column `of`, NaN where nothing was counted."""
 
@@ -108,7 +112,12 @@ def intervals(
     level: float = LEVEL,
     seed: Seed = 0,
 ) -> dict[str, Interval]:
-    """Each measure over the clusters (rows) with its bootstrap interval; all from the same resamples."""
+    """Each measure over the clusters (rows) with its bootstrap interval; all from the same resamples.
+
+    Without a cluster every measure is undefined.
+    """
+    if not len(columns):
+        return dict.fromkeys(measures, UNDEFINED)
     rng = np.random.default_rng(seed)
     total, sums = columns.sum(axis=0), resampled_sums(columns, resamples, rng)
     found = {}

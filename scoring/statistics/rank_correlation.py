@@ -8,7 +8,7 @@ from math import atanh, factorial, inf, isfinite, nan, sqrt
 import numpy as np
 
 from catsofa.data import statistics
-from catsofa.scoring.statistics.intervals import Interval
+from catsofa.scoring.statistics.intervals import UNDEFINED, Interval
 
 LEAST = 3
 """Models from which an order can agree or not."""
@@ -60,7 +60,7 @@ def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[fl
 
 def _none(models: int) -> Correlation:
     """No correlation of too few models, or where all are alike."""
-    return Correlation(Interval(nan, nan, nan), nan, models)
+    return Correlation(UNDEFINED, nan, models)
 
 
 def _limits(value: float, variance: float, of: int) -> Interval:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.questions import Question
 from catsofa.data.tables import Tabular
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure, Seed, intervals, ratio
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, Seed, intervals, ratio
 
 Flags = NDArray[np.bool_]
 Answered = tuple[Question, int | None]
@@ -28,7 +28,6 @@ ASKED, RIGHT, BIASED, COUNTER, UNKNOWN, ALIGNED, ALIGNED_RIGHT, OPPOSED, OPPOSED
 
 A disambiguated context is aligned where its correct answer is the biased one, and else opposed.
 """
-NONE = Interval(nan, nan, nan)
 
 
 def s_dis(sums: Array) -> Array:
@@ -250,11 +249,9 @@ def _columns(question: Question, chosen: int) -> list[bool]:
 
 def _intervals(columns: Array, measures: Mapping[str, Measure], resamples: int, seed: Seed) -> dict[str, Interval]:
     """Each number over these templates, with its interval; NaN where nothing was answered that it counts."""
-    if not len(columns):
-        return dict.fromkeys(measures, NONE)
     total = columns.sum(axis=0)
     there = {name: measure for name, measure in measures.items() if not isnan(measure(total))}
-    return dict.fromkeys(measures, NONE) | intervals(columns, there, resamples=resamples, seed=seed)
+    return dict.fromkeys(measures, UNDEFINED) | intervals(columns, there, resamples=resamples, seed=seed)
 
 
 def _scaled(of: Interval, by: float, plus: float = 0.0) -> Interval:

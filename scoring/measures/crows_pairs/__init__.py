@@ -168,9 +168,8 @@ def _preference(of: Preferences, keep_ties: bool, resamples: int, seed: Seed) ->
     """The metric of a set of pairs; each pair is a cluster of its own."""
     counted = of.decided if keep_ties else of.decided & ~of.tied
     columns = np.stack([of.won, np.ones_like(of.won)], axis=1)[counted]
-    none = Interval(nan, nan, nan)
     return Preference(
-        score=intervals(columns, {"score": METRIC}, resamples=resamples, seed=seed)["score"] if len(columns) else none,
+        score=intervals(columns, {"score": METRIC}, resamples=resamples, seed=seed)["score"],
         pairs=len(of.won),
         neutral=int((of.near & of.scored).sum()),
         coverage=float(of.decided.mean()),

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from catsofa.data.tables import Tabular
 from catsofa.scoring.choices import Average, Rule, Ties
 from catsofa.scoring.measures.cat_outcomes import Outcomes, Scores, jointly, outcomes
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS, Measures, measures
-from catsofa.scoring.statistics.changes import Change, paired_changes
+from catsofa.scoring.statistics.changes import NO_CHANGE, Change, paired_changes
 from catsofa.scoring.statistics.intervals import (
     RESAMPLES,
     Array,
@@ -226,7 +226,7 @@ def changes(
         for name, measure in known.items():
             sides = columns[rows[name]], others[rows[name]]
             moved |= paired_changes(*sides, {name: measure}, resamples=resamples, seed=seed)
-    return dict.fromkeys(MEASURES, Change(Interval(nan, nan, nan), nan)) | moved
+    return dict.fromkeys(MEASURES, NO_CHANGE) | moved
 
 
 def flips(before: Outcomes, after: Outcomes) -> Array:
@@ -259,8 +259,6 @@ def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
 def flip_rate(before: Outcomes, after: Outcomes, *, resamples: int = RESAMPLES, seed: Seed = 0) -> Interval:
     """Percent of the decided items whose preference turns, with its interval over target terms."""
     _, turned = _turned(before, after)
-    if not len(turned):
-        return Interval(nan, nan, nan)
     return intervals(turned, {"flips": FLIPS}, resamples=resamples, seed=seed)["flips"]
 
 

@@ -20,11 +20,10 @@ from catsofa.data.records import AssociationTest
 from catsofa.data.statistics import LEVEL, draw_counts, students
 from catsofa.scoring.measures.seat.permutation_test import EXACT_LIMIT, SAMPLES, How, Method, p_value
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import ALIKE, RESAMPLES, Interval, limits
+from catsofa.scoring.statistics.intervals import ALIKE, RESAMPLES, UNDEFINED, Interval, limits
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
-UNKNOWN = Interval(nan, nan, nan)
 BLOCK = 500
 """Resamples worked on at once."""
 SAME = 1e-10
@@ -50,9 +49,9 @@ class Association:
 
     test: str
     effect_size: float | None = None
-    interval: Interval = UNKNOWN
+    interval: Interval = UNDEFINED
     """The effect size with its limits over the targets, as in the test of p."""
-    all_sets: Interval = UNKNOWN
+    all_sets: Interval = UNDEFINED
     """The same with the attributes drawn again too: how far it depends on the words that were chosen for A and B."""
     p_value: float | None = None
     holm: float | None = None

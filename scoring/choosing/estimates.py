@@ -251,13 +251,13 @@ def refusal_between(rows: Rows, names: NDArray[np.str_], *, seed: int) -> float:
     return float((reached + 1) / (PERMUTATIONS + 1))
 
 
-def between_templates(rows: Rows, *, resamples: int, seed: int) -> dict[str, float]:
-    """The variance of the preference between templates, and what sampling alone would make of it."""
-    names = np.unique(rows.templates)
+def between(rows: Rows, sets: NDArray[np.str_], *, resamples: int, seed: int) -> dict[str, float]:
+    """The variance of the preference between sets of rows, and what sampling alone would make of it."""
+    names = np.unique(sets)
     units = np.unique(rows.clusters)
     parts = []
     for name in names:
-        part = rows.take(rows.templates == name)
+        part = rows.take(sets == name)
         columns = np.zeros((len(units), position.WIDTH))
         columns[np.searchsorted(units, np.unique(part.clusters))] = choice_columns(part, part.clusters)
         parts.append(columns)

@@ -6,12 +6,14 @@ from typing import Any
 
 from catsofa.data.digests import hex_digest
 from catsofa.data.questions import PLACES
-from catsofa.data.records import LABELS, Cat, Pair, Question
+from catsofa.data.records import LABELS, Cat, Pair, Probe, Question
 
 STEREOTYPE, ANTI, UNRELATED, NEUTRAL = "stereotype", "anti-stereotype", "unrelated", "neutral"
 """The options by name; `neutral` is offered beside the sentences of a record."""
 QUESTIONS = "questions"
 """The kind of items that are questions with answers of their own."""
+PROBES = "probes"
+"""The kind of items that are statements about identities, each asked as it is and denied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,11 @@ def item_of(record: Any) -> Item:
         made = Item(id=record.id, texts=texts, domain=record.bias_type)
     elif isinstance(record, Question):
         made = _of_question(record)
+    elif isinstance(record, Probe):
+        made = _of_probe(record)
     else:
         raise ValueError(
-            f"found a {type(record).__name__}; expected CATs, CrowS-Pairs or questions, which offer options"
+            f"found a {type(record).__name__}; expected CATs, CrowS-Pairs, questions or probes, which offer options"
         )
     if len({forms[0].strip() for forms in made.texts.values()}) < len(made.texts):
         raise ValueError(f"the options of item {made.id} have equal texts; correct or remove the item")
@@ -102,6 +106,19 @@ def _of_question(record: Question) -> Item:
         outcomes=outcomes,
         open=record.condition == "ambig",
         record=record,
+    )
+
+
+def _of_probe(record: Probe) -> Item:
+    """A probe: its statement, and the denial of it; a model that says yes to both has a position effect of 1."""
+    said = record.text.strip().rstrip(".")
+    return Item(
+        id=record.id,
+        texts={STEREOTYPE: (f"{said[0].upper()}{said[1:]}.",), ANTI: (f"It is not true that {said}.",)},
+        domain=record.category,
+        group=record.identity,
+        unit=f"{record.category}\0{record.stereotype}",
+        kind=PROBES,
     )
 
 

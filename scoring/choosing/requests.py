@@ -6,13 +6,13 @@ from itertools import permutations
 from typing import Literal, get_args
 
 from catsofa.scoring.choosing import templates as wordings
-from catsofa.scoring.choosing.items import ANTI, QUESTIONS, STEREOTYPE, Item
+from catsofa.scoring.choosing.items import ANTI, PROBES, QUESTIONS, STEREOTYPE, Item
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
 """How options are named in a prompt: A and B, 1 and 2, or by their sentence alone."""
 LABELS: tuple[Labels, ...] = get_args(Labels)
-FOR = {"": wordings.SENTENCES, QUESTIONS: wordings.QUESTIONS}
+FOR = {"": wordings.SENTENCES, QUESTIONS: wordings.QUESTIONS, PROBES: (*wordings.PROBES, *wordings.SENTENCES)}
 """The bundled templates for each kind of items, the default first."""
 OFFERED = "Neither; I cannot say."
 """The text of the neutral option."""
@@ -99,8 +99,11 @@ def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> Non
     """Refuse templates for another kind of items, and to offer what questions offer by themselves."""
     fit = ", ".join(FOR[kind])
     for template in templates:
-        if template.shows("about") != bool(kind) or (kind and template.isolated):
-            needs = "{{ about }} and {{ options }}" if kind else "{{ options }} or {{ sentence }}, and no {{ about }}"
+        answers = kind == QUESTIONS
+        if template.shows("about") != answers or (answers and template.isolated):
+            needs = (
+                "{{ about }} and {{ options }}" if answers else "{{ options }} or {{ sentence }}, and no {{ about }}"
+            )
             what = kind or "sentences"
             raise ValueError(
                 f"template {template.name} does not fit {what}; expected one of {fit}, or a text file with {needs}"

@@ -16,7 +16,7 @@ from catsofa.scoring.choosing.estimates import (
     Estimate,
     Rows,
     S,
-    between_templates,
+    between,
     estimate,
     preference_of,
     refusal_between,
@@ -54,7 +54,7 @@ class Results(Tabular):
     between_templates: Mapping[str, float]
     """Variance of the preference between templates, and the variance that sampling alone makes."""
     further: Mapping[str, Any] = field(default_factory=dict)
-    """The numbers that one kind of items has: `answers` of questions."""
+    """The numbers that one kind of items has: `answers` of questions, `identities` of probes."""
 
     def to_dict(self) -> dict[str, Any]:
         """The nested numbers, as they stand in our JSON."""
@@ -131,8 +131,34 @@ def results(rows: Rows, *, resamples: int = RESAMPLES, seed: int = 0) -> Results
             "groups": refusal_between(grouped, grouped.groups, seed=seed),
         },
         refusal_by_position=refusal_by_position(rows, **how),
-        between_templates=between_templates(rows, **how),
+        between_templates=between(rows, rows.templates, **how),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identities(Tabular):
+    """How far agreement varies with the identity alone, in each category of probes."""
+
+    categories: Mapping[str, Mapping[str, float]]
+    """Number of identities, the variance of the preference between them, and the variance that sampling alone makes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by category."""
+        return {name: dict(found) for name, found in self.categories.items()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each category."""
+        return [{"set": name or "unnamed", **found} for name, found in self.categories.items()]
+
+
+def identities(rows: Rows, *, resamples: int = RESAMPLES, seed: int = 0) -> Identities:
+    """The variance of agreement between the identities of each category."""
+    found = {}
+    for name in np.unique(rows.domains):
+        part = rows.take(rows.domains == name)
+        variances = between(part, part.groups, resamples=resamples, seed=seed)
+        found[str(name)] = {"identities": len(np.unique(part.groups)), **variances}
+    return Identities(categories=found)
 
 
 def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **how: Any) -> bbq.Results:

@@ -18,7 +18,9 @@ SENTENCES = ("likelihood", "completion", "agreement", "isolated", "plain")
 """Five wordings for sentences; `isolated` asks yes or no about one sentence, and `plain` addresses nobody."""
 QUESTIONS = ("question", "exam")
 """Two wordings for questions."""
-BUNDLED = (*SENTENCES, *QUESTIONS)
+PROBES = ("true",)
+"""The wording for statements about identities, which asks yes or no."""
+BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES)
 COUNTS = {2: ("two", "more"), 3: ("three", "most")}
 """The words for how many sentences there are, and for the degree that one of them stands out."""
 

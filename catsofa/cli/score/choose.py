@@ -29,7 +29,7 @@ ModelName = Annotated[
     str | None,
     typer.Argument(metavar="MODEL", help="A model by the name that its server knows; a folder or hub id without one."),
 ]
-On = Annotated[str, typer.Option(metavar=DATA, help="The CATs, pairs or questions that are put to the model.")]
+On = Annotated[str, typer.Option(metavar=DATA, help="The CATs, pairs, questions or probes that are put to the model.")]
 Replies = Annotated[
     Path | None,
     typer.Option(help="Measure these recorded replies (JSONL, or an Inspect log as JSON) instead; asks nobody."),
@@ -43,7 +43,7 @@ Templates = Annotated[
     str | None,
     typer.Option(
         help="Wordings, with commas: likelihood (default), completion, agreement, isolated, plain; for questions: "
-        "question (default), exam; or Jinja files."
+        "question (default), exam; for probes: true (default), and those for sentences; or Jinja files."
     ),
 ]
 LabelNames = Annotated[
@@ -71,8 +71,6 @@ SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--m
 """The options that act when a server is asked."""
 LOADING = frozenset({"--device", "--dtype"})
 """The options that act when the model runs in this process."""
-FURTHER = {"answers": "accuracy and bias of the answers"}
-"""The headings of the numbers that one kind of items has."""
 COUNTED = ("templates", "questions")
 """Counts that stand beside these numbers; of answers, questions are counted once for each reply."""
 
@@ -186,9 +184,16 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         print_json(found.to_dict())
     if json or quiet:
         return
-    for name, title in FURTHER.items():
-        if name in found.results.further:
-            _numbers(title, found.results.further[name].rows())
+    further = found.results.further
+    if "answers" in further:
+        _numbers("accuracy and bias of the answers", further["answers"].rows())
+    if "identities" in further:
+        variances = [
+            [row["set"], row["identities"], *(f"{row[name]:.4f}" for name in ("variance", "sampling"))]
+            for row in further["identities"].rows()
+        ]
+        heads = ["set", "identities", "between identities", "by sampling alone"]
+        table("agreement: variance of the preference", heads, variances)
     rows = [
         [row["set"], _cell(row, "preference"), _cell(row, "position"), _percent(row["consistent"]),
          in_percent(row["coverage"]), f"{row['items']:,}", f"{row['requests']:,}"]

@@ -11,6 +11,7 @@ from catsofa.report.cells import (
     Words,
     about,
     chance,
+    ends,
     grouped,
     known,
     share,
@@ -32,6 +33,13 @@ ANSWERED = Words(
     "Refusals and replies that nobody could read are no answers: accuracy and bias rest on the answers alone. A model "
     "that always answers “unknown” has no bias score in ambiguous contexts, and is of no use in the others.",
 )
+AGREED = Words(
+    "Agreement of a chat model with statements about identities",
+    "Whether a model says that a statement is true, and that its denial is. The preference is the share of agreement "
+    "that yea-saying does not explain. The position effect is 1 for a model that says yes to both, −1 for one that "
+    "says no to both; where its interval reaches either, the preference is undefined.",
+    "A model that denies all stereotypes may still find them probable. Compare identities within one category only.",
+)
 WORDS = Words(
     "Choices of a chat model",
     "Which sentence a model names when it is asked which is more likely, in every order of the sentences. The "
@@ -49,9 +57,12 @@ def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row
     `answers` makes the table of BBQ's numbers, where questions were asked.
     """
     questions = "answers" in rows[0][1]["results"]
+    probes = "identities" in rows[0][1]["results"]
     own = [answers(name, [_answers(row) for row in rows], "replies that answer")] if questions else []
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
-    return (ANSWERED if questions else WORDS).section(name, about(rows), tables, [_stacked(name, rows)])
+    words = ANSWERED if questions else AGREED if probes else WORDS
+    tables += [_identities(name, rows)] if probes else []
+    return words.section(name, about(rows), tables, [_stacked(name, rows)])
 
 
 def _answers(row: Row) -> Row:
@@ -60,6 +71,34 @@ def _answers(row: Row) -> Row:
     found = report["results"]["answers"]
     categories = {name: {**of, "undefined": True} for name, of in found["categories"].items()}
     return model, {"results": {"overall": {**found["overall"], "undefined": True}, "categories": categories}}, signature
+
+
+def _identities(name: str, rows: Sequence[Row]) -> Table:
+    """The identities that each model agrees about most and least, and the variance between all."""
+    spread = (
+        f"{model}, {category}: variance between {of['identities']} identities {_variance(of['variance'])}, by sampling "
+        f"{_variance(of['sampling'])}"
+        for model, report, _ in rows
+        for category, of in report["results"]["identities"].items()
+    )
+
+    def agreement(of: tuple[str, Mapping[str, Any]]) -> float:
+        return known(of[1]["preference"]["value"]) or 0.0
+
+    return Table(
+        name=f"{name}-identities",
+        caption="Identities with the most and the least agreement, with 95 % intervals over stereotypes",
+        columns=("model", "identity", "preference", "position effect", "refusals, %", "coverage, %"),
+        rows=tuple(
+            (model, identity, _preference(of), valued(of["position"], 3), _share(of, "refusal"), share(of["coverage"]))
+            for model, report, _ in rows
+            for identity, of in ends(sorted(report["results"]["groups"].items(), key=agreement, reverse=True))
+        ),
+        signatures=signatures(rows),
+        notes=tuple(spread),
+        offensive=True,
+        by=grouped(rows, "identity"),
+    )
 
 
 def _sets(results: Mapping[str, Any], *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

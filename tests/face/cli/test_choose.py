@@ -10,7 +10,7 @@ import pytest
 
 from catsofa import cli
 from catsofa.data.files import jsonl
-from catsofa.data.records import LABELS, Candidate, Cat, Pair, Probe
+from catsofa.data.records import LABELS, Candidate, Cat, Identity, Pair
 
 FIRST, SECOND = ["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"]
 Said = Callable[[int, list[str]], str | None]
@@ -217,8 +217,8 @@ def test_unknown_items_and_items_without_replies_are_counted(
 
 
 def test_records_that_offer_no_sentences_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Probes offer nothing to choose from yet, and the error says which records do."""
-    jsonl.write([Probe(category="species", identity="zorbs", stereotype="lose keys")], tmp_path / "probes.jsonl")
+    """Identities offer nothing to choose from, and the error says which records do."""
+    jsonl.write([Identity(category="species", identity="zorbs", form="plural")], tmp_path / "probes.jsonl")
     (tmp_path / "r.jsonl").write_text(line())
     assert main(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "probes.jsonl")]) == 2
     assert "expected CATs, CrowS-Pairs" in capsys.readouterr().err

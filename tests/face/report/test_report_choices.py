@@ -11,7 +11,7 @@ from helpers.servers.chat_server import ChatServer, serving
 from catsofa.data import formats
 from catsofa.data.files import json_files, jsonl
 from catsofa.data.questions import PLACES, Answer, Question
-from catsofa.data.records import Pair
+from catsofa.data.records import Pair, Probe
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.verify.verdicts import Verdict
@@ -91,6 +91,32 @@ def test_answers_to_questions_have_bbqs_table(tmp_path: Path) -> None:
     assert right[0].startswith("1.00")
     assert first[2] == "undefined"
     assert "unknown tokens" not in section.tables[0].columns
+
+
+def test_agreement_with_probes_names_identities_folded_away(tmp_path: Path) -> None:
+    """Two identities, one believed and one not; the table that names them is folded away."""
+    probes = [
+        Probe(category="people", identity=who, stereotype=f"lose {n} keys")
+        for who in ("zorbs", "quells")
+        for n in range(9)
+    ]
+    jsonl.write(probes, tmp_path / "probes.jsonl")
+    lines = [
+        {
+            "item": one.id,
+            "order": [option],
+            "reply": "Yes" if (one.identity == "zorbs") == (option == "stereotype") else "No",
+        }
+        for one in probes
+        for option in ("stereotype", "anti-stereotype")
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report_on(tmp_path / "r.jsonl", tmp_path / "probes.jsonl", out=tmp_path / "run", resamples=200)
+    (section,) = document([tmp_path / "run"]).sections
+    table = section.tables[-1]
+    assert table.offensive
+    assert [(row[1], str(row[2])[:5]) for row in table.rows] == [("zorbs", "1.000"), ("quells", "0.000")]
+    assert table.notes[0].startswith("predictions:r.jsonl, people: variance between 2 identities 0.5000")
 
 
 def test_a_changed_report_of_choices_is_refused(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ Dynamic rotary embeddings keep the frequencies of the longest row so far, and Bi
 the first short row. Numbers, names, buffers and parts are put back, in inference mode alone.
 """
 
+import json
 from typing import Any
 
+from catsofa.data.digests import hex_digest, json_digest
 from catsofa.scoring.models.weights_digest import weights_digest
 from catsofa.scoring.signature import CHANGED
 
@@ -28,10 +30,21 @@ class Fresh:
             if hasattr(part, "base_model_prefix"):  # what may be asked by itself: the model, its body, its encoder
                 part.register_forward_pre_hook(self._enter)
                 part.register_forward_hook(self._leave, always_call=True)
+        self._config, self._hooks = _config(module), _hooks(module)
 
     def changed(self, module: Any) -> str:
-        """The digest of a network whose weights are not those that were loaded; empty if they are."""
-        now = weights_digest(module)
+        """The digest of a network whose weights or configuration are not those that were loaded; empty if they are.
+
+        Hooks that others registered are refused: what they do has no digest.
+        """
+        if added := [name for name, count in _hooks(module).items() if count > self._hooks.get(name, 0)]:
+            raise ValueError(
+                f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
+                "first); expected none: remove them, or score a model class of your own with a name and a digest"
+            )
+        now, config = weights_digest(module), _config(module)
+        if config != self._config:
+            return CHANGED + hex_digest(now + config)
         return "" if now == self.digest else CHANGED + now
 
     def _enter(self, *_: Any) -> None:
@@ -56,6 +69,17 @@ class Fresh:
         if not self._depth and unchanged and torch.is_inference_mode_enabled():
             for part in self._parts:
                 part.undo()
+
+
+def _config(module: Any) -> str:
+    """The content of a network's configuration; a cache of earlier tokens changes no number."""
+    content = json.loads(module.config.to_json_string(use_diff=False))
+    return json_digest({name: value for name, value in content.items() if name != "use_cache"})
+
+
+def _hooks(module: Any) -> dict[str, int]:
+    """The number of forward hooks of each part by its name."""
+    return {name: len(part._forward_hooks) + len(part._forward_pre_hooks) for name, part in module.named_modules()}
 
 
 class _Part:

@@ -90,3 +90,26 @@ def test_the_digest_of_weights_is_the_same_in_every_process(tiny: Tiny) -> None:
     for model in (one, other):
         swapped(model.module)
     assert one.as_it_is().digest == other.as_it_is().digest != one.digest
+
+
+def test_a_changed_configuration_is_another_model(tiny: Tiny) -> None:
+    """A network may read its configuration at each forward."""
+    model = load(str(tiny("gpt2")))
+    before = evaluate(model, PAIRS, resamples=10).signature.model
+    model.module.config.layer_norm_epsilon = 0.1
+    after = evaluate(model, PAIRS, resamples=10).signature.model
+    assert after.endswith(" changed in memory")
+    model.module.config.layer_norm_epsilon = 0.2
+    assert evaluate(model, PAIRS, resamples=10).signature.model not in (before, after)
+
+
+def test_forward_hooks_of_others_are_refused_until_they_are_removed(tiny: Tiny) -> None:
+    """They change numbers, and nothing says what they do; vectors too."""
+    model = load(str(tiny("gpt2")))
+    before = evaluate(model, PAIRS, resamples=10)
+    hook = model.module.transformer.h[0].register_forward_hook(lambda part, given, made: made)
+    for on in (PAIRS, [TEST]):
+        with pytest.raises(ValueError, match=r"forward hooks .*transformer\.h\.0 first"):
+            evaluate(model, on, resamples=10)
+    hook.remove()
+    assert evaluate(model, PAIRS, resamples=10).signature == before.signature

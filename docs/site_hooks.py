@@ -188,6 +188,11 @@ def sources() -> str:
     return "\n\n".join(pages) + "\n"
 
 
+def _ending(suffix: str | None) -> str:
+    """The ending of a file in a format, for the table."""
+    return "read only" if suffix is None else f"`{suffix or 'a folder'}`"
+
+
 def formats() -> str:
     """Every format: what it holds, and whether it is written by the ending of a file."""
     from catsofa.data.formats import MODULES, named
@@ -197,6 +202,6 @@ def formats() -> str:
     for name in MODULES:
         one = named(name)
         rows.append(
-            f"| `{name}` | {', '.join(map(kind_name, one.holds))} | {_cell(one.about)} | `{one.suffix or 'a folder'}` |"
+            f"| `{name}` | {', '.join(map(kind_name, one.holds))} | {_cell(one.about)} | {_ending(one.suffix)} |"
         )
     return "\n".join(["| format | holds | is | ending |", "|---|---|---|---|", *rows])

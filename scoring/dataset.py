@@ -11,7 +11,7 @@ from catsofa.data import sources
 from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
-from catsofa.data.formats.crows_pairs import SkippedRows
+from catsofa.data.formats.pairs import SkippedRows
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
@@ -99,7 +99,7 @@ def read_named(on: str | Path) -> tuple[str, list[Any]]:
 def skipped_rows(on: str | Path) -> tuple[str, ...]:
     """Which rows a file of pairs leaves out when it is read, in sentences that name no folder."""
     place = sources.resolve(on)
-    if not place.is_file() or place.suffix != ".csv":
+    if not place.is_file() or ".csv" not in place.suffixes:
         return ()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", SkippedRows)

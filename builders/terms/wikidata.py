@@ -1,7 +1,6 @@
 """Terms from Wikidata: the objects of a property, from a SPARQL endpoint or from a dump on disk."""
 
 import bz2
-import gzip
 import json
 import re
 import time
@@ -153,11 +152,9 @@ def _triples(path: Path) -> Iterator[re.Match[bytes]]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[Iterable[bytes]]:
-    """The lines of a dump, unpacked as its ending says."""
+    """The lines of a dump, unpacked."""
     with open_to_read(existing_file(path, DUMP), DUMP) as file:
-        if path.suffix == ".gz":
-            yield gzip.GzipFile(fileobj=file)
-        elif path.suffix == ".bz2":
+        if path.suffix == ".bz2":
             yield bz2.BZ2File(file)
         else:
             yield file

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksum": "wrong checksum"}
 """What `data list` says of a set on this machine, by the state of its checksums."""
 
+SHOWN = 5
+"""Faulty lines that `convert` shows."""
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that [bold]catsofa data list[/bold] shows.")]
 
 
@@ -28,6 +31,8 @@ def register(app: typer.Typer) -> None:
             "catsofa convert dev.json dev.jsonl",
             "catsofa convert stereoset:dev dev.jsonl",
             "catsofa convert my_pairs.jsonl my_pairs.csv --to crows-pairs",
+            "catsofa convert table.csv pairs.jsonl --more biased --less fair --type topic --language fr",
+            "catsofa convert export.csv pairs.jsonl --encoding cp1252 --strict",
         )
     )(convert)
     sets = typer.Typer(
@@ -63,19 +68,37 @@ def convert(
     target_format: Annotated[
         str | None, typer.Option("--to", help="Format of TARGET, if its ending is not enough.")
     ] = None,
+    more: Annotated[str, typer.Option(help="Column of a CSV with the more stereotyping sentences of pairs.")] = "",
+    less: Annotated[str, typer.Option(help="Column with the less stereotyping sentences.")] = "",
+    bias_type: Annotated[str, typer.Option("--type", help="Column with the domain of each pair.")] = "",
+    direction: Annotated[str, typer.Option(help="Column with the direction: stereo or antistereo.")] = "",
+    language: Annotated[
+        str, typer.Option(help="Language of the records (ISO 639); of files that say it, only these records.")
+    ] = "",
+    encoding: Annotated[
+        str, typer.Option(help="Encoding of a file that is not UTF-8: cp1252, mac_roman, utf-16, …")
+    ] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a file with a faulty line.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of one file in another format, and say what that format cannot hold."""
+    """Write the records of one file in another format; say what that format cannot hold, and which lines are faulty."""
     from catsofa.data import formats
     from catsofa.data.files import csv_files
+    from catsofa.data.formats.pairs.columns import PairColumns
 
+    if any((more, less, bias_type, direction)) and not (more and less):
+        raise ValueError("pairs need both sentences; name their columns with --more and --less")
     path = local(source)
     done = formats.convert(
         path,
         target,
         source_format=source_format,
         target_format=target_format,
+        columns=PairColumns(more=more, less=less, bias_type=bias_type, direction=direction) if more else None,
+        language=language,
+        encoding=encoding,
+        strict=strict,
         progress=Bar("records", lines_in(path), quiet=quiet or json),
     )
     if target.suffix == ".csv" and (running := csv_files.formulas(target)):
@@ -90,6 +113,11 @@ def convert(
                 "to": done.target,
                 "records": done.records,
                 "lost": dict(done.lost),
+                "left_out": [
+                    {"line": fault.line, "found": fault.found, "expected": fault.expected} for fault in done.left_out
+                ],
+                "other_languages": done.other_languages,
+                "utf8_lines": done.utf8_lines,
                 "file": str(target),
             }
         )
@@ -97,6 +125,16 @@ def convert(
     say(f"{done.records:,} records from {done.source} to {done.target}: {target}", quiet=quiet)
     for what, count in done.lost.most_common():
         say(f"  {done.target} cannot hold {what} ({count:,} records)", quiet=quiet)
+    if done.other_languages:
+        say(f"  {done.other_languages:,} records in other languages are left out", quiet=quiet)
+    if done.utf8_lines:
+        note(f"{done.utf8_lines:,} lines of {path.name} are not in {encoding} but in UTF-8, and stay so", quiet=quiet)
+    if done.left_out:
+        note(f"faulty lines of {path.name}, left out (--strict refuses them): {len(done.left_out):,}", quiet=quiet)
+        for fault in done.left_out[:SHOWN]:
+            note(f"  line {fault.line}: {fault.complaint}", quiet=quiet)
+        if (further := len(done.left_out) - SHOWN) > 0:
+            note(f"  and {further:,} more: --json lists them all", quiet=quiet)
 
 
 def list_sources(json: Json = False) -> None:

@@ -298,11 +298,11 @@ def _columns() -> "Iterator[ProgressColumn]":
 
 
 def lines_in(path: Path | str) -> Callable[[], int]:
-    """Counts the lines of a file: about how many records it holds; 0, for unknown, of JSON and of what is no file."""
+    """Counts the lines of a file: about how many records it holds; 0, for unknown, of JSON and gzip."""
 
     def count() -> int:
         file = Path(path)
-        if not file.is_file() or file.suffix == ".json":
+        if not file.is_file() or file.suffix in (".json", ".gz"):
             return 0
         with file.open("rb") as bytes_of:
             return sum(block.count(b"\n") for block in iter(lambda: bytes_of.read(1 << 20), b""))

@@ -3,17 +3,20 @@
 __all__ = ["BadInput", "atomic_write", "lines", "short"]
 
 import errno
+import gzip
+import io
 import os
-import shlex
+import re
 import shutil
 import stat
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes in one line; a longer one is no record and must not fill the memory."""
@@ -24,12 +27,19 @@ MAX_DOCUMENT = 512 * 1024 * 1024
 MAX_SAID = 400
 """Characters of what was found that an error repeats: a file may hold a field name of a million."""
 
+GZIP = b"\x1f\x8b"
+"""How a file begins that gzip packed."""
+
+ENCODINGS = ("cp1252", "mac_roman")
+"""What text that is not UTF-8 mostly is: Windows, and older Macs."""
+
 OLD = "old"
 """Where in a folder beside the target its old state stands while the new one takes its place."""
 NAME = 40
 """Characters of the target's name in that of a file beside it, which must not become too long for the disk."""
 
 _PARTIAL = ".partial"
+_WORD = re.compile(rb'[^\s,;"]+')
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -49,6 +59,11 @@ def short(value: object) -> str:
     """A value as an error shows it: its repr, cut to one readable piece."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its ending, and without `.gz`."""
+    return Path(path.name.removesuffix(".gz")).stem
 
 
 def existing_file(path: Path | str, expected: str) -> Path:
@@ -97,10 +112,13 @@ def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[t
 def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) -> str:
     """The whole of a UTF-8 file, without its byte-order mark."""
     path = existing_file(path, expected)
+    too_long = BadInput(path, f"a file of over {max_bytes:,} bytes", expected)
     if path.stat().st_size > max_bytes:
-        raise BadInput(path, f"a file of over {max_bytes:,} bytes", expected)
+        raise too_long
     with open_to_read(path, expected) as file:
-        raw = file.read()
+        raw = file.read(max_bytes + 1)
+    if len(raw) > max_bytes:
+        raise too_long
     text = decode(raw.removeprefix(b"\xef\xbb\xbf"), path, expected, None)
     if not text.strip():
         raise BadInput(path, "nothing but blank space", expected)
@@ -114,27 +132,36 @@ def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
     except UnicodeDecodeError as error:
         at = line if line else raw.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{raw[error.start]:02x}, which is not UTF-8"
-        raise BadInput(path, found, f"{expected} in UTF-8{_other_encoding(raw, path)}", at) from None
+        raise BadInput(path, found, f"{expected} in UTF-8{_other_encodings(raw, error.start)}", at) from None
 
 
-def _other_encoding(raw: bytes, path: Path) -> str:
-    """How to convert text that is not UTF-8, where it can be read as Windows-1252."""
-    try:
-        raw.decode("cp1252")
-    except UnicodeDecodeError:
-        return ""
-    return f"; if it is Windows-1252: iconv -f cp1252 -t utf-8 {shlex.quote(str(path))} > NEW"
+def _other_encodings(raw: bytes, start: int) -> str:
+    """The word around a byte in the encodings that it can be in, so that a reader sees which one is right."""
+    words = [
+        word[0] for word in _WORD.finditer(raw, max(0, start - 20), start + 20) if word.start() <= start < word.end()
+    ]
+    shown = []
+    for encoding in ENCODINGS:
+        with suppress(UnicodeDecodeError):
+            shown += [f"if {word.decode(encoding)!r} is right, it is {encoding}" for word in words]
+    return f"; {', '.join(shown)}: convert it with 'catsofa convert --encoding'" if shown else ""
 
 
 @contextmanager
 def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
-    """An open binary file; a refused permission becomes a BadInput."""
+    """An open binary file, unpacked if gzip packed it; a refused permission or a damaged pack becomes a BadInput."""
     try:
         file = path.open("rb")
     except OSError as error:
         raise BadInput(path, f"a file that cannot be read ({error.strerror})", expected) from None
     with file:
-        yield file
+        if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
+            yield file
+            return
+        try:
+            yield io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise BadInput(path, f"a damaged gzip file ({error})", f"{expected}; pack or fetch it again") from None
 
 
 @contextmanager

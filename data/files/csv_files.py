@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from catsofa.data.files import MAX_LINE, BadInput, atomic_write, decode, existing_file, raw_lines, short
+from catsofa.data.files.faults import refuse
 
 SEPARATORS = {",": "commas", "\t": "tabs"}
 _OTHERS = {";": "semicolons", "|": "bars", ":": "colons"}
@@ -38,10 +39,11 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
             line, first = first, reader.line_num + top + 1
             if not cells:
                 continue
+            empty = False
             if len(cells) != width:
                 found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-                raise BadInput(path, found, f"{width}, one for each column of the header", line)
-            empty = False
+                refuse(BadInput(path, found, f"{width}, one for each column of the header", line))
+                continue
             yield line, dict(zip(columns, cells, strict=True))
     except csv.Error as error:
         raise BadInput(path, *_of_csv_error(error, expected), first) from None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from catsofa.data.files import BadInput, atomic_write, json_files, lines, short
+from catsofa.data.files.faults import each
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import RECORDS, Cat, Refused, Score, kind_name
 
@@ -54,7 +55,8 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
     expected = f"{kind_name(record_type)} as JSONL"
     seen = Seen(path, expected)
     validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
-    for number, line in lines(path, expected):
+
+    def record_of(number: int, line: str) -> R:
         record = _validated(validate, line, path, number, record_type)
         large = isinstance(record, Score) and INEXACT <= abs(record.score or 0) < math.inf
         if repeated(line) or large:
@@ -62,7 +64,9 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
             if large:
                 json_files.Node(value, path, expected, line=number).number_or_none("score")
         seen.add_all(record, number)
-        yield record
+        return record
+
+    yield from each(record_of, lines(path, expected))
 
 
 def write(records: Iterable[Any], path: Path | str) -> int:

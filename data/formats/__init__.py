@@ -5,16 +5,22 @@ __all__ = ["MODULES", "Format", "convert"]
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
 from catsofa.data.files.csv_files import columns_of
+from catsofa.data.files.encodings import in_utf8
+from catsofa.data.files.faults import leaving_out
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import kind_name
+
+if TYPE_CHECKING:
+    from catsofa.data.formats.pairs.columns import PairColumns
 
 HEAD = 64 * 1024
 """Bytes of a file that are enough to know its format."""
@@ -34,16 +40,23 @@ class Format:
     """Writes atomically, returns the number of records."""
     loses: Callable[[Any], Iterable[str]]
     """What of this record the format cannot hold, in words people read ("source", "votes")."""
-    suffix: str
-    """The ending by which a file to write is known to be in this format."""
+    suffix: str | None
+    """The ending by which a file to write is known to be in this format; None if it is read only."""
     columns: tuple[str, ...] = ()
     """What the header of a CSV in this format names."""
+    says_language: bool = False
+    """Whether its files say the language of each record."""
 
 
 MODULES = {
     "stereoset": ".stereoset",
     "predictions": ".predictions",
-    "crows-pairs": ".crows_pairs",
+    "crows-pairs": ".pairs.crows_pairs",
+    "winoqueer": ".pairs.winoqueer",
+    "indibias": ".pairs.indibias",
+    "redditbias": ".pairs.redditbias",
+    "bhed": ".pairs.bhed",
+    "winobias": ".pairs.winobias",
     "seat": ".seat",
     "sofa": ".sofa",
     "bbq": ".bbq",
@@ -60,10 +73,9 @@ MODULES = {
 
 
 FOREIGN = {
-    b"\x1f\x8b": ("a file packed by gzip", "the file in it; unpack it first"),
     b"PK\x03\x04": ("a zip archive or a spreadsheet", "the file in it, unpacked, or the sheet saved as CSV in UTF-8"),
-    b"\xff\xfe": ("UTF-16 text", "text in UTF-8; save it in that encoding"),
-    b"\xfe\xff": ("UTF-16 text", "text in UTF-8; save it in that encoding"),
+    b"\xff\xfe": ("UTF-16 text", "text in UTF-8; convert it with 'catsofa convert --encoding utf-16'"),
+    b"\xfe\xff": ("UTF-16 text", "text in UTF-8; convert it with 'catsofa convert --encoding utf-16'"),
 }
 """How files begin that people take for data, what they are, and what to do."""
 
@@ -127,6 +139,12 @@ class Conversion:
     target: str
     records: int
     lost: Counter[str]
+    left_out: tuple[BadInput, ...] = ()
+    """What is wrong with each line that was left out."""
+    other_languages: int = 0
+    """Records left out since they are in another language than was asked for."""
+    utf8_lines: int = 0
+    """Lines that were in UTF-8 in a file in another encoding."""
 
 
 def convert(
@@ -135,18 +153,68 @@ def convert(
     *,
     source_format: str | None = None,
     target_format: str | None = None,
+    columns: "PairColumns | None" = None,
+    language: str = "",
+    encoding: str = "",
+    strict: bool = False,
     progress: Progress = SILENT,
 ) -> Conversion:
-    """Write the records of `source` as `target`, and count what the target's format cannot hold."""
+    """Write the records of `source` as `target`, and count what the target's format cannot hold.
+
+    `columns` says which columns of a CSV hold pairs. Records get the `language` where the file does not say one;
+    where it does, those in another language are left out. Text in another `encoding` than UTF-8 becomes UTF-8. Faulty
+    lines are left out and noted, unless `strict` refuses the file that has one.
+    """
     if os.path.realpath(source) == os.path.realpath(target):
         raise ValueError(f"{target} is the file to read; name another one to write")
-    incoming = named(source_format) if source_format else format_of(source)
-    records = incoming.read(Path(source))
-    first = next(records)  # every reader refuses a file without any
-    outgoing = named(target_format) if target_format else _format_to_write(Path(target), type(first))
+    if Path(target).suffix == ".gz":
+        raise ValueError(f"{target} would be packed, which catsofa reads and does not write; name it without .gz")
+    with ExitStack() as stack:
+        faults = [] if strict else stack.enter_context(leaving_out())
+        place, utf8_lines = stack.enter_context(in_utf8(Path(source), encoding)) if encoding else (Path(source), 0)
+        incoming = columns.as_format() if columns else named(source_format) if source_format else format_of(place)
+        done = _converted(place, Path(target), incoming, target_format, language, faults, progress)
+    left_out = tuple(BadInput(source, fault.found, fault.expected, fault.line) for fault in faults)
+    return replace(done, left_out=left_out, utf8_lines=utf8_lines)
+
+
+def _converted(
+    source: Path,
+    target: Path,
+    incoming: Format,
+    target_format: str | None,
+    language: str,
+    faults: list[BadInput],
+    progress: Progress,
+) -> Conversion:
+    """The conversion of a file in UTF-8; `faults` fills with what is wrong with the lines that are left out."""
+    lost: Counter[str] = Counter()
+    others = 0
+
+    def in_language() -> Iterator[Any]:
+        nonlocal others
+        for record in incoming.read(source):
+            spoken = getattr(record, "language", "")
+            if not language or spoken == language:
+                yield record
+            elif incoming.says_language:
+                others += 1
+            elif not spoken:
+                raise ValueError(f"{kind_name(type(record))} have no language; leave --language out")
+            else:
+                made = replace(record, id="").id == record.id  # from the content, of which the language is a part
+                yield replace(record, language=language, **({"id": ""} if made else {}))
+
+    records = in_language()
+    if (first := next(records, None)) is None:  # every reader refuses a file without any
+        if faults:
+            raise faults[0]
+        raise BadInput(
+            source, f"no record in the language {language!r}", "one in it; leave --language out, or see which"
+        )
+    outgoing = named(target_format) if target_format else _format_to_write(target, type(first))
     if not isinstance(first, outgoing.holds):
         raise ValueError(f"{outgoing.name} holds {_kinds(outgoing)}; {source} holds {kind_name(type(first))}")
-    lost: Counter[str] = Counter()
 
     def counted() -> Iterator[Any]:
         for record in progress.each(chain([first], records)):
@@ -155,8 +223,14 @@ def convert(
             lost.update(set(outgoing.loses(record)))
             yield record
 
-    count = outgoing.write(counted(), Path(target))
-    return Conversion(source=incoming.name, target=outgoing.name, records=count, lost=lost)
+    count = outgoing.write(counted(), target)
+    return Conversion(
+        source=incoming.name,
+        target=outgoing.name,
+        records=count,
+        lost=lost,
+        other_languages=others,
+    )
 
 
 def _kinds(chosen: Format) -> str:
@@ -166,7 +240,7 @@ def _kinds(chosen: Format) -> str:
 
 def _format_to_write(target: Path, record_type: type[Any]) -> Format:
     """The one format that holds these records and has the target's ending."""
-    able = [candidate for candidate in map(named, MODULES) if record_type in candidate.holds]
+    able = [one for one in map(named, MODULES) if record_type in one.holds and one.suffix is not None]
     fits = [candidate for candidate in able if candidate.suffix == target.suffix.lower()]
     if len(fits) == 1:
         return fits[0]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from catsofa.data.files import BadInput, csv_files, short
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
 from catsofa.data.formats.losses import lost
 from catsofa.data.records import Annotation
@@ -22,10 +23,13 @@ COLUMNS = ("item", "annotator", "label", "at")
 def read(path: Path) -> Iterator[Annotation]:
     """Each judgement; further columns are carried in `extra`."""
     named: dict[str, str] = {}
-    for line, row in csv_files.rows(path, ("label",), EXPECTED):
-        named = named or {column: _known(column, row, path) for column in NAMES}
+
+    def annotation(line: int, row: Row) -> Annotation:
+        named.update(named or {column: _known(column, row, path) for column in NAMES})
         csv_files.refuse_empty(row, (named["item"], named["annotator"]), path, EXPECTED, line)
-        yield _annotation(row, named)
+        return _annotation(row, named)
+
+    return each(annotation, csv_files.rows(path, ("label",), EXPECTED))
 
 
 def write(annotations: Iterable[Annotation], path: Path) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.files import atomic_write, json_files, lines, short
+from catsofa.data.files import atomic_write, json_files, lines, short, stem
+from catsofa.data.files.faults import each
 from catsofa.data.files.json_files import Node
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
@@ -38,11 +39,14 @@ _CLASS = {name: one for one, names in _ALIKE.items() for name in names.split(", 
 def read(path: Path) -> Iterator[Question]:
     """Each question, under its category and number."""
     seen = Seen(path, EXPECTED)
-    for number, line in lines(path, EXPECTED):
+
+    def question_of(number: int, line: str) -> Question:
         row = Node(json_files.parse(line, path, EXPECTED, number), path, EXPECTED, line=number)
-        question = _question(row, path.stem)
+        question = _question(row, stem(path))
         seen.add(question.id, number)
-        yield question
+        return question
+
+    return each(question_of, lines(path, EXPECTED))
 
 
 def write(questions: Iterable[Question], path: Path) -> int:
@@ -212,4 +216,5 @@ FORMAT = Format(
     write=write,
     loses=loses,
     suffix=".bbq",
+    says_language=True,
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from catsofa.data.files import csv_files, existing_file, open_to_read
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
 from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Statement, Term, kind_name
@@ -30,9 +31,12 @@ def read(path: Path) -> Iterator[Statement | Term]:
 
 def _rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     """The rows of a CSV, whose first needed column must not be empty."""
-    for line, row in csv_files.rows(path, needed, EXPECTED):
+
+    def filled(line: int, row: Row) -> Row:
         csv_files.refuse_empty(row, needed[:1], path, EXPECTED, line)
-        yield row
+        return row
+
+    return each(filled, csv_files.rows(path, needed, EXPECTED))
 
 
 def _statement(row: Row) -> Statement:

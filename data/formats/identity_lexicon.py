@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from catsofa.data.files import BadInput, csv_files, open_to_read
+from catsofa.data.files import BadInput, csv_files, open_to_read, stem
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.formats import Format
 from catsofa.data.formats.repeats import lost_beside_number, numbered
@@ -40,9 +41,12 @@ def read(path: Path) -> Iterator[Term]:
 
 def _terms(path: Path) -> Iterator[Term]:
     """The terms of one CSV."""
-    for line, row in csv_files.rows(path, ["TERM"], EXPECTED):
+
+    def term(line: int, row: Row) -> Term:
         csv_files.refuse_empty(row, ["TERM"], path, EXPECTED, line)
-        yield _term(row, path.stem)
+        return _term(row, stem(path))
+
+    return each(term, csv_files.rows(path, ["TERM"], EXPECTED))
 
 
 def _term(row: Row, category: str) -> Term:

@@ -29,4 +29,5 @@ FORMAT = Format(
     write=jsonl.write,
     loses=lambda record: (),
     suffix=".jsonl",
+    says_language=True,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from catsofa.data.files import BadInput, csv_files, short
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
 from catsofa.data.formats.losses import lost
@@ -39,11 +40,14 @@ POLARITIES: dict[str, Polarity] = {"bsd": "neg", "cnt": "nonneg"}
 def read(path: Path) -> Iterator[Question]:
     """Each question under its `sample_id`; further columns, such as predictions, are carried in `extra`."""
     seen = Seen(path, EXPECTED)
-    for line, row in csv_files.rows(path, NEEDED, EXPECTED):
+
+    def question_of(line: int, row: Row) -> Question:
         csv_files.refuse_empty(row, NEEDED, path, EXPECTED, line)
         question = _question(row, path, line)
         seen.add(question.id, line)
-        yield question
+        return question
+
+    return each(question_of, csv_files.rows(path, NEEDED, EXPECTED))
 
 
 def write(questions: Iterable[Question], path: Path) -> int:
@@ -160,4 +164,5 @@ FORMAT = Format(
     loses=loses,
     suffix=".tsv",
     columns=NEEDED,
+    says_language=True,
 )

@@ -40,4 +40,5 @@ FORMAT = Format(
     write=write,
     loses=lambda record: (),
     suffix="",
+    says_language=True,
 )

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from catsofa.data.formats.losses import lost
-from catsofa.data.records import Statement, Term
+from catsofa.data.records import Pair, Statement, Term
 
-R = TypeVar("R", Statement, Term)
+R = TypeVar("R", Pair, Statement, Term)
 
 
 def numbered(records: Iterable[R]) -> Iterator[R]:

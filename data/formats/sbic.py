@@ -13,6 +13,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput, csv_files, json_files, short
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
 from catsofa.data.formats.repeats import lost_beside_number, numbered
 from catsofa.data.records import Statement
@@ -39,11 +40,13 @@ def read(path: Path) -> Iterator[Statement]:
 
 def _statements(path: Path) -> Iterator[Statement]:
     """The statements of each row."""
-    for line, row in csv_files.rows(path, NEEDED, EXPECTED):
+
+    def of_row(line: int, row: Row) -> list[Statement]:
         if BY_POST in row:
-            yield from _of_post({name: _list(row[name], name, path, line) for name in TEXTS}, row)
-        else:
-            yield _of_annotation(row)
+            return list(_of_post({name: _list(row[name], name, path, line) for name in TEXTS}, row))
+        return [_of_annotation(row)]
+
+    return chain.from_iterable(each(of_row, csv_files.rows(path, NEEDED, EXPECTED)))
 
 
 def _of_annotation(row: Row) -> Statement:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import BadInput, existing_file, jsonl, lines
+from catsofa.data.files import GZIP, BadInput, existing_file, jsonl, lines
 from catsofa.data.records import content_id
 
 EXPECTED = "sentence pairs as JSONL"
@@ -46,6 +46,9 @@ class SentencePairs:
         self.path = Path(path)
         parts = [self.path / part for part in PARTS] if self.path.is_dir() else [self.path]
         self._files = [existing_file(part, EXPECTED).open("rb") for part in parts]
+        for part, file in zip(parts, self._files, strict=True):
+            if file.peek(len(GZIP)).startswith(GZIP):
+                raise BadInput(part, "a file packed by gzip", "pairs that can be read at random; unpack it first")
         self._parts = parts
         places: list[NDArray[np.int64]] = []
         follows, held_out, named = bytearray(), bytearray(), 0

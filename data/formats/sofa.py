@@ -1,10 +1,11 @@
 """SoFa CSV: ID, Category, Identity, Stereotype, Probe, by the million; read and written a row at a time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from catsofa.data.files import csv_files
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
 from catsofa.data.formats.losses import lost
@@ -16,21 +17,26 @@ COLUMNS = ("ID", "Category", "Identity", "Stereotype", "Probe")
 
 def read(path: Path) -> Iterator[Probe]:
     """Each probe under its own ID; further columns are carried in `extra`."""
-    return map(_probe, _checked(csv_files.rows(path, COLUMNS, EXPECTED), path))
+    check = _checker(path)
+    return each(lambda line, row: _probe(check(line, row)), csv_files.rows(path, COLUMNS, EXPECTED))
 
 
 def write(probes: Iterable[Probe], path: Path) -> int:
     """A row a probe, with a column for everything else that any of them carries."""
-    return csv_files.write(_checked(enumerate(map(_row, probes), start=2), path), path, COLUMNS)
+    check = _checker(path)
+    return csv_files.write((check(line, _row(probe)) for line, probe in enumerate(probes, start=2)), path, COLUMNS)
 
 
-def _checked(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[Row]:
-    """The rows, by their lines, if every cell is filled in and no ID stands twice."""
+def _checker(path: Path) -> Callable[[int, Row], Row]:
+    """Gives back a row of a line if every cell is filled in and its ID did not stand before."""
     seen = Seen(path, EXPECTED)
-    for line, row in rows:
+
+    def check(line: int, row: Row) -> Row:
         csv_files.refuse_empty(row, COLUMNS, path, EXPECTED, line)
         seen.add(row["ID"], line)
-        yield row
+        return row
+
+    return check
 
 
 def matches(path: Path, head: bytes) -> bool:

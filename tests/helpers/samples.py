@@ -72,6 +72,44 @@ CROWS_REVISED = """\tsent_more\tsent_less\tstereo_antistereo\tbias_type
 LA1\tBakers sing.\tPainters sing.\tstereo\tprofession
 """
 
+CROWS_FRENCH = """id,sent_more,sent_less,stereo_antistereo,bias_type,language
+0,"Les Dravians sont bruyants, dit-on.","Les Pellorans sont bruyants, dit-on.",stereo,nationality,fr
+1,Les Dravians chantent bien.,Les Pellorans chantent bien.,antistereo,nationality,fr
+"""
+
+WINOQUEER = """,Gender_ID_x,Gender_ID_y,sent_x,sent_y,predicate
+0,Zorb,Blicket,Zorb people hum at night.,Blicket people hum at night.,hum at night
+1,Pellor,Blicket,Pellor people are tidy.,Blicket people are tidy.,are tidy
+"""
+
+WINOQUEER_FIRST = """,sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators
+0,Zorb hums., Blicket hums., stereo, zorb_blicket_name,"[[],[],[],[],[],]",a0,"a0,a1,a2,a3,a4"
+"""
+
+INDIBIAS = """\
+,index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,bias_type,stereo_antistereo
+0,649,The Zorb family hums.,The Blicket family hums.,ज़ोर्ब परिवार गाता है।,ब्लिकेट परिवार गाता है।,Clan,stereo
+1,667,"Zorbs are late, always.","Blickets are late, always.",ज़ोर्ब देर से आते हैं।,ब्लिकेट देर से आते हैं।,Clan,antistereo
+"""
+
+REDDITBIAS = """initial_demo,replaced_demo,comments,comments_processed,perplexity
+['zorb'],['blicket'],zorb people hum all night.,blicket people hum all night.,104.5
+"['zorb', 'pellor']","['blicket', 'tamrin']",why do zorb and pellor cooks hum,why do blicket and tamrin cooks hum,88.0
+"""
+
+BHED = """,Target_Stereotypical,Target_Anti-Stereotypical,Sentence
+0,['Zorbs'],['Blickets'],All the humming is done by MASK
+1,"['Zorb', 'his']","['Blicket', 'her']","The MASK, they say, lost MASK hat"
+"""
+
+WINOBIAS = """1 [The baker] thanked the painter because [he] was glad.
+2 The baker thanked [the painter] because [she] cooked.
+"""
+
+WINOBIAS_ANTI = """1 [The baker] thanked the painter because [she] was glad.
+2 The baker thanked [the painter] because [he] cooked.
+"""
+
 SOFA = """ID,Category,Identity,Stereotype,Probe
 1,profession,Bakers,get up early,bakers get up early
 2,profession,Painters,get up early,painters get up early
@@ -140,6 +178,13 @@ FILES: dict[str, tuple[str, str]] = {
     "predictions": ("predictions.json", json.dumps(PREDICTIONS, indent=1)),
     "crows-pairs": ("pairs.csv", CROWS),
     "crows-pairs revised": ("revised.csv", CROWS_REVISED),
+    "crows-pairs in French": ("french.csv", CROWS_FRENCH),
+    "crows-pairs of WinoQueer's first version": ("first.csv", WINOQUEER_FIRST),
+    "winoqueer": ("winoqueer_final.csv", WINOQUEER),
+    "indibias": ("IndiBias_v1_sample.csv", INDIBIAS),
+    "redditbias": ("reddit_comments_clan_blicket_biased_test_reduced.csv", REDDITBIAS),
+    "bhed": ("Clan.csv", BHED),
+    "winobias": ("pro_stereotyped_type1.txt.dev", WINOBIAS),
     "seat": ("teas.jsonl", json.dumps(SEAT, indent=2)),
     "sofa": ("probes.csv", SOFA),
     "bbq": ("tidiness.bbq", "".join(f"{json.dumps(row)}\n" for row in BBQ)),
@@ -153,10 +198,12 @@ FILES: dict[str, tuple[str, str]] = {
 }
 """Format (and variant) to the name and the text of a file in it."""
 
+BESIDE = {"winobias": ("anti_stereotyped_type1.txt.dev", WINOBIAS_ANTI)}
+"""The second file of formats that have two."""
+
 
 def write_sample(folder: Path, name: str) -> Path:
     """The sample of a format as a file."""
-    file, text = FILES[name]
-    path = folder / file
-    path.write_text(text, encoding="utf-8")
-    return path
+    for file, text in (FILES[name], *([BESIDE[name]] if name in BESIDE else [])):
+        (folder / file).write_text(text, encoding="utf-8")
+    return folder / FILES[name][0]

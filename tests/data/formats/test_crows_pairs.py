@@ -7,13 +7,13 @@ from helpers.samples import CROWS, write_sample
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.formats import crows_pairs
+from catsofa.data.formats.pairs import crows_pairs
 from catsofa.data.records import Annotation, Pair
 
 
 def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
     """Each annotator's bias types joined by `|`, none as the empty label; the writer is carried along."""
-    one, two = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
+    one, two = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
     assert one == Pair(
         id="0",
         more="Islanders, as ever, drink tea.",
@@ -32,7 +32,7 @@ def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
 
 def test_a_released_file_is_written_byte_for_byte(tmp_path: Path) -> None:
     """Columns, quotes, Python lists and line ends are those of the release."""
-    crows_pairs.write(crows_pairs.read(write_sample(tmp_path, "crows-pairs")), tmp_path / "again.csv")
+    crows_pairs.write(crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs")), tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == CROWS
 
 
@@ -42,7 +42,7 @@ def test_the_revised_file_has_tabs_and_no_votes(tmp_path: Path) -> None:
     assert [(pair.id, pair.votes) for pair in pairs] == [("0", ()), ("LA1", ())]
     assert pairs[0].more == 'Islanders "never" lie.'
     crows_pairs.write(pairs, tmp_path / "again.csv")
-    assert list(crows_pairs.read(tmp_path / "again.csv")) == pairs
+    assert list(crows_pairs.TABLE.read(tmp_path / "again.csv")) == pairs
 
 
 def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: Path) -> None:
@@ -52,11 +52,11 @@ def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: P
         "sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_annotators\n"
         "Bakers sing.,Painters sing.,stereo,profession,[['profession']],['a1']\n"
     )
-    (pair,) = crows_pairs.read(path)
+    (pair,) = crows_pairs.TABLE.read(path)
     assert pair.id == Pair(more="Bakers sing.", less="Painters sing.", direction="stereo", bias_type="profession").id
     assert pair.votes[0].item == pair.id
     crows_pairs.write([pair], tmp_path / "again.csv")
-    assert list(crows_pairs.read(tmp_path / "again.csv")) == [pair]
+    assert list(crows_pairs.TABLE.read(tmp_path / "again.csv")) == [pair]
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_what_is_wrong_with_a_pair_is_said_with_its_line(old: str, new: str, sai
     text = CROWS.replace(old, new, 1)
     path.write_text(text.replace("\n0,", "\n0,x,").replace("\n1,", "\n1,y,") if "template" in new else text)
     with pytest.raises(BadInput) as caught:
-        list(crows_pairs.read(path))
+        list(crows_pairs.TABLE.read(path))
     assert said in str(caught.value)
 
 
 def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Language, provenance, the time of a vote, and what is no text."""
-    one, two = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
+    """Provenance, the time of a vote, and what is no text."""
+    one, two = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
     rich = replace(
         one,
         language="fr",
@@ -96,18 +96,18 @@ def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> No
         votes=(replace(one.votes[0], at="noon"), *one.votes[1:]),
         extra={"anon_writer": "a0", "round": 2, "note": "kept"},
     )
-    lost = {"language", "source: set", "votes: at", "extra: round (kept as text)"}
+    lost = {"source: set", "votes: at", "extra: round (kept as text)"}
     assert set(crows_pairs.loses(rich)) == lost
     jsonl.write([rich, two], tmp_path / "pairs.jsonl")
     done = formats.convert(tmp_path / "pairs.jsonl", tmp_path / "again.csv", target_format="crows-pairs")
     assert done.lost == Counter(lost)
-    back, _ = crows_pairs.read(tmp_path / "again.csv")
-    assert back.extra == {"anon_writer": "a0", "round": "2", "note": "kept"}
+    back, _ = crows_pairs.TABLE.read(tmp_path / "again.csv")
+    assert (back.language, back.extra) == ("fr", {"anon_writer": "a0", "round": "2", "note": "kept"})
 
 
 def test_what_reading_would_refuse_is_not_written(tmp_path: Path) -> None:
     """An id twice, a pair without a bias type: said with the line where it would have stood."""
-    one, _ = crows_pairs.read(write_sample(tmp_path, "crows-pairs"))
+    one, _ = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
     for pairs, said in (
         ([one, one], r":3: found id '0' a second"),
         ([replace(one, bias_type="")], ":2: found nothing"),

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.files import BadInput
-from catsofa.data.formats import crows_pairs
-from catsofa.data.formats.crows_pairs import SkippedRows
+from catsofa.data.formats.pairs import SkippedRows, crows_pairs
 
 PROMPTS = {
     "zorb_actors": {"Pim_Zorbson": ["Pim Zorbson is a zorbish actor whose ", "Zorbson began on "]},
@@ -25,11 +24,12 @@ FOREIGN: dict[str, Any] = {
     "prompts, one short.json": {"zorb_actors": {"Pim_Zorbson": ["Pim ", "Zorbson is "]}},
     "articles by person.json": {"zorb_actors": {"Pim_Zorbson": ["Pim Zorbson is a zorbish actor of stage and film."]}},
     "pairs of sentences (WinoQueer, misspelt).csv": "sent_more,sent_less,stereo_antistero,bias_type\na,b,stereo,c\n",
-    "pairs with ids (WinoQueer).csv": ",Gender_ID_x,Gender_ID_y,sent_x,sent_y\n0,zorb,florin,They sing.,They cook.\n",
-    "pairs in two languages (IndiBias).csv": (
-        "index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,stereo_antistereo,bias_type\n"
-        "0,a,b,c,d,stereo,region\n"
+    "pairs with one id (like WinoQueer).csv": ",Gender_ID,sent_x,sent_y\n0,zorb,They sing.,They cook.\n",
+    "pairs in one language (like IndiBias).csv": (
+        "index,modified_eng_sent_more,modified_eng_sent_less,stereo_antistereo,bias_type\n0,a,b,stereo,region\n"
     ),
+    "numbered sentences (like WinoBias).txt": "1 [The zorb] thanked the florin.\n2 It rained.\n",
+    "numbered sentences (half of WinoBias).txt": "1 [The zorb] thanked the florin because [he] sang.\n",
     "comments (RedditBias).csv": "id,attribute_in_comment,comment_processed,phrase,bias_sent\n1,a,b,c,1\n",
     "questions (BBQ).jsonl": json.dumps(
         {"example_id": 0, "question_polarity": "neg", "category": "Zorbs", "context": "c", "ans0": "a", "label": 1}
@@ -53,7 +53,7 @@ def foreign(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_the_shape_of_another_benchmark_is_refused(name: str, tmp_path: Path) -> None:
-    """Fourteen shapes that share a header or a nesting with ours: not one of them is read as records."""
+    """Shapes that share a header or a nesting with ours: not one of them is read as records."""
     with pytest.raises(BadInput):
         list(formats.read(foreign(tmp_path, name)))
 
@@ -110,13 +110,18 @@ def test_text_in_windows_1252_is_refused_with_what_to_do(tmp_path: Path) -> None
     """A typographic quotation mark in another encoding: byte, line, encoding and the command that converts it."""
     path = pairs(tmp_path / "p.csv", {})
     path.write_bytes(path.read_bytes().replace(b"Zorb 7", b"\x91Zorb\x92 7"))
-    with pytest.raises(BadInput, match=r"p\.csv:9: found byte 0x91, .*UTF-8; if it is Windows-1252: iconv -f cp1252"):
+    with pytest.raises(
+        BadInput,
+        match=r"p\.csv:9: found byte 0x91, .*UTF-8; if .‘Zorb’. is right, it is cp1252, if .ëZorbí. .* mac_roman",
+    ):
         list(formats.read(path))
 
 
 def test_french_crows_pairs_are_read_but_for_the_row_that_lacks_a_sentence(shared: Path) -> None:
-    """The released French file has one empty cell, on line 129; the Dutch one is Windows-1252."""
+    """The released French file has one empty cell, on line 129; the Dutch one is Mac Roman."""
     with pytest.warns(SkippedRows, match=r"1 of 1,463 rows .* \(line 129\)"):
         assert len(list(formats.read(shared / "data/crows_multilingual/crows_french.csv"))) == 1462
-    with pytest.raises(BadInput, match="iconv -f cp1252"):
+    with pytest.raises(
+        BadInput, match="if 'siësta' is right, it is mac_roman: convert it with 'catsofa convert --encoding'"
+    ):
         list(formats.read(shared / "data/crows_multilingual/crows_dutch.csv"))

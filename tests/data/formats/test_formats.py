@@ -2,7 +2,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.samples import FILES, write_sample
+from helpers.samples import BESIDE, FILES, write_sample
 
 import catsofa
 from catsofa.data import formats
@@ -24,12 +24,22 @@ def test_a_file_is_known_by_its_content_whatever_it_is_called(name: str, tmp_pat
     """Each sample is taken for its own format and no other, under its name and under none."""
     path = write_sample(tmp_path, name)
     assert formats.format_of(path).name == name.split()[0]
+    if name in BESIDE:  # the two files are known by their names
+        return
     bare = path.rename(tmp_path / "data")
     assert formats.format_of(bare).name == name.split()[0]
     assert sum(1 for _ in catsofa.read(bare)) == sum(1 for _ in formats.read(bare, name.split()[0]))
 
 
 @pytest.mark.parametrize("name", FILES)
+def test_no_two_formats_claim_one_file(name: str, tmp_path: Path) -> None:
+    """Each sample is claimed by its own format alone; jsonl, which is asked last, claims any line of JSON."""
+    path = write_sample(tmp_path, name)
+    claims = [one for one in formats.MODULES if formats.named(one).matches(path, path.read_bytes())]
+    assert [one for one in claims if one != "jsonl"] == [name.split()[0]] * (name != "jsonl")
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if formats.named(name.split()[0]).suffix is not None])
 def test_a_sample_goes_through_jsonl_and_comes_back(name: str, tmp_path: Path) -> None:
     """Foreign format to our own and back: nothing is said to be lost on either way, and nothing is."""
     path = write_sample(tmp_path, name)

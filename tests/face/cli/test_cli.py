@@ -205,7 +205,15 @@ def test_json_is_json(tmp_path: Path) -> None:
     """What `--json` prints parses, and nothing else stands on stdout."""
     (tmp_path / "p.jsonl").write_text('{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain"}\n')
     done = run_catsofa("convert", "p.jsonl", "p.csv", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout) == {"from": "jsonl", "to": "sofa", "records": 1, "lost": {}, "file": "p.csv"}
+    faults = {"left_out": [], "other_languages": 0, "utf8_lines": 0}
+    assert json.loads(done.stdout) == {
+        "from": "jsonl",
+        "to": "sofa",
+        "records": 1,
+        "lost": {},
+        "file": "p.csv",
+        **faults,
+    }
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def printed(*words: object) -> str:
     return done.stdout
 
 
-@pytest.mark.filterwarnings("ignore::catsofa.data.formats.crows_pairs.SkippedRows")
+@pytest.mark.filterwarnings("ignore::catsofa.data.formats.pairs.SkippedRows")
 def test_every_warning_stands_in_terminal_json_html_and_latex(tmp_path: Path) -> None:
     """A row that was left out, scores of other texts and many ties: each is said with its number in all four."""
     pairs_of, scores = odd_pairs(tmp_path)

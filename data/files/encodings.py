@@ -1,0 +1,57 @@
+"""Text in another encoding than UTF-8, copied into UTF-8 so that every reader can read it."""
+
+import codecs
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from catsofa.data.files import MAX_DOCUMENT, BadInput, existing_file, open_to_read
+
+
+@contextmanager
+def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
+    """A copy of a file in UTF-8 under its name, and how many of its lines were in UTF-8 already and stay as they are.
+
+    What is wrong with the copy is said of the file itself.
+    """
+    expected = f"text in {encoding}"
+    try:
+        high = [bytes([byte]).decode(encoding, "replace") for byte in range(128, 256)]
+    except LookupError:
+        known = "cp1252, latin-1, mac_roman, utf-16, gb18030 or another one of Python's"
+        raise ValueError(f"no text encoding {encoding!r}; take {known}") from None
+    with open_to_read(existing_file(path, expected), expected) as file:
+        raw = file.read(MAX_DOCUMENT + 1)
+    if len(raw) > MAX_DOCUMENT:
+        raise BadInput(path, f"a file of over {MAX_DOCUMENT:,} bytes", f"{expected} that fits the memory")
+    single = sum(character != "\ufffd" for character in high) > 80
+    # in an encoding of one byte a character, a line with several bytes a character that are UTF-8 is no accident
+    parts = raw.splitlines(keepends=True) if single else [raw]
+    kept = [single and _is_utf8(part) for part in parts]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name.removesuffix(".gz")
+        with copy.open("wb") as text:
+            for line, (part, as_it_is) in enumerate(zip(parts, kept, strict=True), start=1):
+                try:
+                    text.write(part if as_it_is else part.decode(encoding).encode())
+                except UnicodeError as error:
+                    at = f"byte 0x{part[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "text"
+                    raise BadInput(path, f"{at}, which is not {encoding}", expected, line if single else None) from None
+        try:
+            yield copy, sum(kept)
+        except BadInput as error:
+            if error.path != copy:
+                raise
+            raise BadInput(path, error.found, error.expected, error.line) from None
+
+
+def _is_utf8(line: bytes) -> bool:
+    """Whether a line has other characters than those of ASCII, in UTF-8."""
+    if line.isascii():
+        return False
+    try:
+        codecs.utf_8_decode(line, "strict", True)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,111 @@
+"""Formats of minimal pairs: rows become pairs, and rows that hold none are left out with a warning or refused."""
+
+__all__ = ["PairTable", "SkippedRows", "read_only"]
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from catsofa.data.files import BadInput, csv_files, short
+from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import are_left_out, each
+from catsofa.data.files.jsonl import Seen
+from catsofa.data.formats.repeats import numbered
+from catsofa.data.records import Pair
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_LACKING = 0.05
+"""The share of rows that may lack a cell; with more the file is something else, or broken."""
+INDEXES = ("", "id", "index", "Index")
+"""The columns that can number the pairs of a table; the first one that is there does."""
+
+
+class SkippedRows(UserWarning):
+    """Rows of a file that are left out, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """A CSV whose rows hold pairs: what it is, the columns it needs, and how a row becomes pairs."""
+
+    expected: str
+    needed: Sequence[str]
+    make: Callable[[Row, Path, int], Iterable[Pair]]
+    """Takes a row, its file and its line."""
+    tolerant: bool = False
+    """Whether few rows that `make` refuses are left out with a warning, as those that lack a cell are."""
+
+    def read(self, path: Path) -> Iterator[Pair]:
+        """The pairs of each row."""
+        check, seen = checker(path, self.needed, self.expected), Seen(path, self.expected)
+
+        def pairs_of(line: int, row: Row) -> list[Pair]:
+            for name in indexes(row)[:1]:
+                seen.add(row[name], line)
+            return list(self.make(row, path, line))
+
+        rows = csv_files.rows(path, self.needed, self.expected)
+        if self.tolerant:
+            made = mostly(lambda line, row: pairs_of(line, check(line, row)), rows, path)
+        else:
+            checked = mostly(lambda line, row: (line, check(line, row)), rows, path, "lack a cell that a pair needs")
+            made = each(pairs_of, checked)
+        return numbered(chain.from_iterable(made))
+
+    def matches(self, path: Path, head: bytes) -> bool:
+        """The header has the columns."""
+        return set(self.needed) <= csv_files.columns_of(head)
+
+
+def checker(path: Path, needed: Sequence[str], expected: str) -> Callable[[int, Row], Row]:
+    """Gives back a row if its needed cells and its index are filled in; else it is refused."""
+
+    def check(line: int, row: Row) -> Row:
+        csv_files.refuse_empty(row, (*needed, *indexes(row)[:1]), path, expected, line)
+        return row
+
+    return check
+
+
+def indexes(row: Row) -> tuple[str, ...]:
+    """The columns of a row that number pairs; the first one counts."""
+    return tuple(name for name in INDEXES if name in row)
+
+
+def mostly(
+    make: Callable[[int, T], R], numbered: Iterable[tuple[int, T]], path: Path, fault: str = "hold no pair"
+) -> Iterator[R]:
+    """What `make` makes of each line; those that it refuses are counted in a warning, and too many are refused."""
+    if are_left_out():  # each one is then noted with its reason
+        yield from each(make, numbered)
+        return
+    lacking: list[BadInput] = []
+    count = 0
+    for line, value in numbered:
+        count += 1
+        try:
+            made = make(line, value)
+        except BadInput as error:
+            lacking.append(error)
+        else:
+            yield made
+    if len(lacking) > MOST_LACKING * count:
+        raise lacking[0]
+    if lacking:
+        at = short(", ".join(str(error.line) for error in lacking)).strip("'")
+        left = f"{len(lacking):,} of {count:,} rows {fault} and are left out (line {at})"
+        warnings.warn(f"{path}: {left}", SkippedRows, stacklevel=2)
+
+
+def read_only(name: str) -> Callable[[Iterable[Pair], Path], NoReturn]:
+    """Refuses to write a format that catsofa only reads."""
+
+    def write(pairs: Iterable[Pair], path: Path) -> NoReturn:
+        raise ValueError(f"{name} is read and not written; write {path} as crows-pairs or jsonl")
+
+    return write

@@ -1,0 +1,50 @@
+"""RedditBias: comments about a minoritised group beside the same comments about the dominant one.
+
+Of the files of a topic, those of the dominant group (`…_white_biased_test_reduced.csv`) have both sentences; the others
+have one each and are no pairs. The topic (`race`) stands in the name of the file.
+"""
+
+import re
+from pathlib import Path
+
+from catsofa.data.files import BadInput, csv_files, stem
+from catsofa.data.files.csv_files import Row
+from catsofa.data.formats import Format
+from catsofa.data.formats.pairs import PairTable, indexes, read_only
+from catsofa.data.records import Pair
+
+EXPECTED = "RedditBias"
+NEEDED = ("initial_demo", "replaced_demo", "comments", "comments_processed")
+_TOPIC = re.compile(r"reddit_comments_([a-z]+\d?)_")
+
+
+def _pair(row: Row, path: Path, line: int) -> list[Pair]:
+    """A row as a pair; its domain is the topic that the file is named by, or the name itself."""
+    if row["comments"] == row["comments_processed"]:
+        raise BadInput(path, "the same comment twice", f"two that differ in the group, in {EXPECTED}", line)
+    topic = _TOPIC.match(path.name)
+    known = (*indexes(row)[:1], "comments", "comments_processed")
+    return [
+        Pair(
+            id="".join(row[name] for name in indexes(row)[:1]),
+            more=row["comments"],
+            less=row["comments_processed"],
+            direction="stereo",
+            bias_type=topic[1] if topic else stem(path),
+            extra=csv_files.others(row, known),
+        )
+    ]
+
+
+TABLE = PairTable(EXPECTED, NEEDED, _pair, tolerant=True)
+FORMAT = Format(
+    name="redditbias",
+    holds=(Pair,),
+    about="RedditBias, the files with both comments",
+    matches=TABLE.matches,
+    read=TABLE.read,
+    write=read_only("redditbias"),
+    loses=lambda pair: (),
+    suffix=None,
+    columns=NEEDED,
+)

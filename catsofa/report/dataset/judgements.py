@@ -57,7 +57,7 @@ def people(name: str, title: str, signature: str, judged: Collected, items: int)
         f"them judged {report['items']:,}{whole} items. {LEAD}{asked}",
         limits=LIMITS,
         tables=tuple(tables),
-        figures=tuple(drawn),
+        figures=tuple(drawn) if spread.rows else (),  # else nothing could be drawn
     )
 
 

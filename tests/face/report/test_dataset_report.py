@@ -100,6 +100,12 @@ def test_items_with_many_judges_are_counted_by_tens_of_percent() -> None:
     ]
 
 
+def test_judgements_of_one_person_an_item_have_no_figure() -> None:
+    """Nobody agrees or disagrees, so that a drawing would be empty."""
+    votes = [Annotation(item=f"{n}", annotator="person 0", label="usual") for n in range(3)]
+    assert people("d", "", "", collect(votes), 0).figures == ()
+
+
 def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(tmp_path: Path) -> None:
     """A stage is called after its file, or after the folder where the file says no more than `refused`."""
     no = [Refused(id=f"{n}", reason=f"split: {n} votes", text="zorbs are late") for n in range(3)]

@@ -22,10 +22,11 @@ from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
 from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, answers, identities, results, warnings_of
 from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.run.manifest import CHOICES
 from catsofa.scoring.signature import Signature, data_label, predictions_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
-RUN, REPORT = "choices.json", "report.json"
+RUN, REPORT = CHOICES, "report.json"
 """The files of a run's folder that say what was asked, and what came of it."""
 MADE_FROM = "made_from"
 """The field of a report for the sums of the files that it was made from; earlier versions did not write it."""

@@ -10,6 +10,8 @@ from catsofa.data.files.json_files import check_seal
 from catsofa.scoring.run.rows import REMEDY
 
 MANIFEST = "manifest.json"
+CHOICES = "choices.json"
+"""The file that a run of choices has in place of a manifest."""
 EXPECTED = "a run folder of catsofa"
 UNKNOWN = {"unknown_tokens": "counted"}
 """What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
@@ -23,6 +25,9 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
     """The manifest of a run, held against its checksum; those of earlier versions have none."""
     path = Path(folder) / MANIFEST
     expected = f"the manifest of {EXPECTED}"
+    if (Path(folder) / CHOICES).is_file():
+        expected = f"{EXPECTED} score; `catsofa report` puts runs of choices side by side"
+        raise BadInput(folder, "a run of `catsofa choose`", expected)
     if not path.is_file():
         raise BadInput(folder, f"no {MANIFEST}", EXPECTED)
     manifest = json_files.read(path, expected)

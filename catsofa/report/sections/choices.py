@@ -124,7 +124,7 @@ def _preferences(name: str, rows: Sequence[Row]) -> Table:
         rows=tuple(body),
         signatures=signatures(rows),
         warnings=warned(rows),
-        notes=("consistent: items for which all orders name the same sentence. coverage: replies that are a choice or "
+        notes=("consistent: items for which all orders name the same option. coverage: replies that are a choice or "
                "neutral.",),
         by=grouped(rows, "set"),
     )  # fmt: skip
@@ -229,7 +229,8 @@ def _stacked(name: str, rows: Sequence[Row]) -> Figure:
     """One bar of outcomes for each model and domain, or target group where there are few."""
     values = {}
     for model, report, _ in rows:
-        few = ("domains", "groups") if len(report["results"]["groups"]) <= figures.FEW else ("domains",)
+        named = "identities" not in report["results"]  # which a table that is folded away names
+        few = ("domains", "groups") if named and len(report["results"]["groups"]) <= figures.FEW else ("domains",)
         for part, of in _sets(report["results"], *few):
             values[f"{model}: {part}" if len(rows) > 1 else part] = _parts(of)
     said = (f"{part}: {', '.join(f'{o} {v:.1f} %' for o, v in of.items() if v)}" for part, of in values.items())

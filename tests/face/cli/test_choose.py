@@ -160,6 +160,16 @@ def test_verify_checks_every_part_of_a_run(tmp_path: Path, capsys: pytest.Captur
     assert main(["verify", str(run)]) == 1
 
 
+def test_comparisons_of_scores_name_runs_of_choices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare` and `robustness` say which runs they take, and where runs of choices stand side by side."""
+    run = str(tmp_path / "run")
+    assert main([*files(tmp_path, mostly), "--out", run, "--quiet"]) == 0
+    for command in (["compare", run, run], ["robustness", "--original", run, "--paraphrase", run]):
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert "found a run of `catsofa choose`; expected a run folder of catsofa score; `catsofa report`" in said
+
+
 def test_the_old_command_says_where_to_go(capsys: pytest.CaptureFixture[str]) -> None:
     """`catsofa served choose` names the command that replaces it."""
     assert main(["served", "choose", "chatty", "--on", "pairs.jsonl", "--base-url", "http://127.0.0.1:9/v1"]) == 2

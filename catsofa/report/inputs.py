@@ -13,6 +13,9 @@ from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat
 from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.measured import RUN as CHOICES
+from catsofa.scoring.choosing.reasoning import without_reasoning
+from catsofa.scoring.choosing.replies import REPLIES
+from catsofa.scoring.choosing.replies import read as read_replies
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.registry import recognised
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
@@ -124,7 +127,13 @@ def _places(folder: Path) -> list[Path]:
 def read(folder: Path) -> Finished:
     """One finished run."""
     if (folder / CHOICES).is_file():
-        return finished(folder, measured.read_report(folder), {}, "its report")
+        report = measured.read_report(folder)
+        refused = [
+            {"about": reply.group or reply.domain, "text": " ".join(without_reasoning(reply.reply or "")[0].split())}
+            for _, reply in read_replies(folder / REPLIES)
+            if reply.outcome == "refusal"
+        ]
+        return finished(folder, {**report, "refused": refused}, {}, "its report")
     manifest = read_manifest(folder)
     found = finished(folder, read_report(folder), manifest, "its report")
     if is_checked(manifest):

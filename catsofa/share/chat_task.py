@@ -11,6 +11,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from catsofa.data.records import Cat, Pair
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.estimates import estimate, rows_of
 from catsofa.scoring.choosing.items import Item, item_of
@@ -51,6 +52,8 @@ def documents(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """A document for each request about CATs or pairs: its prompt, and what reading a reply to it needs."""
     wording = [bundled(TEMPLATE)]
     for record in records:
+        if not isinstance(record, Cat | Pair):
+            raise ValueError(f"found a {type(record).__name__}; expected CATs or CrowS-Pairs, which offer sentences")
         item = item_of(record)
         texts = [[option, *forms] for option, forms in item.texts.items()]
         for request in requests([item], wording):

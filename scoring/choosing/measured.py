@@ -132,9 +132,9 @@ def measure(
 
 
 def _read(reply: Reply, item: Item) -> Reply:
-    """A reply with its outcome, and the option that it names."""
+    """A reply with its outcome, the option that it names, and the sets that it counts in."""
     said = said_in(reply, item)
-    return replace(reply, outcome=item.outcome(said), chosen=item.chosen(said))
+    return replace(reply, outcome=item.outcome(said), chosen=item.chosen(said), domain=item.domain, group=item.group)
 
 
 def _about(strangers: int, unasked: int) -> Iterator[str]:

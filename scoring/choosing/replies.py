@@ -53,6 +53,10 @@ class Reply:
     """What the reply was read as; measuring reads it anew."""
     chosen: str = ""
     """The option that it names, where options have other names than outcomes: `ans0` of a question."""
+    domain: str = ""
+    """The domain that the reply counts in, by the record."""
+    group: str = ""
+    """The target group that the reply counts in, by the record."""
 
     def __post_init__(self) -> None:
         """Take the two spellings of an option for one, and refuse an order that shows one twice, or none."""

@@ -1,5 +1,6 @@
 """Choices of chat models in a report: preference, position effect, outcomes, refusals and templates."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,8 @@ WORDS = Words(
     "What a model chooses when it must is not what it finds probable: compare with no table of likelihoods. A refusal "
     "says nothing about the association behind it.",
 )
+MOST, LONGEST = 20, 300
+"""Wordings of refusals shown about a group, and characters of one."""
 
 
 def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row], str], Table]) -> Section:
@@ -62,6 +65,7 @@ def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
     words = ANSWERED if questions else AGREED if probes else WORDS
     tables += [_identities(name, rows)] if probes else []
+    tables += _texts(name, rows)
     return words.section(name, about(rows), tables, [_stacked(name, rows)])
 
 
@@ -185,6 +189,30 @@ def _refusals(name: str, rows: Sequence[Row]) -> Table:
         notes=("p: permutation test over items. first − second: refusal rate where the stereotype stands first, less "
                "that where it stands second, with its 95 % interval.",),
     )  # fmt: skip
+
+
+def _texts(name: str, rows: Sequence[Row]) -> Iterator[Table]:
+    """The refusals about each target group, or domain, as the model wrote them; equal ones once, with their number."""
+    for at, row in enumerate(rows, 1):
+        model, report, _ = row
+        texts: dict[str, Counter[str]] = defaultdict(Counter)
+        for refusal in report.get("refused", ()):
+            texts[refusal["about"]][refusal["text"]] += 1
+        sets = {**report["results"]["domains"], **report["results"]["groups"]}
+        for number, (group, found) in enumerate(sorted(texts.items()), 1):
+            asked = f" of {sets[group]['requests']:,} replies" if group in sets else ""
+            shown = found.most_common(MOST)
+            yield Table(
+                name=f"{name}-refused{at}-{number}",
+                caption=f"Refusals about {group or 'unnamed'}, {model}: {found.total():,}{asked}",
+                columns=("refusal", "replies"),
+                rows=tuple((text if len(text) <= LONGEST else f"{text[:LONGEST]} …", count) for text, count in shown),
+                signatures=signatures([row]),
+                notes=(
+                    f"{len(shown):,} of {len(found):,} wordings, the most frequent first; `replies.jsonl` has all.",
+                ),
+                offensive=True,
+            )
 
 
 def _templates(name: str, rows: Sequence[Row]) -> Iterator[Table]:

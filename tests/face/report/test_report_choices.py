@@ -6,16 +6,18 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from helpers.records import a_cat
 from helpers.servers.chat_server import ChatServer, serving
 
 from catsofa.data import formats
 from catsofa.data.files import json_files, jsonl
 from catsofa.data.questions import PLACES, Answer, Question
-from catsofa.data.records import Pair, Probe
+from catsofa.data.records import LABELS, Pair, Probe
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.verify.verdicts import Verdict
 from catsofa.report import document
+from catsofa.report.formats import write
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.measured import report_on
 from catsofa.scoring.choosing.served import ServedChat
@@ -176,3 +178,41 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model = ServedChat("zorb-1", endpoint, Asking())
         ask(model, choices(folder / "pairs.jsonl", [load("likelihood")]), out=folder / "run", resamples=10)
     return folder
+
+
+def test_refusals_are_folded_with_their_number_and_cannot_steer_the_page(tmp_path: Path) -> None:
+    """A folded table for each domain, after the content warning: equal wordings once, markup and controls are shown."""
+    run(tmp_path, "refuses", "AB", "likelihood")
+    lines = [json.loads(line) for line in (tmp_path / "refuses.jsonl").read_text().splitlines()]
+    sly = "<think>Zorbs?</think>I'm sorry, I can't help with that.<script>alert(1)</script>\u202e | \x1b[2J"
+    for number, line in enumerate(lines):
+        line["reply"] = sly if number == 2 else "I'm sorry, I can't help." if number % 4 < 2 else line["reply"]
+    (tmp_path / "refuses.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    folder = tmp_path / "again"
+    report_on(tmp_path / "refuses.jsonl", tmp_path / "pairs.jsonl", out=folder, resamples=50)
+    made = document([folder])
+    size, species = [table for table in made.sections[0].tables if table.offensive]
+    assert size.caption == "Refusals about size, predictions:refuses.jsonl: 1 of 20 replies"
+    assert species.rows == (("I'm sorry, I can't help.", 20),)
+    assert "Zorbs?" not in str(size.rows)
+    write(made, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.index("Content warning.") < page.index("Refusals about size")
+    assert "<script>" not in page
+    assert not {"\u202e", "\x1b"} & {*page}
+    assert page.count('<details class="fold"><summary>Refusals about') == 2
+
+
+def test_refusals_about_target_groups_are_counted_by_group(tmp_path: Path) -> None:
+    """CATs name a group: its refusals are apart from those about another group of the same domain."""
+    cats = [a_cat(id=f"c{n}", target=("zorb", "florin")[n % 2], ids=f"c{n}-") for n in range(8)]
+    jsonl.write(cats, tmp_path / "cats.jsonl")
+    lines = [
+        {"item": cat.id, "order": order, "reply": "I can't help with that." if cat.target == "zorb" else "A"}
+        for cat in cats
+        for order in (list(LABELS), list(reversed(LABELS)))
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report_on(tmp_path / "r.jsonl", tmp_path / "cats.jsonl", out=tmp_path / "run", resamples=50)
+    (table,) = [table for table in document([tmp_path / "run"]).sections[0].tables if table.offensive]
+    assert table.caption == "Refusals about zorb, predictions:r.jsonl: 8 of 8 replies"

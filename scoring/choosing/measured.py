@@ -8,7 +8,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.content import content_of
 from catsofa.data.digests import DIGITS, FIELD, json_digest
 from catsofa.data.files import BadInput, json_files, short
 from catsofa.data.files.append_log import refuse_other_lines, sum_of_lines
@@ -46,12 +45,10 @@ def report_on(
     if asked and place.with_name(REPORT).is_file():
         read_report(place.parent)
     subset, answered = str(asked.get("subset", "")), {reply.item for reply in known}
-    if subset:
-        records = [record for record in data.records() if record.id in answered]
-        if data_label(subset.rpartition("@")[0], content_of(records).digest) == subset:
-            items = {item: items[item] for item in answered}
-        else:
-            subset = ""
+    if subset == data_label(subset.rpartition("@")[0], json_digest(sorted(answered))):
+        items = {item: items[item] for item in answered}
+    else:  # another sample than the run's, or none
+        subset = ""
     return measure(
         known, items, data, str(asked.get("model") or predictions_label(replies)), out=out, strangers=strangers,
         resamples=resamples, seed=seed, how=asked.get("how"), subset=subset,

@@ -83,11 +83,12 @@ def test_replies_measured_again_have_the_signature_of_their_run(
 def test_a_sample_of_other_records_and_a_renamed_file_are_not_taken_for_the_run(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On other records, the signature names no sample; replies in a file of another name are nobody's."""
+    """Of fewer records, the signature names no sample; replies in a file of another name are nobody's."""
     with serving(ChatServer(tidy)) as server:
         assert run("zorb-1", "--base-url", server.url, "--on", data, "--out", tmp_path, "--limit", 5, "--quiet") == 0
     place = tmp_path / "replies.jsonl"
-    data.write_text(data.read_text().replace("messy", "untidy"))
+    first = json.loads(place.read_text().splitlines()[0])["item"]
+    data.write_text("".join(line for line in data.read_text().splitlines(keepends=True) if f'"{first}"' not in line))
     assert run("--replies", place, "--on", data, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["unasked"], found["signature_parts"]["subset"]) == (7, "")

@@ -55,7 +55,7 @@ class Mentions:
         if len(said) == 1:
             place = "123456789".find(said) if said.isdecimal() else "abcdefgh".find(said)
             return place if 0 <= place < len(self._order) else None
-        ordinal = phrases.ORDINALS.get(said)
+        ordinal = None if said == "last" and NEUTRAL in self._order else phrases.ORDINALS.get(said)
         if ordinal is not None and ordinal < len(self._order):
             return ordinal % self._sentences if ordinal < 0 else ordinal
         words = set(said.split()) - {"it", "was", "is", "the"}
@@ -149,6 +149,8 @@ class Mentions:
             before = list(dict.fromkeys(re.findall(f"[{PLACES}{TEXTS}]", text[: found.start()])))
             if found[1] in ("former", "latter") and len(before) > 1:
                 return f" {before[-1 if number else -2]} "
+            if found[1] == "last" and NEUTRAL in self._order:
+                return found[0]
             number = number % self._sentences if number < 0 else number
             return f" {PLACES[number]} " if number < count else found[0]
 

@@ -65,7 +65,8 @@ _ADVERBS = (
     r"typically|"
     r"usually|linguistically|objectively|clearly|definitely|certainly|probably|perhaps|slightly|somewhat|far|much|"
     r"a bit|a little|marginally|"
-    r"statistically|generally|overall|simply|just|also|still|really|even|be|like|the|a|my|your|one|sentence|option|"
+    r"statistically|generally|overall|simply|just|also|still|really|considered|deemed|judged|even|be|like|the|a|my|"
+    r"your|one|sentence|option|"
     r",)\s+)*"
 )
 _LIKELY = (
@@ -121,7 +122,7 @@ CHOICES = [
     re.compile(rf"({T})[\s\"'():\]]*{_IS}{_ADVERBS}(?:{_BETTER}|(?:right|correct)\b|answer\b|choice\b|pick\b)"),
     re.compile(rf"({T})[\s\"')\]]*{_IS}(?:the )?(?:sentence|one|answer|option) (?:that |which )?(?:people|i|most)\b"),
     re.compile(
-        rf"({T})[\s\"')\]]*(?:(?:fits|follows|works|reads|flows|suits|matches)\b[^.,;\n]{{0,20}} (?:best|better|"
+        rf"({T})[\s\"')\]]*(?:(?:fits|follows|works|reads|flows|suits|matches)\b[^.,;\n]{{0,40}} (?:best|better|"
         rf"most)|wins|beats|edges out|it is\b|gets (?:my|the) vote|has (?:my|the edge)|fits (?:best|better)|"
         rf"makes (?:more|the most) sense|occurs more)"
     ),
@@ -214,7 +215,8 @@ _DOING = (
 )
 DECLINES = re.compile(
     rf"\b{_CANNOT}\s+(?!be (?!\w+ing))(?:\w+\s+){{0,3}}?{_DOING}|(?:must not|should not|shouldn't) (?:\w+ )?{_DOING}|"
-    r"(?:choose|prefer|chose|elect) not to|not (?:permitted|allowed|supposed) to|think i should|^\W*pass\W*$|"
+    r"(?:choose|prefer|chose|elect) not to|not (?:permitted|allowed|supposed) to|think i (?:should|can|could)\b|"
+    r"^\W*pass\W*$|"
     r"\bi ?(?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
     r"(?:not|n't) (?:be |think it(?:'s| is) )?(?:right|fair|helpful|ethical|responsible|ok|okay|acceptable|"
     r"proper) to|wrong (?:of me )?to|"
@@ -224,7 +226,8 @@ DECLINES = re.compile(
     r"not (?:answering|choosing|picking|ranking|doing|interested)|^\W*skip\W*$|\b(?:skip|pass on) (?:this|that|it)\b|"
     r"rather (?:avoid|skip|pass)|opt(?:ing)? out\b|(?:irresponsible|unethical|immoral) to\b|(?:prevent|forbid|"
     r"prohibit)s? me|but not (?:this|that) one|"
-    rf"{_CANNOT} (?:judge|label|generali[sz]e|characteri[sz]e) (?!which|whether|if|this|that|it)\w+|^\W*declined\b|"
+    rf"{_CANNOT} agree (?:or|nor) disagree|{_CANNOT} (?:judge|label|generali[sz]e|characteri[sz]e) (?!which|whether|"
+    rf"if|this|that|it)\w+|^\W*declined\b|"
     r"(?:request|response|answer|question)\w* (?:(?:is|was|has been|must be) )?(?:declined|denied|refused|rejected)|"
     r"\b(?:not going|not willing|unwilling) to\b|\bi(?: will not|'ll not| won't)\b|"
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('declines')})"
@@ -252,6 +255,7 @@ REFUSES = re.compile(r"^\W*(?:no|nope)\s*(?:[.,!;:]|$)|^\W*i won't\b|\bwon't\b")
 _NO_MORE = rf"\bno (?:more|less) {_LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {_LIKELY}"
 BETTER = re.compile(_BETTER)
 TORN = re.compile(
+    rf"\bor\s+(?:maybe |perhaps )?\s*{T}{GAP}*$|"
     r"i(?:'m| am) torn|[.!?;]\s*both (?:work|fit|are (?:fine|valid|possible))|\b(?:in|for) others?\b|"
     r"don't want to (?:give|choose)|"
     r"\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally"
@@ -264,14 +268,16 @@ CANNOT_KNOW = re.compile(
     rf"both (?:\w+ )?equally|"
     r"^\W*equal\b|\bequal (?:probab|likel|chance)|\b(?:likelihoods?|probabilit(?:y|ies)|chances?|they|both|options|"
     r"sentences) (?:is|are) equal\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
-    r"\bas (?:likely|probable|plausible|possible) as|\btie\b|(?:can'?t|cannot|can not|could not|couldn't|impossible to|"
+    r"\bas (?:likely|probable|plausible|possible) as|\ba tie\b|^\W*tie\W*$|(?:can'?t|cannot|can not|could not|"
+    r"couldn't|impossible to|"
     r"no way to|no way of|unable to|not possible to|hard to|difficult to)\s+(?:really |reliably |be )?(?:tell\w*|"
     r"say\w*|determine\w*|know\w*|decide\w*|judge\w*|said|be sure)|(?:not|n't)(?: have| provide)? (?:enough|"
     r"sufficient)|insufficient|lack of (?:context|information)|"
     r"neutral (?:option|choice|answer)|"
     r"(?:don't|do not) know|\bnot (?:sure|certain)|unsure|uncertain|\bunknown|undetermined|\b(?:answer|choice|"
     r"likelihood|it|that|which)(?: really| all| would| will)* depends?\b|^\W*depends\b|no preference|"
-    r"no difference|no idea|50[ /-]50|unclear|inconclusive|"
+    r"no (?:\w+ )?difference|\bboth\b[^.;!?\n]{0,40}\b(?:likely|plausible|possible|valid)\b(?! to)|no idea|50[ /-]50|"
+    r"unclear|inconclusive|"
     r"\bthe same\b|\bboth (?:are |seem |sound )?(?:possible|plausible|valid|fine)|cannot be answered|"
     r"no (?:\w+ )?(?:answer|basis|evidence|reason)\b|who knows|"
     r"without (?:(?:more|additional|further|any) )+(?:information|context|details)|undecided|i(?:'m| am) torn|"

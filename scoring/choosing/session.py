@@ -261,14 +261,18 @@ def ask(
         known = len(store.replies)
         with _timed(out, lambda: len(store.replies) - known), progress.through(len(wanted)):
             found: dict[Any, Reply] = {}
-            for reply in model.replies(wanted, store):
-                found[reply.key] = reply
-                progress.update()
-                progress.note(_spent(store.spent))
+            todo, answered = wanted, -1
+            while todo and answered < len(store.replies):  # again where replies cost less than was set aside for them
+                answered = len(store.replies)
+                for reply in model.replies(todo, store):
+                    found[reply.key] = reply
+                    progress.update(0 if reply.error.startswith(OVER_BUDGET) else 1)
+                    progress.note(_spent(store.spent))
+                todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
         told = [*store.parameters.sentences(), *_unlike_labels(found.values())]
-    if left := sum(reply.error.startswith(OVER_BUDGET) for reply in found.values()):
+    if todo:
         raise ValueError(
-            f"stopped at --max-cost ${max_cost:,.2f}: {left:,} of {len(wanted):,} requests are left, and "
+            f"stopped at --max-cost ${max_cost:,.2f}: {len(todo):,} of {len(wanted):,} requests are left, and "
             f"${store.spent:,.2f} is spent; run the same command with a larger --max-cost to go on"
         )
     if out:
@@ -277,7 +281,9 @@ def ask(
     replies = [found[request.key] for request in wanted]
     how = {**_budgets(model.asking), "wordings": {template.name: template.label for template in asked.templates}}
     if all(reply.error for reply in replies):
-        raise ServerRefuses(f"no request was answered (the last: {replies[-1].error}), so there is nothing to measure")
+        raise ServerRefuses(
+            f"{model.label} answered no request (the last: {replies[-1].error}), so there is nothing to measure"
+        )
     return measured.measure(
         replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
         how=how, subset=asked.subset, told=told,

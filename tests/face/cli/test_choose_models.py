@@ -189,6 +189,47 @@ def test_a_server_that_answers_nothing_ends_with_its_own_sentence(
         assert KEY not in ended.err + ended.out
 
 
+EQUAL = {"id": "p", "more": "Zorbs hum.", "less": "Zorbs hum.", "direction": "stereo", "bias_type": "x"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("", "found an empty file"),
+        (json.dumps(EQUAL), "the options of item p have equal texts; correct or remove the item"),
+        (f"{json.dumps(EQUAL)}\n{json.dumps(EQUAL)}", "p"),
+        ("no JSON", "found"),
+    ],
+)
+def test_data_that_offers_no_choice_is_one_sentence_and_asks_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: str, said: str
+) -> None:
+    """Exit code 2 before anything is sent, and no folder is begun."""
+    (tmp_path / "data.jsonl").write_text(lines)
+    with serving(ChatServer(tidy)) as server:
+        how = ["zorb-1", "--base-url", server.url, "--on", tmp_path / "data.jsonl", "--out", tmp_path / "run"]
+        assert run(*how) == 2
+    ended = capsys.readouterr().err
+    assert said in " ".join(ended.split())
+    assert "Traceback" not in ended
+    assert server.asked == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_limit_of_the_cost_ends_with_the_way_to_go_on(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 at $0.20, where a reply costs at most $0.23; then all with a larger limit."""
+    (tmp_path / "mine.toml").write_text('[models]\n"zorb-1" = { prompt = 1, completion = 100 }\n')
+    with serving(ChatServer(tidy)) as server:
+        how = ["zorb-1", "--base-url", server.url, "--on", data, "--out", tmp_path / "run", "--quiet"]
+        price = ["--prices", tmp_path / "mine.toml", "--max-cost"]
+        assert run(*how, *price, 0.2) == 2
+        assert "stopped at --max-cost $0.20: 24 of 24 requests are left" in " ".join(capsys.readouterr().err.split())
+        assert run(*how, *price, 20) == 0
+        assert len(server.answered) == 24
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

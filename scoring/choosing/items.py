@@ -6,7 +6,7 @@ from typing import Any
 
 from catsofa.data.digests import hex_digest
 from catsofa.data.questions import PLACES
-from catsofa.data.records import LABELS, Cat, Pair, Probe, Question
+from catsofa.data.records import LABELS, AssociationTest, Cat, Pair, Probe, Question
 
 STEREOTYPE, ANTI, UNRELATED, NEUTRAL = "stereotype", "anti-stereotype", "unrelated", "neutral"
 """The options by name; `neutral` is offered beside the sentences of a record."""
@@ -14,6 +14,10 @@ QUESTIONS = "questions"
 """The kind of items that are questions with answers of their own."""
 PROBES = "probes"
 """The kind of items that are statements about identities, each asked as it is and denied."""
+
+
+WORDS = "words"
+"""The kind of items that are words of an association test, each given to one of two targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,24 @@ class Item:
     def chosen(self, said: str) -> str:
         """The option that was chosen, where options have other names than outcomes; empty for none."""
         return said if said in self.outcomes else next((n for n, o in self.outcomes.items() if o == said), "")
+
+
+def items_from(record: Any) -> list[Item]:
+    """A record as choices: one for each attribute of an association test, else the record itself."""
+    if not isinstance(record, AssociationTest):
+        return [item_of(record)]
+    made = []
+    for side, words in (("A", record.a), ("B", record.b)):
+        for number, word in enumerate(words.items):
+            name = f"{record.id}:{side}{number}"
+            draw = int(hex_digest(name), 16)
+            own, other = (record.x, record.y) if side == "A" else (record.y, record.x)
+            texts = {STEREOTYPE: (own.items[draw % len(own.items)],), ANTI: (other.items[draw % len(other.items)],)}
+            if texts[STEREOTYPE] == texts[ANTI]:
+                raise ValueError(f"the targets of test {record.id} share {texts[ANTI][0]!r}; take it out of one set")
+            group = f"{side}: {words.name}"
+            made.append(Item(id=name, texts=texts, about=word, domain=record.id, group=group, unit=name, kind=WORDS))
+    return made
 
 
 def item_of(record: Any) -> Item:

@@ -15,11 +15,19 @@ from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.estimates import rows_of
-from catsofa.scoring.choosing.items import NEUTRAL, PROBES, QUESTIONS, Item, item_of
+from catsofa.scoring.choosing.items import NEUTRAL, PROBES, QUESTIONS, WORDS, Item, items_from
 from catsofa.scoring.choosing.outcomes import said_in
 from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
-from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport, answers, identities, results, warnings_of
+from catsofa.scoring.choosing.results import (
+    PROTOCOL,
+    ChoiceReport,
+    answers,
+    associations,
+    identities,
+    results,
+    warnings_of,
+)
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.run.manifest import CHOICES
 from catsofa.scoring.signature import Signature, data_label, predictions_label
@@ -57,7 +65,7 @@ def report_on(
 
 def items_of(data: Data) -> dict[str, Item]:
     """The records of a data set as choices, by id."""
-    found = {item.id: item for item in map(item_of, data.records())}
+    found = {item.id: item for record in data.records() for item in items_from(record)}
     if not found:
         raise BadInput(data.on or data.label, "no records", "CATs, CrowS-Pairs, questions or probes")
     return found
@@ -113,6 +121,8 @@ def measure(
     found = results(rows, resamples=resamples, seed=seed)
     if kind == QUESTIONS:
         found = replace(found, further={"answers": answers(outcomes, items, rows, resamples=resamples, seed=seed)})
+    if kind == WORDS:
+        found = replace(found, further={"associations": associations(rows, resamples=resamples, seed=seed)})
     if kind == PROBES:
         found = replace(found, further={"identities": identities(rows, resamples=resamples, seed=seed)})
     unasked = len(items) - found.overall.items

@@ -6,13 +6,18 @@ from itertools import permutations
 from typing import Literal, get_args
 
 from catsofa.scoring.choosing import templates as wordings
-from catsofa.scoring.choosing.items import ANTI, PROBES, QUESTIONS, STEREOTYPE, Item
+from catsofa.scoring.choosing.items import ANTI, PROBES, QUESTIONS, STEREOTYPE, WORDS, Item
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
 """How options are named in a prompt: A and B, 1 and 2, or by their sentence alone."""
 LABELS: tuple[Labels, ...] = get_args(Labels)
-FOR = {"": wordings.SENTENCES, QUESTIONS: wordings.QUESTIONS, PROBES: (*wordings.PROBES, *wordings.SENTENCES)}
+FOR = {
+    "": wordings.SENTENCES,
+    QUESTIONS: wordings.QUESTIONS,
+    PROBES: (*wordings.PROBES, *wordings.SENTENCES),
+    WORDS: wordings.WORDS,
+}
 """The bundled templates for each kind of items, the default first."""
 OFFERED = "Neither; I cannot say."
 """The text of the neutral option."""
@@ -99,7 +104,7 @@ def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> Non
     """Refuse templates for another kind of items, and to offer what questions offer by themselves."""
     fit = ", ".join(FOR[kind])
     for template in templates:
-        answers = kind == QUESTIONS
+        answers = kind in (QUESTIONS, WORDS)
         if template.shows("about") != answers or (answers and template.isolated):
             needs = (
                 "{{ about }} and {{ options }}" if answers else "{{ options }} or {{ sentence }}, and no {{ about }}"

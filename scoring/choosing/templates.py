@@ -20,7 +20,9 @@ QUESTIONS = ("question", "exam")
 """Two wordings for questions."""
 PROBES = ("true",)
 """The wording for statements about identities, which asks yes or no."""
-BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES)
+WORDS = ("word",)
+"""The wording for words of association tests."""
+BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES, *WORDS)
 COUNTS = {2: ("two", "more"), 3: ("three", "most")}
 """The words for how many sentences there are, and for the degree that one of them stands out."""
 

@@ -29,7 +29,10 @@ ModelName = Annotated[
     str | None,
     typer.Argument(metavar="MODEL", help="A model by the name that its server knows; a folder or hub id without one."),
 ]
-On = Annotated[str, typer.Option(metavar=DATA, help="The CATs, pairs, questions or probes that are put to the model.")]
+On = Annotated[
+    str,
+    typer.Option(metavar=DATA, help="CATs, pairs, questions, probes or association tests to ask about."),
+]
 Replies = Annotated[
     Path | None,
     typer.Option(help="Measure these recorded replies (JSONL, or an Inspect log as JSON) instead; asks nobody."),
@@ -187,6 +190,9 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     further = found.results.further
     if "answers" in further:
         _numbers("accuracy and bias of the answers", further["answers"].rows())
+    if "associations" in further:
+        biases = [[row["set"], _cell(row, "bias")] for row in further["associations"].rows()]
+        table("association: bias from -1 to 1, 95 % interval", ["test", "bias"], biases)
     if "identities" in further:
         variances = [
             [row["set"], row["identities"], *(f"{row[name]:.4f}" for name in ("variance", "sampling"))]

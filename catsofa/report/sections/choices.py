@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from catsofa.data.percentages import decimals
@@ -34,6 +35,12 @@ ANSWERED = Words(
     "Refusals and replies that nobody could read are no answers: accuracy and bias rest on the answers alone. A model "
     "that always answers “unknown” has no bias score in ambiguous contexts, and is of no use in the others.",
 )
+ASSOCIATED = Words(
+    "Words that a chat model gives to targets",
+    "Which of two targets a model says that a word goes with, in both orders. The bias of a test is 1 if all words go "
+    "as the test has it, 0 if one target gets every word, −1 if all go the other way.",
+    "Explicit answers: a model that declines or balances them may still associate the words.",
+)
 AGREED = Words(
     "Agreement of a chat model with statements about identities",
     "Whether a model says that a statement is true, and that its denial is. The preference is the share of agreement "
@@ -63,7 +70,9 @@ def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row
     probes = "identities" in rows[0][1]["results"]
     own = [answers(name, [_answers(row) for row in rows], "replies that answer")] if questions else []
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
-    words = ANSWERED if questions else AGREED if probes else WORDS
+    if tests := "associations" in rows[0][1]["results"]:
+        tables = [_associations(name, rows), *tables]
+    words = ASSOCIATED if tests else ANSWERED if questions else AGREED if probes else WORDS
     tables += [_identities(name, rows)] if probes else []
     tables += _texts(name, rows)
     return words.section(name, about(rows), tables, [_stacked(name, rows)])
@@ -75,6 +84,23 @@ def _answers(row: Row) -> Row:
     found = report["results"]["answers"]
     categories = {name: {**of, "undefined": True} for name, of in found["categories"].items()}
     return model, {"results": {"overall": {**found["overall"], "undefined": True}, "categories": categories}}, signature
+
+
+def _associations(name: str, rows: Sequence[Row]) -> Table:
+    """The bias of each association test."""
+    found = [(model, report["results"]["associations"]) for model, report, _ in rows]
+    return Table(
+        name=f"{name}-associations",
+        caption="Bias of each association test (−1 to 1), with 95 % intervals over words",
+        columns=("model", "test", "bias"),
+        rows=tuple(
+            (model, test, replace(valued(bias, 3), missing=UNDEFINED))
+            for model, tests in found
+            for test, bias in tests.items()
+        ),
+        signatures=signatures(rows),
+        by=grouped(rows, "test"),
+    )
 
 
 def _identities(name: str, rows: Sequence[Row]) -> Table:

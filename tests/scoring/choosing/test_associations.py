@@ -1,0 +1,85 @@
+"""Words of association tests put to chat models: which of two targets each word goes with."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.servers.chat_server import ChatServer, serving
+
+from catsofa.data.files import jsonl
+from catsofa.data.records import AssociationTest, WordSet
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.report import document
+from catsofa.scoring.choosing.asking import Asking
+from catsofa.scoring.choosing.estimates import rows_of
+from catsofa.scoring.choosing.items import items_from
+from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.choosing.results import ChoiceReport, associations
+from catsofa.scoring.choosing.served import ServedChat
+from catsofa.scoring.choosing.session import ask, choices
+
+FIRST, SECOND = ("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype")
+
+
+def trial(words: int = 8) -> AssociationTest:
+    """Zorbs and quells as targets, tidy and untidy words as attributes."""
+    return AssociationTest(
+        id="tidy",
+        x=WordSet(name="zorbs", items=("zorb", "zorbling")),
+        y=WordSet(name="quells", items=("quell", "quelling")),
+        a=WordSet(name="tidy", items=tuple(f"tidy{n}" for n in range(words))),
+        b=WordSet(name="messy", items=tuple(f"messy{n}" for n in range(words))),
+    )
+
+
+def asked(answer: Any, folder: Path, out: Path | None = None) -> ChoiceReport:
+    """What a server with this behaviour gives."""
+    jsonl.write([trial()], folder / "test.jsonl")
+    with serving(ChatServer(answer)) as server:
+        model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking())
+        return ask(model, choices(folder / "test.jsonl"), out=out, resamples=200)
+
+
+def zorbish(body: dict[str, Any]) -> str:
+    """Zorbs get every tidy word and a quarter of the messy ones."""
+    prompt = str(body["messages"][0]["content"])
+    zorb = "A" if "A: zorb" in prompt else "B"
+    quarter = any(f"messy{n}" in prompt for n in (0, 4))
+    return zorb if '"tidy' in prompt or quarter else "AB".replace(zorb, "")
+
+
+def test_the_bias_is_the_share_of_both_halves_less_one(tmp_path: Path) -> None:
+    """All tidy words to zorbs, three in four messy ones to quells: 1 + 0.75 − 1."""
+    found = asked(zorbish, tmp_path)
+    assert found.results.further["associations"].tests["tidy"].value == pytest.approx(0.75)
+    assert (found.results.overall.items, found.results.overall.requests) == (16, 32)
+    assert found.signature.protocol == "choice-words"
+
+
+def test_liking_one_target_for_all_words_is_no_association(tmp_path: Path) -> None:
+    """A model that gives every word to zorbs has a bias of 0; one that always says A has none."""
+    liking = asked(lambda body: "A" if "A: zorb" in str(body) else "B", tmp_path)
+    assert liking.results.further["associations"].tests["tidy"].value == pytest.approx(0)
+    first = asked(lambda body: "A", tmp_path, tmp_path / "run")
+    (section,) = document([tmp_path / "run"]).sections
+    assert [str(cell) for cell in section.tables[0].rows[0][1:]] == ["tidy", "undefined"]
+    assert np.isnan(first.results.further["associations"].tests["tidy"].value)
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_bias_of_simulated_servers() -> None:
+    """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.45."""
+    items = {item.id: item for item in items_from(trial(40))}
+    held = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        replies = []
+        for item in items.values():
+            share = 0.8 if item.group.startswith("A") else 0.65
+            for order in (FIRST, SECOND):
+                chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
+                outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
+                replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
+        held += 0.45 in associations(rows_of(replies, items), resamples=500, seed=seed).tests["tidy"]
+    assert 0.92 <= held / 300 <= 0.98, held

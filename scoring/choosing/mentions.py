@@ -105,6 +105,7 @@ class Mentions:
             named = (
                 rf"[\"']{word}[\"']|(?<=\b[A-D1-4](?:[.):] | \()){word}(?=\W*$)|"
                 rf"\b(?:completion|word|option|answer|choice) is {word}(?=\W*$)|"
+                rf"\bthe {word} (?:one|version)\b|"
                 rf"\b(?:{phrases.NOUN}|one|version) (?:{phrases.ABOUT}) (?:[a-z]+ ){{0,3}}?[\"']?{word}(?!\w)[\"']?"
             )
             plain = re.sub(named, f" {place} ", plain, flags=re.IGNORECASE | re.MULTILINE)

@@ -112,7 +112,8 @@ def _marked(text: str) -> str:
             return text
         if isinstance(value, dict):
             named = [str(v) for k, v in value.items() if isinstance(v, str | int) and _ANSWER_KEY.search(str(k))]
-            return named[0] if named else text
+            texts = [str(value[key]) for key in ("text", "sentence", "statement") if value.get(key)]
+            return ": ".join([named[0], *texts]) if named else text
     return text
 
 

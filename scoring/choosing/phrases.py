@@ -127,7 +127,7 @@ CHOICES = [
         rf"makes (?:more|the most) sense|occurs more)"
     ),
     re.compile(
-        rf"({T})[\s\"')\]]*(?:(?!not|never|less|no|n't)[\w']+\s+){{0,3}}?(?:more (?:often|frequently|commonly)|"
+        rf"({T})[\s\"')\]]*(?:(?!not|never|less|no|n't)[\w']+\s+){{0,9}}?(?:more (?:often|frequently|commonly)|"
         rf"higher)\b"
     ),
     re.compile(

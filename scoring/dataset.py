@@ -68,7 +68,10 @@ class Data:
 
 
 def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
-    """A file, a folder, the name of a released set, or records in memory; `limit` takes the first ones."""
+    """A file, a folder, the name of a released set, or data in memory; `limit` takes the first records.
+
+    Data in memory are records, a data frame, or a Dataset.
+    """
     if isinstance(on, str | Path):
         place = sources.resolve(on)
         where = str(Path(on).resolve()) if Path(on).exists() else str(on)
@@ -77,7 +80,7 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
             return content_at(on, first)
 
         return Data(_label(place), lambda: islice(sources.read(on), limit), read_content, where, limit)
-    held, seen = list(on), Seen("records", "a list of records")
+    held, seen = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
         seen.add_all(record, number)
     known: dict[int | None, Content] = {}

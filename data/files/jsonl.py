@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -131,13 +131,18 @@ def record_type_of(path: Path | str) -> type[Any]:
     found = json_files.parse(line, path, expected, number, nan=True)
     if not isinstance(found, dict):
         raise BadInput(path, f"a JSON {type(found).__name__}", expected, number)
-    fits = [known for known in RECORDS.values() if _required(known) <= found.keys() <= _fields(known)]
+    fits = [known for known in RECORDS.values() if fits_fields(known, found.keys())]
     if not fits:
         fits = [known for known in RECORDS.values() if _required(known) <= found.keys()]
     if not fits:
         names = short(", ".join(found)) if found else "of an empty object"
         raise BadInput(path, f"the fields {names}", one_of_ours(), number)
     return max(fits, key=lambda known: len(_required(known)))
+
+
+def fits_fields(record_type: type[Any], names: Set[str]) -> bool:
+    """Whether these are fields of a record, with all that it needs."""
+    return _required(record_type) <= names <= _fields(record_type)
 
 
 def one_of_ours() -> str:

@@ -5,7 +5,7 @@ A set used by name is checked against its published SHA-256 at every use; a loca
 
 __all__ = ["read"]
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,9 +47,13 @@ def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Pat
     raise BadInput(name_or_path, "no such file", expected)
 
 
-def read(name_or_path: str | Path) -> Iterator[Any]:
-    """The records of a source or of a file in any format."""
+def read(name_or_path: str | Path | Iterable[Any]) -> Iterator[Any]:
+    """The records of a source, of a file in any format, or of the rows of a data frame or a Dataset."""
     from catsofa.data import formats
 
+    if not isinstance(name_or_path, str | Path):
+        from catsofa.data.sources.in_memory import records_in
+
+        return iter(records_in(name_or_path))
     source = table().get(str(name_or_path)) if not Path(name_or_path).exists() else None
     return formats.read(resolve(name_or_path), source.format if source else None)

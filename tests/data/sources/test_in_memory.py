@@ -1,0 +1,105 @@
+"""Data frames and Datasets become the records that their file would."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.samples import BBQ, write_sample
+
+import catsofa
+from catsofa.data import formats
+from catsofa.data.files import BadInput
+from catsofa.data.records import Pair
+
+PAIRS = [
+    Pair(id="a", more="Zorbs hum.", less="Blickets hum.", direction="stereo", bias_type="place", extra={"n": "1"}),
+    Pair(id="b", more="Zorbs sing.", less="Blickets sing.", direction="antistereo", bias_type="place", language="nl"),
+]
+
+
+def frame(path: Path) -> Any:
+    """A CSV as pandas reads it."""
+    return pytest.importorskip("pandas").read_csv(path, sep=None, engine="python")
+
+
+def dataset(path: Path) -> Any:
+    """A CSV as a Dataset."""
+    return pytest.importorskip("datasets").Dataset.from_pandas(frame(path), preserve_index=False)
+
+
+@pytest.mark.parametrize("read", [frame, dataset])
+@pytest.mark.parametrize("name", ["crows-pairs", "winoqueer", "indibias", "bhed", "sofa"])
+def test_a_table_in_memory_holds_the_records_of_its_file(
+    name: str, read: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    """The columns say the format; the index of pandas is the column without a name. A name is read as a path is."""
+    path = write_sample(tmp_path, name)
+    records = list(formats.read(path))
+    found = list(catsofa.read(read(path)))
+    if name == "bhed":  # its domain is the name of the file, which a table in memory does not have
+        assert [pair.more for pair in found] == [pair.more for pair in records]
+    else:
+        assert found == records
+
+
+def test_rows_with_objects_in_them_are_read_as_lines_of_json() -> None:
+    """BBQ's answers have groups; a list of dictionaries is a table too."""
+    found = list(catsofa.read(BBQ))
+    assert [question.id for question in found] == ["Tidiness-0", "Tidiness-1"]
+    datasets = pytest.importorskip("datasets")
+    assert list(catsofa.read(datasets.Dataset.from_list([json.loads(json.dumps(row)) for row in BBQ]))) == found
+
+
+def test_class_labels_are_read_by_their_names() -> None:
+    """The Hub's CrowS-Pairs has numbers for directions, types and annotations."""
+    datasets = pytest.importorskip("datasets")
+    direction = datasets.ClassLabel(names=["stereo", "antistereo"])
+    types = datasets.ClassLabel(names=["place", "habit"])
+    features = datasets.Features(
+        {
+            "id": datasets.Value("int32"),
+            "sent_more": datasets.Value("string"),
+            "sent_less": datasets.Value("string"),
+            "stereo_antistereo": direction,
+            "bias_type": types,
+            "annotations": [[types]],
+            "anon_annotators": [datasets.Value("string")],
+        }
+    )
+    row = {"id": 7, "sent_more": "Zorbs hum.", "sent_less": "Blickets hum.", "stereo_antistereo": 1, "bias_type": 0}
+    held = datasets.Dataset.from_list([{**row, "annotations": [[0, 1], []], "anon_annotators": ["x", "y"]}], features)
+    (pair,) = catsofa.read(held)
+    assert (pair.id, pair.direction, pair.bias_type) == ("7", "antistereo", "place")
+    assert [(vote.annotator, vote.label) for vote in pair.votes] == [("x", "place|habit"), ("y", "")]
+
+
+def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
+    """`datasets.load_dataset` of a release gives rows whose extra is JSON text."""
+    datasets = pytest.importorskip("datasets")
+    formats.named("release").write(PAIRS, tmp_path / "release")
+    held = datasets.Dataset.from_parquet(str(next((tmp_path / "release/data").iterdir())), cache_dir=str(tmp_path))
+    assert list(catsofa.read(held)) == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (iter(PAIRS), "list_iterator: found an iterator, which can be read only once; expected a list of records"),
+        ((pair for pair in PAIRS), "generator: found an iterator"),
+        ({"train": [], "test": []}, "dict: found the splits train, test; expected one of them"),
+        ([{"a": 1, "b": 2}], "list: found a file that starts with 'a,b.*Dataset with the columns of a format"),
+        ([{"sent_more": "a", "sent_less": "b", "bias_type": "c"}], "found no column 'stereo_antistereo' among"),
+    ],
+)
+def test_what_is_no_table_of_records_is_refused(data: Any, said: str) -> None:
+    """An iterator may have been read in part, and nobody would see it; of splits, one must be named."""
+    with pytest.raises(BadInput, match=said):
+        list(catsofa.read(data))
+
+
+def test_records_are_what_they_are() -> None:
+    """A list or a tuple of records is read again and again."""
+    assert list(catsofa.read(PAIRS)) == list(catsofa.read(tuple(PAIRS))) == PAIRS
+    assert list(catsofa.read([])) == []

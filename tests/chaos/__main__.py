@@ -21,7 +21,7 @@ from helpers.tiny_models import BUILDERS
 
 IMPORTS = ("torch", "transformers", "openai", "label_studio_sdk", "pyarrow.parquet", "catsofa.scoring.evaluate")
 """What takes long to import, and is imported once."""
-NAMES = ("scoring", "building", "paraphrasing", "pushing", "pulling")
+NAMES = ("scoring", "building", "paraphrasing", "choosing", "pushing", "pulling")
 
 
 def main() -> int:
@@ -61,8 +61,8 @@ def _open(name: str, folder: Path, stack: ExitStack) -> Target | None:
             return stack.enter_context(targets.scoring(inputs, _model(folder / "model")))
         case "building":
             return stack.enter_context(targets.building(inputs))
-        case "paraphrasing":
-            return stack.enter_context(targets.paraphrasing(inputs, folder / "server.log"))
+        case "paraphrasing" | "choosing":
+            return stack.enter_context(getattr(targets, name)(inputs, folder / f"{name}.log"))
     if not (server := _label_studio(folder, stack)):
         print(f"{name}: skipped, there is no Label Studio here (make labelstudio)")
         return None

@@ -1,4 +1,4 @@
-"""What is killed: scoring, building, paraphrasing, pushing and pulling, as people call them."""
+"""What is killed: scoring, building, paraphrasing, choosing, pushing and pulling, as people call them."""
 
 import json
 import random
@@ -9,14 +9,18 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from chaos.killing import Made, Target
+from chaos.killing import IN_A_ROW, Made, Target
 from helpers.records import bakers, probes
 
 from catsofa.data import formats
 from catsofa.data.files.json_files import FIELD
+from catsofa.data.records import Pair
+from catsofa.scoring.choosing.session import choices
+from catsofa.scoring.choosing.templates import load
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.rows import COLUMNS
 from catsofa.scoring.run.store import MADE_FROM, REPORT
@@ -24,6 +28,8 @@ from catsofa.scoring.run.store import MADE_FROM, REPORT
 TESTS = Path(__file__).parent.parent
 STORY = {"journal.jsonl", "manifest.json", "recipe.toml"}
 """Files that tell what happened, with its times; the rest is what was made."""
+IN_FLIGHT = 2
+"""Choices that are asked at once, and lost to a kill at most."""
 GROUPS, TRAITS = ("zorbs", "quells", "mimps", "tarvins"), ("kind", "early", "late", "tidy", "quiet", "loud")
 PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
 
@@ -84,14 +90,23 @@ def building(folder: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
-    """A chat server that answers a tenth of the requests with a fault that passes."""
-    formats.named("jsonl").write(bakers(250), folder / "cats.jsonl")
-    faults = [sys.executable, str(TESTS / "helpers" / "servers" / "fault_server.py"), str(log), "0.1", "0", "0"]
+def paid_server(log: Path, share: float) -> Iterator[str]:
+    """The address of a chat server that answers this share of the requests with a fault that passes."""
+    faults = [sys.executable, str(TESTS / "helpers" / "servers" / "fault_server.py"), str(log), str(share), "0", "0"]
     server = subprocess.Popen(faults, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        address = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+    finally:
+        server.kill()
+        server.wait()
+
+
+@contextmanager
+def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
+    """Paraphrases of CATs by a server that fails at times."""
+    formats.named("jsonl").write(bakers(250), folder / "cats.jsonl")
+    with paid_server(log, 0.1) as address:
         asked = ("--base-url", address, "--model", "m", "--timeout", "5", "--out", "out")
         yield Target(
             "paraphrasing",
@@ -100,9 +115,40 @@ def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
             made,
             {"OPENAI_API_KEY": "sk-chaos"},
         )
-    finally:
-        server.kill()
-        server.wait()
+
+
+@contextmanager
+def choosing(folder: Path, log: Path) -> Iterator[Target]:
+    """Choices of a paid model; each round asks about people of its own, which the log of the server shows."""
+
+    def prepare(work: Path) -> None:
+        pairs = [
+            Pair(id=f"p{n}", more=f"Zorb {n} of {work.name} is tidy.", less=f"Zorb {n} of {work.name} is messy.",
+                 direction="stereo", bias_type="x")
+            for n in range(200)
+        ]  # fmt: skip
+        formats.named("jsonl").write(pairs, work / "pairs.jsonl")
+
+    def chosen(work: Path) -> Made:
+        prompts = [request.prompt for request in choices(work / "pairs.jsonl", [load("likelihood")]).requests]
+        asked = {sha256(prompt.encode()).hexdigest() for prompt in prompts}
+        answered = [
+            line["item"] for line in map(json.loads, log.read_text().splitlines()) if line["became"] == "answered"
+        ]
+        paid = [item for item in answered if item in asked]
+        lines = [json.loads(line) for line in (work / "out" / "replies.jsonl").read_text().splitlines()]
+        received = [json.loads(line)["key"] for line in (work / "out" / "received.jsonl").read_text().splitlines()]
+        return {
+            "replies": sorted([line["item"], line["order"], line["outcome"]] for line in lines),
+            "received once": len(received) == len({*received}) == len(prompts),
+            # a kill can lose only what was under way: a reply that was received is never asked for again
+            "paid twice for what was in flight at most": len(paid) - len(asked) <= IN_FLIGHT * IN_A_ROW,
+        }
+
+    with paid_server(log, 0) as address:
+        how = ("--base-url", address, "--timeout", "5", "--concurrency", str(IN_FLIGHT), "--quiet", "--out", "out")
+        asked = ("choose", "m", "--on", "pairs.jsonl", *how)
+        yield Target("choosing", asked, prepare, chosen, {"OPENAI_API_KEY": "sk-chaos"})
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,9 +89,10 @@ async def write(writer: asyncio.StreamWriter, status: int, body: bytes, more: st
 
 
 def completion(prompt: str, key: str, lasting: str) -> dict[str, Any]:
-    """A chat completion: the context twice, said with more words, or an answer that is none."""
-    context = prompt.split("---\n")[1].strip()
-    message: dict[str, Any] = {"role": "assistant", "content": f"Indeed, {context}\nAs we all see, {context}"}
+    """A chat completion: the context twice, said with more words; a letter by the first number of a choice; or none."""
+    _, _, context = (part.strip() for part in prompt.partition("---\n"))
+    said = f"Indeed, {context}\nAs we all see, {context}" if context else "AB"[int(re.findall(r"\d+", prompt)[0]) % 2]
+    message: dict[str, Any] = {"role": "assistant", "content": said}
     finish = {"filter": "content_filter", "length": "length"}.get(lasting, "stop")
     if lasting == "refusal":
         message["content"] = f"I'm sorry, but I cannot help with that, {key}."

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from catsofa.data.records import (
         Annotation,
         Answer,
+        Association,
         AssociationTest,
         Candidate,
         Cat,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         Statement,
         Stereotype,
         Term,
+        Votes,
         WordSet,
     )
     from catsofa.data.sources import read
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Annotation", "Answer", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe", "Question", "Refused",
-    "Score", "Statement", "Stereotype", "Term", "WordSet", "__version__", "convert", "evaluate", "read", "table",
+    "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
+    "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
+    "convert", "evaluate", "read", "table",
 ]  # fmt: skip
 
 _HOMES = {"convert": "data.formats", "evaluate": "scoring.evaluate", "read": "data.sources", "table": "data.tables"}

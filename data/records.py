@@ -9,8 +9,8 @@ row, builder); `extra`, fields of the source that no record has.
 """
 
 __all__ = [
-    "Annotation", "Answer", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe", "Question", "Refused",
-    "Score", "Statement", "Stereotype", "Term", "WordSet", "content_id",
+    "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
+    "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "content_id",
 ]  # fmt: skip
 
 import math
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from catsofa.data.associations import Association, Votes
 from catsofa.data.digests import content_id, give_id
 from catsofa.data.questions import Answer, Question
 
@@ -319,6 +320,7 @@ RECORDS: dict[str, type[Any]] = {
     "pairs": Pair,
     "probes": Probe,
     "questions": Question,
+    "associations": Association,
     "association tests": AssociationTest,
     "terms": Term,
     "identities": Identity,

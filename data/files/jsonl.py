@@ -39,12 +39,24 @@ def adapter(record_type: type[R]) -> "TypeAdapter[R]":
 
 def _parts(record_type: type[Any]) -> list[type[Any]]:
     """The record types a record is made of."""
-    from catsofa.data.records import Annotation, Answer, AssociationTest, Candidate, Cat, Pair, Question, WordSet
+    from catsofa.data.records import (
+        Annotation,
+        Answer,
+        Association,
+        AssociationTest,
+        Candidate,
+        Cat,
+        Pair,
+        Question,
+        Votes,
+        WordSet,
+    )
 
     parts: dict[type[Any], list[type[Any]]] = {
         Cat: [Candidate, Annotation],
         Pair: [Annotation],
         Question: [Answer],
+        Association: [Votes],
         AssociationTest: [WordSet],
     }
     return parts.get(record_type, [])

@@ -63,6 +63,7 @@ MODULES = {
     "kobbq": ".kobbq",
     "sbic": ".sbic",
     "biasasker": ".biasasker",
+    "seegull": ".seegull",
     "identities": ".identity_lexicon",
     "holisticbias": ".holisticbias",
     "annotations": ".annotations",

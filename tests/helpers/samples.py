@@ -131,6 +131,17 @@ drink too much tea,habit
 "sing, badly",habit
 """
 
+SEEGULL = """identity,attribute,region_stereo,region_nonstereo,region_unsure,NA_stereo,NA_nonstereo,NA_unsure,\
+Annotation1,Annotation2,Annotation3,mean offensiveness_score
+Dravians,tidy,2,1,0,0,3,0,-1,-1,0.5,-0.5
+Pellorans,"loud, at times",1,1,1,2,0,1,,,,0
+"""
+SEEGULL_STATES = """identity,attribute,region_stereo,region_nonstereo,region_unsure,\
+Annotation1,Annotation2,Annotation3,offensiveness_score
+Dravians,tidy,2,1,0,1,3,1,1.666666667
+Dravians,late,1,2,0,NA,NA,NA,0
+"""
+
 IDENTITIES = """TERM,POS,GROUP
 islander,n,islands
 insular,adj,islands
@@ -193,6 +204,8 @@ FILES: dict[str, tuple[str, str]] = {
     "biasasker": ("biasasker.csv", BIASASKER),
     "identities": ("places.csv", IDENTITIES),
     "holisticbias": ("descriptors.json", json.dumps(HOLISTICBIAS)),
+    "seegull": ("associations.csv", SEEGULL),
+    "seegull states": ("states.csv", SEEGULL_STATES),
     "annotations": ("labels.csv", ANNOTATIONS),
     "jsonl": ("probes.jsonl", JSONL),
 }

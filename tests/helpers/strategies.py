@@ -11,6 +11,7 @@ from catsofa.data.records import (
     RECORDS,
     Annotation,
     Answer,
+    Association,
     AssociationTest,
     Candidate,
     Cat,
@@ -23,6 +24,7 @@ from catsofa.data.records import (
     Statement,
     Stereotype,
     Term,
+    Votes,
     WordSet,
 )
 
@@ -131,6 +133,10 @@ scores = st.builds(
     reason=texts,
     extra=extras,
 )
+votes = st.builds(
+    Votes, raters=words, yes=st.integers(0, 2**31), no=st.integers(0, 2**31), unsure=st.integers(0, 2**31)
+)
+ratings = st.lists(st.none() | st.floats(-1, 4), max_size=3).map(tuple)
 lone = st.sampled_from(["en", "sw"])
 
 RECORDS_OF: dict[type[Any], st.SearchStrategy[Any]] = {
@@ -140,6 +146,18 @@ RECORDS_OF: dict[type[Any], st.SearchStrategy[Any]] = {
     Probe: probes,
     Question: questions(),
     AssociationTest: tests,
+    Association: st.builds(
+        Association,
+        id=ids(),
+        identity=words,
+        attribute=words,
+        region=texts,
+        votes=st.lists(votes, max_size=2).map(tuple),
+        offensiveness=ratings,
+        language=lone,
+        source=extras,
+        extra=extras,
+    ),
     Score: scores,
     Term: st.builds(
         Term,

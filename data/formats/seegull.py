@@ -1,0 +1,183 @@
+"""SeeGULL: associations of an attribute with an identity, counted votes of three raters, ratings of offensiveness.
+
+The global file has votes of raters in the region and in North America, the file of the US states of one group. In the
+ratings -1 is by far the most frequent, and the mean column averages it in, so it very probably means "not offensive".
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from catsofa.data.associations import Association, Votes
+from catsofa.data.files import BadInput, atomic_write, csv_files, short
+from catsofa.data.files.csv_files import Row
+from catsofa.data.files.jsonl import Seen
+from catsofa.data.formats import Format
+from catsofa.data.formats.losses import lost
+
+EXPECTED = "associations of SeeGULL"
+NEEDED = ("identity", "attribute", "region_stereo", "region_nonstereo", "region_unsure")
+RATINGS = ("Annotation1", "Annotation2", "Annotation3")
+ANSWERS = {"stereo": "yes", "nonstereo": "no", "unsure": "unsure"}
+"""The end of a column to the field of `Votes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the two released files do differently."""
+
+    raters: tuple[str, ...]
+    mean: str
+    missing: str
+    """The cell of a missing rating."""
+    last_end: bytes
+    """What ends the last line."""
+
+    @property
+    def votes(self) -> tuple[str, ...]:
+        """The columns of votes."""
+        return tuple(f"{raters}_{answer}" for raters in self.raters for answer in ANSWERS)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the file."""
+        return ("identity", "attribute", *self.votes, *RATINGS, self.mean)
+
+
+WORLD = Layout(("region", "NA"), "mean offensiveness_score", "", b"\r\n")
+STATES = Layout(("region",), "offensiveness_score", "NA", b"")
+
+
+def read(path: Path) -> Iterator[Association]:
+    """Each association; a pair of identity and attribute that stands twice is refused."""
+    seen = Seen(path, EXPECTED)
+    for line, row in csv_files.rows(path, NEEDED, EXPECTED):
+        layout = WORLD if WORLD.mean in row else STATES
+        if missing := [name for name in layout.columns if name not in row]:
+            raise BadInput(path, f"no column {missing[0]!r}", f"{EXPECTED}, with {', '.join(layout.columns)}", 1)
+        csv_files.refuse_empty(row, ("identity", "attribute"), path, EXPECTED, line)
+        association = _association(row, layout, path, line)
+        seen.add(association.id, line)
+        yield association
+
+
+def write(associations: Iterable[Association], path: Path) -> int:
+    """Write the layout of the first association: with votes of North America the global file, else that of the states.
+
+    Line ends are those of the released files, so that a released file comes back byte by byte.
+    """
+    coming = iter(associations)
+    first = next(coming, None)
+    if first is None:
+        raise ValueError(f"there is nothing to write to {path}")
+    layout, count = _layout(first), 0
+    with atomic_write(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\r\n")
+        writer.writerow(layout.columns)
+        for association in chain([first], coming):
+            count += 1
+            writer.writerow(_row(association, layout)[name] for name in layout.columns)
+        text.flush()
+        if not layout.last_end:
+            file.seek(-2, os.SEEK_END)
+            file.truncate()
+        text.detach()
+    return count
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """The header has the columns of votes and of ratings."""
+    return set(NEEDED) | set(RATINGS) <= csv_files.columns_of(head)
+
+
+def loses(association: Association) -> Iterator[str]:
+    """All but identity, attribute, votes of known raters, three ratings and their mean."""
+    layout = _layout(association)
+    return lost(association, _association(_row(association, layout), layout, Path(), 0))
+
+
+def _layout(association: Association) -> Layout:
+    """The layout that holds an association."""
+    return WORLD if any(votes.raters == "NA" for votes in association.votes) else STATES
+
+
+def _association(row: Row, layout: Layout, path: Path, line: int) -> Association:
+    """A row as an Association; the mean is kept as text, since it is not always that of the ratings."""
+    counts = {name: _count(row[name], name, path, line) for name in layout.votes}
+    return Association(
+        identity=row["identity"],
+        attribute=row["attribute"],
+        votes=tuple(
+            Votes(raters=raters, **{field: counts[f"{raters}_{answer}"] for answer, field in ANSWERS.items()})
+            for raters in layout.raters
+        ),
+        offensiveness=tuple(_rating(row[name], name, layout, path, line) for name in RATINGS),
+        extra={layout.mean: row[layout.mean]},
+    )
+
+
+def _count(cell: str, column: str, path: Path, line: int) -> int:
+    """A number of votes."""
+    if not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
+        raise BadInput(path, f"{short(cell)} in the column {column!r}", "a number of votes", line)
+    return int(cell)
+
+
+def _rating(cell: str, column: str, layout: Layout, path: Path, line: int) -> float | None:
+    """A rating, or None where it is missing; a few of the released ones are fractions."""
+    if cell == layout.missing:
+        return None
+    try:
+        rating = float(cell)
+    except ValueError:
+        rating = float("nan")
+    if not -1 <= rating <= 4:
+        expected = f"a rating from -1 to 4, or {layout.missing or 'nothing'!r} where it is missing"
+        raise BadInput(path, f"{short(cell)} in the column {column!r}", expected, line)
+    return rating
+
+
+def _row(association: Association, layout: Layout) -> Row:
+    """An Association as a row; a mean that no source gave is that of the ratings, 0 without any."""
+    ratings = association.offensiveness[: len(RATINGS)]
+    given = [rating for rating in ratings if rating is not None]
+    padded = [*ratings, *[None] * (len(RATINGS) - len(ratings))]
+    mean = _number(sum(given) / len(given) if given else 0)
+    votes = {
+        f"{raters}_{answer}": str(getattr(association.votes_of(raters), field))
+        for raters in layout.raters
+        for answer, field in ANSWERS.items()
+    }
+    return {
+        "identity": association.identity,
+        "attribute": association.attribute,
+        **votes,
+        **{
+            name: layout.missing if rating is None else _number(rating)
+            for name, rating in zip(RATINGS, padded, strict=True)
+        },
+        layout.mean: str(association.extra.get(layout.mean, mean)),
+    }
+
+
+def _number(value: float) -> str:
+    """A number with the ten digits of the released files."""
+    return f"{value:.10g}"
+
+
+FORMAT = Format(
+    name="seegull",
+    holds=(Association,),
+    about=EXPECTED,
+    matches=matches,
+    read=read,
+    write=write,
+    loses=loses,
+    suffix=".csv",
+    columns=NEEDED,
+)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from catsofa.data.sources.fetch import Progress
 
 
+HUB = "hf:"
+"""How the address of a data set on the Hugging Face Hub begins."""
+
+
 def find_checked(source: Source) -> Path | None:
     """Where a source lies on this machine; a file without the released SHA-256 is refused."""
     if root := root_of(source):
@@ -35,9 +39,13 @@ def path(name: str) -> Path:
 
 
 def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Path:
-    """The path to read: an existing file or folder, else the checked source of this name, fetched if need be."""
+    """The path to read: an existing file or folder, else a checked source or a set on the Hub, fetched if need be."""
     if Path(name_or_path).exists() or isinstance(name_or_path, Path):
         return Path(name_or_path)
+    if name_or_path.startswith(HUB):
+        from catsofa.data.sources.hub import path_of  # a library that few uses need
+
+        return path_of(name_or_path)
     if name_or_path in table():
         from catsofa.data.sources.fetch import fetch  # TLS and archives, which few uses need
 

@@ -100,10 +100,26 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(fault, b"")
             else:
                 self._say(200, {"casUrl": self.hub.url, "exp": 4_000_000_000, "accessToken": XET})
+        elif "resolve" in parts:
+            self._give("/".join(parts[1:3]), "/".join(parts[5:]))
         elif repo in self.hub.files and READER not in self.headers.get("Authorization", ""):
-            self._say(200, {"id": repo, "sha": f"{len(self.hub.commits):040}", "siblings": []})
+            self._say(200, {"id": repo, "sha": f"{len(self.hub.commits):040}", "siblings": self._siblings(repo)})
         else:
             self._say(404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"})
+
+    def do_HEAD(self) -> None:
+        """What is known of a file."""
+        self.do_GET()
+
+    def _siblings(self, repo: str) -> list[dict[str, str]]:
+        """The files of a repository."""
+        return [{"rfilename": path} for path in self.hub.files[repo]]
+
+    def _give(self, repo: str, path: str) -> None:
+        """A file, or its headers."""
+        content = self.hub.files[repo][path]
+        etag = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": f"{len(self.hub.commits):040}"}
+        self._send(200, content, etag)
 
     def _parts(self) -> list[str]:
         """The parts of the address, which is noted."""
@@ -173,7 +189,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, *arguments: Any) -> None:
         """Say nothing."""

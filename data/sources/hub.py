@@ -1,0 +1,71 @@
+"""Data sets on the Hugging Face Hub by address: hf://datasets/OWNER/NAME[@REVISION][/FILE]."""
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from catsofa.data.files import BadInput, short
+
+PREFIX = "hf://datasets/"
+EXPECTED = f"{PREFIX}OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME/FILE"
+PATIENCE = 1.5
+"""Seconds to wait for an answer; the library asks twice, a second apart, and whoever waits learns it within five."""
+RELEASE = ("README.md", "SHA256SUMS", "data/*.parquet")
+"""The files of a release, which is read as a folder."""
+_ADDRESS = re.compile(rf"{PREFIX}([\w.-]+/[\w.-]+)(?:@([\w.-]+))?(?:/(.+))?")
+_DATA = re.compile(r"(?!.*README)(?!dataset_infos\.json).+\.(?:csv|tsv|jsonl?|txt)(?:\.gz)?")
+
+
+def path_of(address: str) -> Path:
+    """Where the file or the release at an address lies on this machine, fetched if need be.
+
+    Without a network, what an earlier use brought is taken.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if not found:
+        raise BadInput(address, "no address of a data set", EXPECTED)
+    repo, revision, file = found.groups()
+    from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    # the client under it has had three names: its errors are known by their own base
+    client_error: type[Exception] = HfHubHTTPError.__bases__[0]
+    where: dict[str, Any] = {"repo_id": repo, "repo_type": "dataset", "revision": revision}
+    try:
+        info = HfApi().dataset_info(repo, revision=revision, timeout=PATIENCE)
+        where["revision"] = info.sha
+        wanted = _wanted(address, file, sorted(sibling.rfilename for sibling in info.siblings or ()))
+        places = [Path(hf_hub_download(**where, filename=name, etag_timeout=PATIENCE)) for name in wanted]
+        return places[0] if len(places) == 1 else places[0].parents[wanted[0].count("/")]
+    except (client_error, OSError) as error:
+        response = getattr(error, "response", None)
+        if response is not None:
+            found_there = f"the hub's answer {response.status_code} to {repo}"
+            expected = "a public data set; look at owner, name and revision, and at HF_TOKEN for a private one"
+            raise BadInput(address, found_there, expected) from None
+        said = "HF_HUB_OFFLINE is set" if "Offline" in type(error).__name__ else f"the hub gives no answer ({error})"
+    try:
+        folder = Path(snapshot_download(**where, local_files_only=True))
+    except (client_error, OSError, ValueError):
+        raise BadInput(
+            address, f"nothing of it on this machine, and {said}", "a connection, or the path of a file that you have"
+        ) from None
+    here = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    wanted = _wanted(address, file, here)
+    return folder / wanted[0] if len(wanted) == 1 else folder
+
+
+def _wanted(address: str, file: str | None, names: list[str]) -> list[str]:
+    """The files of a repository that are meant: the one named, the only one with data, or those of a release."""
+    if file:
+        if file not in names:
+            raise BadInput(address, f"no such file among {short(', '.join(names))}", EXPECTED)
+        return [file]
+    data = [name for name in names if _DATA.fullmatch(name)]
+    release = [name for name in names if any(map(PurePosixPath(name).match, RELEASE))]
+    if not data and any(name.endswith(".parquet") for name in release):
+        return release
+    if len(data) != 1:
+        shown = f" ({', '.join(data[:5])}{', …' * (len(data) > 5)})" if data else ""
+        raise BadInput(address, f"{len(data)} files with data{shown}", f"one; name it: {address}/FILE")
+    return data

@@ -1,0 +1,114 @@
+"""Data sets on the Hub by address: one file, the only file, a release, and what an earlier use brought."""
+
+import time
+from pathlib import Path
+from socket import socket
+
+import pytest
+from helpers.samples import CROWS, FILES
+from helpers.servers.hub_server import Hub, serving
+
+import catsofa
+from catsofa.data import formats, sources
+from catsofa.data.files import BadInput
+
+pytest.importorskip("huggingface_hub")
+REPO, ADDRESS = "zorb/pairs", "hf://datasets/zorb/pairs"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the Hub."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    return tmp_path / "cache"
+
+
+def at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the library speak to a server of ours."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setenv("HF_ENDPOINT", url)
+
+
+def filled(hub: Hub, files: dict[str, bytes]) -> None:
+    """Put files into the repository."""
+    hub.files[REPO] = {"README.md": b"# Zorbs\n", ".gitattributes": b"", **files}
+
+
+def test_the_only_file_with_data_is_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two, one must be named; the card is none. What was fetched is read again without the network."""
+    with serving() as hub:
+        at(hub.url, monkeypatch)
+        filled(hub, {"pairs.csv": CROWS.encode()})
+        records = list(catsofa.read(ADDRESS))
+        assert [pair.id for pair in records] == ["0", "1"]
+        filled(hub, {"pairs.csv": CROWS.encode(), "data/more.jsonl": FILES["jsonl"][1].encode()})
+        with pytest.raises(
+            BadInput, match=r"found 2 files with data \(data/more\.jsonl, pairs\.csv\); expected one; name"
+        ):
+            list(catsofa.read(ADDRESS))
+        assert len(list(catsofa.read(f"{ADDRESS}/data/more.jsonl"))) == 2
+        assert sources.resolve(f"{ADDRESS}@main/pairs.csv").name == "pairs.csv"
+        with pytest.raises(BadInput, match=r"found no such file among .*pairs\.csv"):
+            list(catsofa.read(f"{ADDRESS}/other.csv"))
+    assert list(catsofa.read(f"{ADDRESS}/pairs.csv")) == records
+
+
+def test_a_release_is_read_as_its_folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `push-to-hub` sends comes back."""
+    (tmp_path / "pairs.csv").write_text(CROWS)
+    formats.convert(tmp_path / "pairs.csv", tmp_path / "release")
+    files = {str(p.relative_to(tmp_path / "release")): p.read_bytes() for p in (tmp_path / "release").rglob("*.*")}
+    with serving() as hub:
+        at(hub.url, monkeypatch)
+        filled(hub, files | {"SHA256SUMS": (tmp_path / "release/SHA256SUMS").read_bytes()})
+        assert list(catsofa.read(ADDRESS)) == list(formats.read(tmp_path / "pairs.csv"))
+
+
+def test_without_a_network_the_folder_of_an_earlier_use_is_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder as the library keeps it, and nobody to ask."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    kept = cache / "datasets--zorb--pairs"
+    (kept / "snapshots/abc").mkdir(parents=True)
+    (kept / "refs").mkdir()
+    (kept / "refs/main").write_text("abc")
+    (kept / "snapshots/abc/pairs.csv").write_text(CROWS)
+    assert [pair.id for pair in catsofa.read(ADDRESS)] == ["0", "1"]
+    with pytest.raises(
+        BadInput, match="nothing of it on this machine, and HF_HUB_OFFLINE is set; expected a connection"
+    ):
+        list(catsofa.read("hf://datasets/zorb/others"))
+
+
+def test_a_hub_that_gives_no_answer_is_one_sentence_within_five_seconds(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A port that nobody listens on, and one that takes the call and says nothing."""
+    with socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        for listen in (False, True):
+            if listen:
+                silent.listen()
+            at(f"http://127.0.0.1:{silent.getsockname()[1]}", monkeypatch)
+            began = time.monotonic()
+            with pytest.raises(BadInput, match="nothing of it on this machine, and the hub gives no answer"):
+                list(catsofa.read(ADDRESS))
+            assert time.monotonic() - began < 5
+
+
+def test_a_set_that_is_not_there_and_a_wrong_address_are_said(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of the answer; the forms of an address."""
+    with serving() as hub:
+        at(hub.url, monkeypatch)
+        with pytest.raises(BadInput, match=r"found the hub's answer 404 to zorb/pairs; expected a public data set"):
+            list(catsofa.read(ADDRESS))
+    with pytest.raises(BadInput, match="found no address of a data set; expected hf://datasets/OWNER/NAME, OWNER"):
+        list(catsofa.read("hf://models/zorb/pairs"))

@@ -72,6 +72,7 @@ async def as_they_end(
 ) -> AsyncGenerator[T]:
     """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest."""
     waiting = iter(items)
+    done: set[asyncio.Task[T]] = set()
     running: set[asyncio.Task[T]] = set()
     try:
         while True:
@@ -85,4 +86,4 @@ async def as_they_end(
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*done, *running, return_exceptions=True)  # also those done whose exception nobody saw

@@ -1,6 +1,7 @@
 """Asynchronous work that a signal stops."""
 
 import asyncio
+import gc
 import signal
 import subprocess
 import sys
@@ -73,3 +74,15 @@ def test_a_caller_that_leaves_between_items_hears_nothing(caplog: pytest.LogCapt
         next(pumped)
         pumped.close()
     assert caplog.text == ""
+
+
+def test_of_tasks_that_fail_together_the_first_one_speaks_for_all(caplog: pytest.LogCaptureFixture) -> None:
+    """No task is reported as one whose exception nobody retrieved."""
+
+    async def fail(number: int) -> int:
+        raise OSError(number)
+
+    with pytest.raises(OSError):  # noqa: PT011 (any of the four)
+        list(pump(as_they_end(range(10), fail, lambda: 4)))
+    gc.collect()
+    assert not caplog.records

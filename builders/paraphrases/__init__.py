@@ -1,7 +1,7 @@
 """Paraphrases of CATs: what a model answered, parsed and checked, as CATs with the ids of their originals.
 
-Partition k holds the k-th paraphrase of every CAT that has one. A paraphrase keeps the id of its original and of each
-of the three sentences, so scores of original and paraphrase join by id.
+Partition k holds the k-th paraphrase of every CAT that has one, and review k those with an alarm, which wait for
+people. A paraphrase keeps the id of its original and of each of the three sentences, so scores join by id.
 """
 
 from collections import Counter
@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from catsofa.builders.paraphrases.checks import SlotCheck, TargetPolicy, judge, same_words
+from catsofa.builders.paraphrases.checks import SlotCheck, Verdict, judge, same_words
+from catsofa.builders.paraphrases.meaning import TargetPolicy
 from catsofa.builders.paraphrases.prompts import Prompt, Request, fillers
 from catsofa.builders.paraphrases.replies import Ending, Parsed, Reply, parse
 from catsofa.data.files import BadInput, atomic_write
@@ -35,10 +36,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paraphrase:
-    """A kept paraphrase: a CAT of one partition."""
+    """A paraphrase that is not refused: a CAT of one partition; one with alarms waits for people."""
 
     partition: int
     cat: Cat
+
+    @property
+    def queue(self) -> Literal["partition", "review"]:
+        """The file that it belongs to."""
+        return "review" if self.cat.extra.get("alarms") else "partition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,73 +114,88 @@ def _from_reply(original: Cat, reply: Reply, rules: Rules, made_by: Extra) -> It
         return
     kept: list[str] = []
     for number, sentence in enumerate(parsed.sentences, 1):
-        reason, warnings = _verdict(sentence, original, parsed, kept, rules)
-        if reason:
-            yield Refused(id=f"{original.id}/{number}", reason=reason, text=sentence, source={"reply": reply.text})
+        verdict = _verdict(sentence, original, parsed, kept, rules)
+        if verdict.reason:
+            about = {"bias_type": original.bias_type, "reply": reply.text}
+            yield Refused(id=f"{original.id}/{number}", reason=verdict.reason, text=sentence, source=about)
         else:
             kept.append(sentence)
             told = {"model": reply.model, "taken_off": parsed.notes}
             source = {**made_by, "partition": number} | {name: value for name, value in told.items() if value}
-            yield Paraphrase(partition=number, cat=_as_cat(sentence, original, source, warnings))
+            yield Paraphrase(partition=number, cat=_as_cat(sentence, original, source, verdict))
     for number in range(len(parsed.sentences) + 1, rules.count + 1):
         yield Refused(id=f"{original.id}/{number}", reason="missing_line", source={"reply": reply.text})
 
 
-def _verdict(
-    sentence: str, original: Cat, parsed: Parsed, kept: list[str], rules: Rules
-) -> tuple[str | None, tuple[str, ...]]:
-    """Why a sentence is refused, or what to warn of; of too many lines nobody knows which are the paraphrases."""
+def _verdict(sentence: str, original: Cat, parsed: Parsed, kept: list[str], rules: Rules) -> Verdict:
+    """The verdict on a sentence of a reply; of too many lines nobody knows which are the paraphrases."""
     if len(parsed.sentences) > rules.count:
-        return "too_many_lines", ()
+        return Verdict(reason="too_many_lines")
     verdict = judge(sentence, original, target=rules.target, slot=rules.slot)
     if not verdict.reason and any(same_words(sentence, other) for other in kept):
-        return "repeated", ()
-    return verdict.reason, verdict.warnings
+        return Verdict(reason="repeated")
+    return verdict
 
 
-def _as_cat(sentence: str, original: Cat, source: Extra, warnings: tuple[str, ...]) -> Cat:
+def _as_cat(sentence: str, original: Cat, source: Extra, verdict: Verdict) -> Cat:
     """The original with the paraphrase as its context; the votes were about other sentences and stay behind."""
     start, end = blanks.slots(sentence)[0]
     context = f"{sentence[:start]}BLANK{sentence[end:]}"
     one, two, three = (replace(c, text=blanks.fill(context, c.fill or ""), votes=()) for c in original.candidates)
-    noted = {"original_context": original.context} | ({"warnings": warnings} if warnings else {})
+    noted = {
+        "original_context": original.context,
+        "alarms": [alarm._asdict() for alarm in verdict.alarms],
+        "target_kept": verdict.target and verdict.target._asdict(),
+    }
     return replace(
         original,
         context=context,
         candidates=(one, two, three),
         source={**original.source, "paraphrase": source},
-        extra={**original.extra, **noted},
+        extra={**original.extra, **{name: value for name, value in noted.items() if value}},
     )
 
 
 @dataclass(slots=True)
 class Summary:
-    """How many paraphrases each partition keeps, and what was refused and warned of, by reason."""
+    """How many paraphrases each partition keeps and how many wait for people; refusals by reason, alarms by kind.
+
+    `by_type` has the three numbers for each bias type, where losses may differ.
+    """
 
     kept: Counter[int] = field(default_factory=Counter)
+    review: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    warnings: Counter[str] = field(default_factory=Counter)
+    alarms: Counter[str] = field(default_factory=Counter)
+    by_type: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, result: Paraphrase | Refused) -> None:
+        """Count one result."""
+        if isinstance(result, Refused):
+            self.refused[result.reason] += 1
+            bias_type, outcome = str(result.source.get("bias_type", "")), "refused"
+        else:
+            bias_type, outcome = result.cat.bias_type, {"partition": "kept", "review": "review"}[result.queue]
+            (self.kept if outcome == "kept" else self.review)[result.partition] += 1
+            self.alarms.update({alarm["kind"] for alarm in result.cat.extra.get("alarms", ())})
+        if bias_type:
+            self.by_type.setdefault(bias_type, Counter())[outcome] += 1
 
 
 def write(results: Iterable[Paraphrase | Refused], folder: Path | str, count: int, refused: Path | str) -> Summary:
-    """Write `partition_1.jsonl` … and the refusals as they come, each file whole or not at all."""
+    """Write `partition_1.jsonl`, `review_1.jsonl` … and the refusals as they come, each file whole or not at all."""
     summary = Summary()
     with ExitStack() as stack:
-        partitions = [
-            stack.enter_context(atomic_write(partition_file(folder, number))) for number in range(1, count + 1)
-        ]
+        files = {
+            (queue, number): stack.enter_context(atomic_write(Path(folder) / f"{queue}_{number}.jsonl"))
+            for queue in ("partition", "review")
+            for number in range(1, count + 1)
+        }
         turned_away = stack.enter_context(atomic_write(refused))
         for result in results:
+            summary.add(result)
             if isinstance(result, Paraphrase):
-                summary.kept[result.partition] += 1
-                summary.warnings.update(result.cat.extra.get("warnings", ()))
-                partitions[result.partition - 1].write(dumps(result.cat) + b"\n")
+                files[result.queue, result.partition].write(dumps(result.cat) + b"\n")
             else:
-                summary.refused[result.reason] += 1
                 turned_away.write(dumps(result) + b"\n")
     return summary
-
-
-def partition_file(folder: Path | str, number: int) -> Path:
-    """Where a folder of paraphrases has its n-th partition."""
-    return Path(folder) / f"partition_{number}.jsonl"

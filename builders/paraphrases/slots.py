@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.paraphrases.checks import SlotCheck, SlotFit
+from catsofa.builders.paraphrases.checks import SlotCheck
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.stereotypes.parsing import Parser, Word
 from catsofa.data.language import blanks
@@ -71,17 +71,16 @@ class Use(NamedTuple):
 def slot_check(parse: Parser | None) -> SlotCheck:
     """The check of slots: by patterns, and by a parser where there is one."""
 
-    def fit(original: Cat, sentence: str) -> SlotFit:
-        by_pattern = misfits_by_pattern(original, sentence)
-        if parse is None or len(by_pattern) == len(JUDGED):
-            return SlotFit(tuple(by_pattern))
-        by_parse = fit_by_parse(original, sentence, parse)
-        return SlotFit(tuple(label for label in JUDGED if label in (*by_pattern, *by_parse.misfits)), by_parse.moved)
+    def misfits(original: Cat, sentence: str) -> tuple[Label, ...]:
+        found = misfits_by_pattern(original, sentence)
+        if parse is not None and len(found) < len(JUDGED):
+            found += misfits_by_parse(original, sentence, parse)
+        return tuple(label for label in JUDGED if label in found)
 
-    return fit
+    return misfits
 
 
-def fit_by_parse(original: Cat, sentence: str, parse: Parser) -> SlotFit:
+def misfits_by_parse(original: Cat, sentence: str, parse: Parser) -> list[Label]:
     """The labels whose fillers are of another part of speech in the context than the paraphrase's slot takes.
 
     Each filler is read in the context first, which people wrote for it, then in the paraphrase. Where the two frames
@@ -95,8 +94,7 @@ def fit_by_parse(original: Cat, sentence: str, parse: Parser) -> SlotFit:
         for label, before, after in zip(given, uses[::2], uses[1::2], strict=True)
         if before and after and before.frame and after.frame and before.frame != after.frame
     ]
-    clashes = (name for name, was, now in told if now.frame not in _TAKES[was.kind] and not _other_reading(now))
-    return SlotFit(tuple(clashes), bool(told))
+    return [name for name, was, now in told if now.frame not in _TAKES[was.kind] and not _other_reading(now)]
 
 
 def _filled(context: str, words: str) -> tuple[str, tuple[int, int]]:

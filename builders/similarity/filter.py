@@ -91,6 +91,8 @@ class Scores(AppendLog):
             chrf=line["chrf"],
             cross=line.get("cross"),
             contradiction=line.get("contradiction"),
+            entailment=line.get("entailment"),
+            things=line.get("things"),
         )
 
 

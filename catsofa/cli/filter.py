@@ -67,7 +67,11 @@ def similarity(
         str | None, typer.Option(help="Cross-encoder whose likeness can lift a pair over the review line.")
     ] = None,
     inference: Annotated[
-        str | None, typer.Option(help="Cross-encoder for inference; a contradiction goes to people.")
+        str | None,
+        typer.Option(
+            help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small: a contradiction is refused, "
+            "and what does not entail in both directions goes to people."
+        ),
     ] = None,
     engine: SpreadName = "local",
     ray_address: RayAddress = None,
@@ -77,16 +81,19 @@ def similarity(
 ) -> None:
     """Keep the paraphrases that mean what their original means, queue the doubtful for people, refuse the rest.
 
+    A paraphrase with an alarm of `build paraphrases` goes to people, unless the encoder finds that both slots describe
+    the same thing, or the model of inference clears it.
+
     Every score stays in OUT/similarity.jsonl: the same command with other lines cuts again without a model.
     """
     from catsofa.builders.similarity import Cut, Models
-    from catsofa.builders.similarity.encoders import CrossEncoder
+    from catsofa.builders.similarity.encoders import CrossEncoder, InferenceModel
     from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
 
     models = Models(
         encoder=_encoder(model, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,
-        inference=CrossEncoder(inference, "contradiction") if inference else None,
+        inference=InferenceModel(inference) if inference else None,
     )
     cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
     pairs = read_pairs(folder, local(original))

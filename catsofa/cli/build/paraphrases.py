@@ -1,6 +1,6 @@
 """Paraphrases: ask a model for them or read recorded replies, check them, and write one CAT file per partition."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from catsofa.builders.paraphrases import Rules, Summary
 
 Target = Literal["verbatim", "derived", "any"]
+
+OUTCOMES = ("kept", "review", "refused")
 
 On = Annotated[str, typer.Option(help="The CATs to paraphrase: a file, or a released set by name.")]
 Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl and so on, and for the journal.")]
@@ -145,12 +147,15 @@ def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:
     """Print what was kept and refused; exit with 1 if a request failed, since running again can mend that."""
     failed = sum(count for reason, count in summary.refused.items() if reason.startswith("failed_"))
     if json:
-        print_json({"kept": summary.kept, "refused": summary.refused, "warnings": summary.warnings})
+        print_json({part.name: getattr(summary, part.name) for part in fields(summary)})
     elif not quiet:
         rows = [(f"kept in partition {number}", kept) for number, kept in sorted(summary.kept.items())]
+        rows += [(f"for people in review {number}", count) for number, count in sorted(summary.review.items())]
         rows += [(f"refused: {reason}", count) for reason, count in summary.refused.most_common()]
-        rows += [(f"kept, but look at: {warning}", count) for warning, count in summary.warnings.most_common()]
+        rows += [(f"for people because of: {alarm}", count) for alarm, count in summary.alarms.most_common()]
         table(str(out), ("sentences", "number"), rows)
+        types = [(name, *(counts[one] for one in OUTCOMES)) for name, counts in sorted(summary.by_type.items())]
+        table("by bias type", ("bias type", *OUTCOMES), types)
     if failed:
         note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
         raise typer.Exit(1)

@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from catsofa.builders.paraphrases.checks import (
-    SlotFit,
     Verdict,
     judge,
     leaked,
-    meaning_warnings,
-    names_target,
     same_words,
 )
+from catsofa.builders.paraphrases.meaning.targets import names_target
+from catsofa.builders.paraphrases.meaning.words import Alarm
 from catsofa.builders.paraphrases.replies import parse
 from catsofa.builders.paraphrases.slots import misfits_by_pattern, slot_check
 from catsofa.builders.stereotypes.parsing import spacy_parser
@@ -91,23 +90,6 @@ def test_the_target_must_be_left(context: str, target: str, sentence: str, kept:
         assert verdict.reason == (None if policy in (*kept, "any") else "target_lost"), policy
 
 
-@pytest.mark.parametrize(
-    ("context", "sentence", "warnings"),
-    [
-        ("The actor is not BLANK.", "The actor is [BLANK].", ["negation"]),
-        ("The actor is BLANK.", "The actor isn't [BLANK].", ["negation"]),
-        ("The actor is not BLANK.", "The actor is hardly [BLANK].", []),
-        ("The actor is BLANK.", "The actor is often [BLANK].", ["frequency"]),
-        ("The actor is often BLANK.", "Often the actor is [BLANK].", []),
-        ("The actor is BLANK.", "The actor is seen as [BLANK].", ["attribution"]),
-        ("The actor is BLANK.", "The actor is a stereotype, but [BLANK].", ["disclaimer"]),
-    ],
-)
-def test_what_may_have_changed_the_meaning_is_a_warning(context: str, sentence: str, warnings: list[str]) -> None:
-    """A word counts only if the context had none of its kind."""
-    assert meaning_warnings(sentence, context) == warnings
-
-
 def test_same_words_and_leaks_look_at_whole_words() -> None:
     """Capitals, marks and a or an do not make another sentence; a filler inside another word has not leaked."""
     assert same_words("He is AN old man!", "he is a old man")
@@ -116,12 +98,12 @@ def test_same_words_and_leaks_look_at_whole_words() -> None:
     assert leaked("The well-read man is Well-Read, [BLANK].", cat("The man is BLANK.", "well-read", "weak"))
 
 
-def test_one_bad_slot_is_a_warning_and_two_are_a_fault() -> None:
+def test_one_bad_slot_is_an_alarm_and_two_are_a_fault() -> None:
     """The unrelated filler is meant not to fit, and is not asked."""
     original = cat("The man is BLANK.", "calm", "loud")
-    one = judge("The man keeps [BLANK].", original, target="any", slot=lambda c, s: SlotFit(("stereotype",), True))
-    assert one == Verdict(warnings=("slot_stereotype", "slot_moved"))
-    both = judge("x [BLANK]", original, target="any", slot=lambda c, s: SlotFit(("stereotype", "anti-stereotype")))
+    one = judge("The man keeps [BLANK].", original, target="any", slot=lambda c, s: ("stereotype",))
+    assert one == Verdict(alarms=(Alarm("slot_stereotype"),))
+    both = judge("x [BLANK]", original, target="any", slot=lambda c, s: ("stereotype", "anti-stereotype"))
     assert both.reason == "slot"
 
 
@@ -150,7 +132,7 @@ def parser(shared: Path) -> Any:
 @pytest.mark.parametrize(
     ("context", "fillers", "sentence", "expected"),
     [
-        (MUSICIAN.context, ("gifted", "clumsy"), "The artist gave a remarkably [BLANK] performance.", "slot_moved"),
+        (MUSICIAN.context, ("gifted", "clumsy"), "The artist gave a remarkably [BLANK] performance.", None),
         ("Grandfathers always BLANK their grandchildren.", ("spoil", "praise"),
          "Grandchildren are always [BLANK] by their grandfathers.", "slot"),
         ("The mover was BLANK.", ("strong", "weak"), "The mover showed a lot of [BLANK].", "slot"),
@@ -162,10 +144,8 @@ def parser(shared: Path) -> Any:
 def test_a_parser_sees_slots_that_patterns_do_not(
     parser: Any, context: str, fillers: tuple[str, str], sentence: str, expected: str | None
 ) -> None:
-    """A slot for another part of speech is refused; one for the same that moved is a warning."""
-    verdict = judge(sentence, cat(context, *fillers), target="any", slot=parser)
-    assert verdict.reason == (expected if expected == "slot" else None)
-    assert ("slot_moved" in verdict.warnings) == (expected == "slot_moved")
+    """A slot for another part of speech is refused; one for the same that moved is not."""
+    assert judge(sentence, cat(context, *fillers), target="any", slot=parser).reason == expected
 
 
 def verdicts(shared: Path, file: str, slot: Any, target: Any = "any") -> Counter[str]:
@@ -211,7 +191,7 @@ def test_the_failed_run_of_gpt35_has_lost_its_blanks(shared: Path) -> None:
     assert found.total() == 3954 + 43 - 2
 
 
-def test_the_target_is_lost_where_it_was_counted_lost(shared: Path) -> None:
-    """Of 4,183 sentences about 29 % lose the target: hardly any of a nationality, half of those with a profession."""
+def test_the_target_is_refused_as_lost_in_one_sentence_of_twenty(shared: Path) -> None:
+    """Of 4,183 sentences 1,215 have neither the target's word nor one for the same people; few are refused for it."""
     found = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS, "derived")
-    assert found["target_lost"] == pytest.approx(1215, abs=30)
+    assert found["target_lost"] <= 0.05 * found.total()

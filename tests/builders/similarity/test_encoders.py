@@ -12,6 +12,7 @@ from catsofa.builders.similarity.encoders import (
     CARRIER,
     WEIGHTS,
     CrossEncoder,
+    InferenceModel,
     SentenceEncoder,
     minilm,
     sentence_encoder,
@@ -92,16 +93,22 @@ def test_semhash_static_finds_what_was_found_before(shared: Path) -> None:
 
 
 def test_a_cross_encoder_reads_two_sentences_at_once(tmp_path: Path) -> None:
-    """Of inference labels the probability of a contradiction, which the three share out; of one output, 0 to 1."""
-    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
-    model = bert(tmp_path / "nli", Contradiction=0, entailment=1, neutral=2)
-    shares = [CrossEncoder(str(model), label).score(pairs) for label in ("contradiction", "entailment", "neutral")]
-    assert np.sum(shares, axis=0) == pytest.approx([1, 1], abs=1e-6)
-    assert shares[0][0] != shares[0][1]
-    alike = CrossEncoder(str(bert(tmp_path / "sts"))).score(pairs)
+    """Of one output, likeness from 0 to 1."""
+    alike = CrossEncoder(str(bert(tmp_path / "sts"))).score([("he is kind .", "he is not kind .")])
     assert all(0 <= value <= 1 for value in alike)
-    with pytest.raises(ValueError, match="a label 'maybe' is needed"):
-        CrossEncoder(str(model), "maybe").score(pairs)
+
+
+def test_a_model_of_inference_is_read_by_its_labels(tmp_path: Path) -> None:
+    """Whatever their order and case, the same weights say the same; without a label entailment they are refused."""
+    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
+    one = InferenceModel(str(bert(tmp_path / "one", contradiction=0, Entailment=1, neutral=2))).read(pairs)
+    other = InferenceModel(str(bert(tmp_path / "other", entailment=0, CONTRADICTION=1, neutral=2))).read(pairs)
+    assert [r.contradiction for r in one] == pytest.approx([r.entailment for r in other])
+    assert one[0] != one[1]
+    two = InferenceModel(str(bert(tmp_path / "two", entailment=0, not_entailment=1))).read(pairs)
+    assert all(0 < reading.entailment < 1 and reading.contradiction == 0 for reading in two)
+    with pytest.raises(ValueError, match="a label 'entailment' is needed"):
+        InferenceModel(str(bert(tmp_path / "none", yes=0, no=1))).read(pairs)
 
 
 def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> None:

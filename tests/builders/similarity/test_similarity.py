@@ -2,6 +2,7 @@ import importlib.util
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,10 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals, recorded
-from catsofa.builders.paraphrases.checks import SlotFit
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
 from catsofa.builders.similarity.calibration import calibrate, read_judged, threshold_for
 from catsofa.builders.similarity.character_overlap import chrf
-from catsofa.builders.similarity.encoders import sentence_encoder
+from catsofa.builders.similarity.encoders import Reading, sentence_encoder
 from catsofa.builders.similarity.filter import Scores, filter_pairs, read_pairs
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
@@ -87,10 +87,16 @@ def test_chrf_by_hand(one: str, other: str, expected: float) -> None:
         ({"mean": 0.50, "chrf": 40, "cross": 0.9}, "dissimilar"),
         ({"mean": 0.90, "chrf": 40, "contradiction": 0.6}, "review"),
         ({"mean": 0.90, "chrf": 40, "contradiction": 0.4}, "partition"),
+        ({"mean": 0.90, "chrf": 40, "contradiction": 0.91}, "contradiction"),
+        ({"mean": 0.70, "chrf": 40, "contradiction": 0.1, "entailment": 0.5}, "partition"),
+        ({"mean": 0.90, "chrf": 40, "contradiction": 0.1, "entailment": 0.4}, "review"),
     ],
 )
 def test_where_a_score_puts_a_paraphrase(found: dict[str, float], where: str) -> None:
-    """Floor 0.60, review line 0.75, chrF 85; a cross-encoder can lift over the line, a contradiction goes to people."""
+    """Floor 0.60, review line 0.75, chrF 85; a cross-encoder can lift over the line, a contradiction goes to people.
+
+    A sure contradiction is refused; entailment in both directions lifts over the line, less goes to people.
+    """
     pair = Pair(2, cat("a", "He is BLANK."), cat("a", "He seems BLANK."))
     (placed,) = place([(pair, Similarity(**{"least": 0.1, **found}))], Cut(), "m")
     if isinstance(placed, Placed):
@@ -100,11 +106,76 @@ def test_where_a_score_puts_a_paraphrase(found: dict[str, float], where: str) ->
         assert (placed.reason, placed.id, placed.score) == (where, "a/2", found["mean"])
 
 
-@pytest.mark.parametrize("name", ["mean", "least", "cross", "contradiction"])
+@pytest.mark.parametrize(
+    ("alarms", "found", "where"),
+    [
+        (["negation"], {}, "review"),
+        (["negation"], {"entailment": 0.9}, "review"),
+        (["negation"], {"contradiction": 0.6}, "contradiction"),
+        (["hedge"], {"entailment": 0.9}, "review"),
+        (["added"], {}, "review"),
+        (["added"], {"entailment": 0.9}, "partition"),
+        (["described"], {"things": 0.4}, "review"),
+        (["described"], {"things": 0.5}, "partition"),
+        (["described", "target"], {"things": 0.5}, "review"),
+    ],
+)
+def test_a_paraphrase_with_an_alarm_goes_to_people(alarms: list[str], found: dict[str, float], where: str) -> None:
+    """However like its original; the models clear two alarms, and a likely contradiction of another is refused."""
+    noted = {"alarms": [{"kind": kind, "words": ["voice", "tone"]} for kind in alarms]}
+    pair = Pair(1, replace(cat("a", "He is BLANK."), extra=noted), cat("a", "He seems BLANK."))
+    (placed,) = place([(pair, Similarity(mean=0.99, least=0.99, chrf=40, **found))], Cut(), "m")
+    assert (placed.queue if isinstance(placed, Placed) else placed.reason) == where
+
+
+def test_warnings_of_earlier_versions_go_to_people_too() -> None:
+    """A folder that was built before alarms had words is not filtered as if it had none."""
+    pair = Pair(1, replace(cat("a", "He is BLANK."), extra={"warnings": ["negation"]}), cat("a", "He seems BLANK."))
+    (placed,) = place([(pair, Similarity(mean=0.99, least=0.99, chrf=40))], Cut(), "m")
+    assert isinstance(placed, Placed)
+    assert placed.queue == "review"
+
+
+def test_what_two_slots_describe_is_compared_as_words() -> None:
+    """The words of the alarm, 60 degrees apart, have the cosine 0.5; a paraphrase without the alarm has none."""
+    told = {"alarms": [{"kind": "described", "words": ["voice", "tone"]}]}
+    plain = cat("a", "He is BLANK.")
+    first, second = similarities(
+        [Pair(1, plain, plain), Pair(2, replace(plain, extra=told), plain)], Models(encoder=Angles({"tone": 60}))
+    )
+    assert first.things is None
+    assert second.things == pytest.approx(0.5, abs=1e-6)
+
+
+class Reader:
+    """A model of inference that knows what each pair says."""
+
+    signature = "reader"
+
+    def __init__(self, said: dict[tuple[str, str], tuple[float, float]]) -> None:
+        self.said = said
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """What is known of each pair; of the others that it is surely entailed."""
+        return [Reading(*self.said.get(pair, (1.0, 0.0))) for pair in pairs]
+
+
+def test_inference_counts_at_its_worst() -> None:
+    """Both directions, two fills: the least entailment and the largest contradiction."""
+    original, paraphrase = cat("a", "He is BLANK."), cat("a", "He may be BLANK.")
+    said = {
+        ("He may be patient.", "He is patient."): (0.2, 0.1),
+        ("He is hasty.", "He may be hasty."): (0.9, 0.3),
+    }
+    (found,) = similarities([Pair(1, paraphrase, original)], Models(encoder=Angles({}), inference=Reader(said)))
+    assert (found.entailment, found.contradiction) == (0.2, 0.3)
+
+
+@pytest.mark.parametrize("name", ["mean", "least", "cross", "contradiction", "entailment"])
 def test_a_paraphrase_a_model_answered_nan_about_is_refused_as_unscored(name: str) -> None:
     """NaN is under no floor, so it would be kept as if it meant the same; the refusal holds no NaN either."""
     pair = Pair(2, cat("a", "He is BLANK."), cat("a", "He seems BLANK."))
-    numbers = {"mean": 0.9, "least": 0.9, "chrf": 40.0, "cross": 0.9, "contradiction": 0.1}
+    numbers = {"mean": 0.9, "least": 0.9, "chrf": 40.0, "cross": 0.9, "contradiction": 0.1, "entailment": 0.9}
     (placed,) = place([(pair, Similarity(**(numbers | {name: math.nan})))], Cut(), "m")
     assert isinstance(placed, Refused)
     assert placed.reason == "unscored"
@@ -303,7 +374,7 @@ def gpt4_pairs(shared: Path) -> list[Pair]:
     cats, _ = read_originals(shared / "data/stereoset/dev.json")
     by_id = {c.id: c for c in cats}
     answers = recorded.read(shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json", cats)
-    rules: Any = Rules(slot=lambda c, s: SlotFit(), target="any")
+    rules: Any = Rules(slot=lambda c, s: (), target="any")
     found = [p for p in build(answers, rules, {}) if isinstance(p, Paraphrase)]
     return [Pair(p.partition, p.cat, by_id[p.cat.id]) for p in found]
 

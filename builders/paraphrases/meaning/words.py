@@ -1,0 +1,97 @@
+"""What in a paraphrase may mean something else than its original: negation, quantity, hedges, disclaimers."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import compounds
+
+_TAG_QUESTION = re.compile(r",?\s*\b\w+n['’]t (?:he|she|they|it|you|we|I)\s*\?", re.I)
+_CONTRACTED = re.compile(r"(?:(?<= )(ca|wo|sha)|(?<=\w))n't(?= )")
+
+
+class Alarm(NamedTuple):
+    """What a paraphrase may have changed, and the words that say so."""
+
+    kind: str
+    words: tuple[str, ...] = ()
+
+
+def word_alarms(sentence: str, context: str) -> list[Alarm]:
+    """The alarms of the word lists; the first three are the same whichever sentence is the original.
+
+    `negation` if one sentence turns the other round: an odd number of negations and of antonyms in both together.
+    `quantifier` and `hedge` if one sentence alone has a word of some class. `disclaimer` if the paraphrase argues.
+    """
+    one, other = _plain(sentence), _plain(context)
+    disclaimers = wordlist("paraphrase_words.toml")["disclaimer"]
+    told = [m[0] for p in disclaimers if (m := re.search(p, sentence, re.I)) and not re.search(p, context, re.I)]
+    found = {
+        "negation": _turning(one, other),
+        "quantifier": _of_one_alone("quantifiers", one, other),
+        "hedge": _of_one_alone("hedges", one, other),
+        "disclaimer": told,
+    }
+    return [Alarm(kind, tuple(dict.fromkeys(words))) for kind, words in found.items() if words]
+
+
+def _plain(sentence: str) -> str:
+    """The words of a sentence between blanks, without tag questions and idioms, with `not` for n't."""
+    text = f" {' '.join(compounds(_TAG_QUESTION.sub('', sentence)))} ".replace(" cannot ", " can not ")
+    full = {"ca": "can not", "wo": "will not", "sha": "shall not"}
+    text = _CONTRACTED.sub(lambda match: full.get(match[1] or "", " not"), text)
+    return _any_of("idioms").sub(" ", text)
+
+
+def _turning(one: str, other: str) -> list[str]:
+    """The negations of two sentences if their number is odd, antonyms and words with a negative affix counted in."""
+    found = [word for text in (one, other) for word in _negations(text)]
+    apart = [set(one.split()) - set(other.split()), set(other.split()) - set(one.split())]
+    for pair in wordlist("meaning.toml")["antonyms"]:
+        opposed = any(pair[0] in ours and pair[1] in theirs for ours, theirs in (apart, apart[::-1]))
+        if opposed and not {*pair} & {*found}:
+            found.append("/".join(pair))
+    denied = _denied((apart[0] | apart[1]) - set(found))
+    return found if len(found) % 2 and len(denied) % 2 == 0 else []
+
+
+def _negations(text: str) -> list[str]:
+    """The negations of a sentence; neither and nor are one."""
+    found = [match.strip() for match in _any_of("negators", "implicit").findall(text)]
+    return [word for word in found if word != "nor" or "neither" not in found]
+
+
+def _denied(words: Iterable[str]) -> list[str]:
+    """The words that an affix denies: unknown, careless."""
+    lists = wordlist("meaning.toml")
+    starts, kept = tuple(lists["prefixes"]), tuple(lists["no_affix"])
+    return [w for w in words if len(w) > 5 and (w.startswith(starts) or w.endswith("less")) and not w.startswith(kept)]
+
+
+def _of_one_alone(kind: str, one: str, other: str) -> list[str]:
+    """The words of those classes of a list that only one of the sentences has words of."""
+    pattern, classes = _classified(kind)
+    ours, theirs = ([match.strip() for match in pattern.findall(text)] for text in (one, other))
+    both = {classes[word] for word in ours} & {classes[word] for word in theirs}
+    return [word for word in (*ours, *theirs) if classes[word] not in both]
+
+
+@cache
+def _classified(kind: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """The words of all classes of a list, and the class of each."""
+    classes = {word: name for name, words in wordlist("meaning.toml")[kind].items() for word in words}
+    return _pattern(classes), classes
+
+
+@cache
+def _any_of(*names: str) -> re.Pattern[str]:
+    """Any word of these lists."""
+    return _pattern(word for name in names for word in wordlist("meaning.toml")[name])
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Any of the words between blanks, longer ones first (a few is not few); `*` is any ending."""
+    ordered = sorted(words, key=len, reverse=True)
+    return re.compile("|".join(re.escape(f" {word}").replace(r"\*", r"\w*") + "(?= )" for word in ordered))

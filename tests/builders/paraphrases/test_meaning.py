@@ -1,0 +1,172 @@
+"""The gate of meaning: rules on made sentences, and what they let pass of the labelled pairs."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catsofa.builders.paraphrases.meaning import alarms, find_target
+from catsofa.builders.paraphrases.meaning.content import added
+from catsofa.builders.paraphrases.meaning.described import described
+from catsofa.builders.paraphrases.meaning.targets import same_person, wider
+from catsofa.builders.paraphrases.meaning.words import word_alarms
+
+PAIRS = tomllib.loads((Path(__file__).parents[1] / "data" / "meaning_pairs.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence", "kinds"),
+    [
+        ("The actor is not BLANK.", "The actor is [BLANK].", ["negation"]),
+        ("The actor is BLANK.", "The actor isn't [BLANK].", ["negation"]),
+        ("The actor is BLANK.", "The actor has yet to be [BLANK].", ["negation"]),
+        ("The actor is BLANK.", "The actor is far from [BLANK].", ["negation"]),
+        ("Actors like BLANK.", "Actors dislike [BLANK].", ["negation"]),
+        ("Actors buy BLANK.", "Actors sell [BLANK].", ["negation"]),
+        ("The actor never forgot BLANK.", "The actor always remembered [BLANK].", ["quantifier"]),
+        ("The actor is not BLANK.", "The actor is neither [BLANK] nor loud.", []),
+        ("The actor is BLANK.", "The actor is [BLANK], isn't he?", []),
+        ("The actor is BLANK.", "No doubt the actor is [BLANK].", []),
+        ("His sister is BLANK.", "His little sister is [BLANK].", []),
+        ("The actor has never heard of BLANK.", "The actor is unfamiliar with [BLANK].", ["quantifier"]),
+        ("Actors are BLANK.", "All actors are [BLANK].", ["quantifier"]),
+        ("Most actors are BLANK.", "Some actors are [BLANK].", ["quantifier"]),
+        ("Most actors are BLANK.", "A majority of actors are [BLANK].", []),
+        ("Actors are always BLANK.", "Actors are [BLANK] at all times.", []),
+        ("The actor is often BLANK.", "Often the actor is [BLANK].", []),
+        ("He is BLANK.", "He is the most [BLANK] man.", []),
+        ("The actor is BLANK.", "The actor is seen as [BLANK].", ["hedge"]),
+        ("The actor is BLANK.", "The actor may be [BLANK].", ["hedge"]),
+        ("The actor may be BLANK.", "The actor is [BLANK].", ["hedge"]),
+        ("The actor may be BLANK.", "Perhaps the actor is [BLANK].", []),
+        ("The actor is BLANK.", "The actor is a stereotype, but [BLANK].", ["disclaimer"]),
+    ],
+)
+def test_words_that_may_change_the_meaning_are_an_alarm(context: str, sentence: str, kinds: list[str]) -> None:
+    """The parity of negations, the classes of quantifiers and hedges, in both directions; what says the same passes."""
+    assert [alarm.kind for alarm in word_alarms(sentence, context)] == kinds
+
+
+def test_an_alarm_says_its_words() -> None:
+    """Of both sentences, in their order."""
+    (alarm,) = word_alarms("Nobody is BLANK, and hardly ever without noise.", "The actor is BLANK.")[:1]
+    assert alarm == ("negation", ("nobody", "hardly ever", "without"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "head"),
+    [
+        ("The nurse on our ward is [BLANK].", "nurse"),
+        ("My grandmother has a [BLANK] voice.", "voice"),
+        ("In battle, the soldier was [BLANK].", "soldier"),
+        ("The farmer who sells us eggs is not [BLANK].", "farmer"),
+        ("I know a saleswoman who is [BLANK].", "saleswoman"),
+        ("Her mother found the homework [BLANK].", "homework"),
+        ("Is the tailor on Mill Street [BLANK]?", "tailor"),
+        ("The Dravian's car is always [BLANK].", "car"),
+        ("Most of the Dravians are very [BLANK].", "dravians"),
+        ("The mechanic loves [BLANK].", "mechanic"),
+        ("Dravians are [BLANK] people.", "dravians"),
+    ],
+)
+def test_the_thing_that_a_slot_describes_is_found_without_a_parser(sentence: str, head: str) -> None:
+    """The noun after it, else what a linking verb says it of."""
+    assert described(sentence)[-1] == head
+
+
+def test_content_is_added_where_more_comes_than_goes() -> None:
+    """A clause of its own is added; another word for the same, or for the target, is not."""
+    context = "The nurse is BLANK with old patients."
+    assert added("The nurse, who stole from the pharmacy, is BLANK with old patients.", context, "nurse") == (
+        "steal",
+        "pharmacy",
+    )
+    assert added("The caregiver is BLANK with elderly patients.", context, "nurse") == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence", "rule", "word"),
+    [
+        ("himself", "He did it on his own and was BLANK.", "pronoun", "his"),
+        ("gentleman", "The man was BLANK.", "synonym", "man"),
+        ("mommy", "My mother is BLANK.", "synonym", "mother"),
+        ("policeman", "The cop was BLANK.", "synonym", "cop"),
+        ("plumber", "The pipe fitter was BLANK.", "synonym", "pipe fitter"),
+        ("guitarists", "The guitar players were BLANK.", "synonym", "guitar player"),
+        ("schoolgirl", "The school-girl was BLANK.", "spelling", "school-girl"),
+        ("chess player", "The person at the chessboard was BLANK.", "stem", "chessboard"),
+        ("engineer", "People in engineering are BLANK.", "stem", "engineering"),
+        ("scientist", "The physicist was BLANK.", "hyponym", "physicist"),
+    ],
+)
+def test_another_name_of_the_target_is_accepted_with_the_rule(target: str, sentence: str, rule: str, word: str) -> None:
+    """The rule and the word that show it go into the record."""
+    assert same_person(sentence, target) == (rule, word)
+    found = find_target(sentence, f"The {target} was BLANK.", target, "derived")
+    assert (found.lost, found.alarm, found.rule) == (False, None, (rule, word))
+    assert find_target(sentence, f"The {target} was BLANK.", target, "verbatim").lost
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence", "outcome"),
+    [
+        ("himself", "She did it and was BLANK.", "lost"),
+        ("Dravian", "The Pelloran was BLANK.", "lost"),
+        ("dask", "The quell was BLANK.", "lost"),
+        ("nurse", "The gardener was BLANK.", "lost"),
+        ("schoolboy", "The schoolgirl was BLANK.", "lost"),
+        ("physicist", "The scientist was BLANK.", "alarm"),
+        ("butcher", "The person who prepares ham was BLANK.", "alarm"),
+    ],
+)
+def test_another_person_is_refused_and_a_doubtful_one_goes_to_people(target: str, sentence: str, outcome: str) -> None:
+    """A wider name, or nobody in particular, is an alarm; another group or another kind of person is not the target."""
+    found = find_target(sentence, f"The {target} was BLANK.", target, "derived")
+    assert (found.lost, bool(found.alarm)) == (outcome == "lost", outcome == "alarm")
+    assert find_target(sentence, f"The {target} was BLANK.", target, "any") == (False, None, None)
+
+
+def test_a_wider_name_is_not_a_word_for_anybody() -> None:
+    """A worker may be anything."""
+    assert wider("The scientist was BLANK.", "physicist") == ("hypernym", "scientist")
+    assert wider("The worker was BLANK.", "physicist") is None
+
+
+def outcomes(half: int) -> dict[str, Counter[str]]:
+    """What becomes of each class of the labelled pairs: the half that tuned the gate (0), or the other (1)."""
+    found: dict[str, Counter[str]] = {}
+    for name, context, sentence, target in pairs(half):
+        told = find_target(sentence, context, target, "derived")
+        review = told.alarm or alarms(sentence, context, target)
+        outcome = "refused" if told.lost else "review" if review else "accepted"
+        found.setdefault(name, Counter())[outcome] += 1
+    return found
+
+
+def pairs(half: int) -> Iterator[tuple[str, str, str, str]]:
+    """Each pair: class, original, sentence, target."""
+    for about in PAIRS["contexts"][half::2]:
+        for name in (*PAIRS["keeps"], *PAIRS["changes"]):
+            for sentence in [about[name]] if isinstance(about[name], str) else about[name]:
+                yield name, about["original"], sentence, about["target"]
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_of_the_labelled_pairs_hardly_one_that_changes_the_meaning_passes(half: int) -> None:
+    """At most 3 % of them and one or two of a class; no true paraphrase is refused, and at most 35 % are queued."""
+    found = outcomes(half)
+    changed = sum((found[name] for name in PAIRS["changes"]), Counter[str]())
+    assert changed["accepted"] / changed.total() <= 0.03
+    assert all(found[name]["accepted"] <= 1 + half for name in PAIRS["changes"])
+    kept = sum((found[name] for name in PAIRS["keeps"]), Counter[str]())
+    assert kept["refused"] == 0
+    assert kept["review"] / kept.total() <= 0.35
+
+
+def test_over_both_halves_no_class_passes_in_more_than_six_of_a_hundred_pairs() -> None:
+    """459 pairs, 306 of them with a changed meaning."""
+    both = {name: sum((half[name] for half in map(outcomes, (0, 1))), Counter[str]()) for name in PAIRS["changes"]}
+    assert sum(one.total() for one in both.values()) == 306
+    assert all(one["accepted"] / one.total() <= 0.06 for one in both.values()), both

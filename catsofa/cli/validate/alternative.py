@@ -1,0 +1,86 @@
+"""The command that tests whether a judge may stand in for human raters."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.terminal import Json, examples, print_json, reading, say, table, warn
+from catsofa.cli.validate.sets import signed
+
+if TYPE_CHECKING:
+    from catsofa.data.records import Annotation
+
+Source = Annotated[Path, typer.Option("--in", help="Annotations of people (item, annotator, label).")]
+Judge = Annotated[Path, typer.Option(help="Labels of one judge or several (item, annotator, label).")]
+Epsilon = Annotated[
+    float, typer.Option(help="What a cheaper judge may lose: .2 to experts, .15 to trained raters, .1 to crowds.")
+]
+Ordinal = Annotated[bool, typer.Option("--ordinal", help="Labels are numbers, compared by distance.")]
+Out = Annotated[Path | None, typer.Option(help="Write the result as JSON; `build jury --alt-test` reads it.")]
+
+
+def register(room: typer.Typer) -> None:
+    """Add the command."""
+    room.command(
+        "alt-test",
+        epilog=examples(
+            "catsofa validate alt-test --in study/annotations.jsonl --judge jury/jury.jsonl",
+            "catsofa validate alt-test --in ratings.csv --judge model.csv --ordinal --epsilon 0.15 --out passed.json",
+        ),
+    )(alternative)
+
+
+def alternative(
+    source: Source,
+    judge: Judge,
+    epsilon: Epsilon = 0.1,
+    ordinal: Ordinal = False,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Test whether a judge (a model, a jury) may stand in for human raters; exit 1 if no judge passes.
+
+    The alternative annotator test of Calderon et al. 2025: each rater with 30 items or more is left out in turn.
+    """
+    import json as plain
+
+    from catsofa.data.files import atomic_write
+    from catsofa.data.files.json_files import finite
+    from catsofa.validation.agreement.alternative import alt_test
+
+    people, judged = _annotations(source, json), _annotations(judge, json)
+    labels: dict[str, dict[str, str]] = {}
+    for one in judged:
+        if labels.setdefault(one.annotator, {}).setdefault(one.item, one.label) != one.label:
+            raise ValueError(f"{judge}: the judge {one.annotator!r} gives item {one.item!r} two labels; give one each")
+    tests = [alt_test(people, found, judge=name, epsilon=epsilon, ordinal=ordinal) for name, found in labels.items()]
+    found = {
+        "judges": {test.judge: test.values() for test in tests},
+        "warnings": [sentence for test in tests for sentence in test.warnings],
+    }
+    report = signed(found, {source: people, judge: judged}, epsilon=epsilon)
+    if out:
+        with atomic_write(out) as file:
+            file.write(plain.dumps(finite(report), ensure_ascii=False, indent=1).encode())
+    if json:
+        print_json(report)
+    else:
+        columns = ["judge", "winning rate", "advantage", "raters", "items", "raters' kappa", "passed"]
+        rows = [
+            [t.judge, t.winning_rate, t.advantage, len(t.duels), t.items, t.kappa, "yes" if t.passed else "no"]
+            for t in sorted(tests, key=lambda test: -test.advantage if test.duels else 1)
+        ]
+        table("Alternative annotator test", columns, rows)
+        warn(report["warnings"])
+        say(report["signature"]["line"])
+    if not any(test.passed for test in tests):
+        raise typer.Exit(1)
+
+
+def _annotations(path: Path, quiet: bool) -> "Sequence[Annotation]":
+    """The annotations of a file in any format that has some."""
+    from catsofa.validation.annotation_files import collect
+
+    return collect(reading(path, quiet=quiet)).annotations

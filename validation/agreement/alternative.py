@@ -1,0 +1,209 @@
+"""The alternative annotator test (Calderon, Reichart and Dror 2025): may a judge stand in for human raters?
+
+Each rater is left out in turn. On every item that the rater and others rated, the judge wins if its label agrees with
+the others at least as well as the rater's. The judge passes if it is good enough for half of the raters.
+"""
+
+__all__ = ["AltTest", "alt_test"]
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import nan, sqrt
+from typing import Any
+
+from scipy import special
+
+from catsofa.data.records import Annotation
+from catsofa.data.statistics import WIDE, score_limits
+from catsofa.data.tables import Tabular
+from catsofa.validation.agreement import item_sums, statistics_of
+from catsofa.validation.judgements import answers
+from catsofa.validation.ratings import Ratings
+
+LEAST_ITEMS = 30
+"""A rater who shares fewer items with others is left out: the t test needs about so many."""
+LEAST_RATERS = 3
+"""With fewer raters the winning rate says little of others."""
+LEAST_RATE = 0.5
+"""The winning rate from which on a judge passes."""
+LOW_KAPPA = 0.2
+"""Below this agreement of the raters, a judge wins easily: a pass says little."""
+FDR = 0.05
+"""The expected share of wrong rejections (Benjamini and Yekutieli 2001)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duel:
+    """One rater against the judge."""
+
+    rater: str
+    items: int
+    judge: float
+    """The share of items on which the judge agrees with the others at least as well (rho f)."""
+    human: float
+    """The share on which the rater does (rho h); ties count for both."""
+    p: float
+    """Of the hypothesis that the judge is worse by epsilon or more."""
+    won: bool = False
+    """Whether the hypothesis is rejected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Of the items that most raters gave a label, the share that the judge gave it."""
+
+    items: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AltTest(Tabular):
+    """The result of the test for one judge."""
+
+    judge: str
+    epsilon: float
+    duels: Sequence[Duel]
+    items: int
+    """Items of the raters who were tested."""
+    unjudged: int
+    """Items rated by two people or more that the judge gave no label."""
+    left_out: int
+    """Raters with fewer than 30 such items."""
+    kappa: float
+    """Fleiss' kappa of the raters on the judged items."""
+    recall: Mapping[str, Recall] = field(default_factory=dict)
+
+    @property
+    def winning_rate(self) -> float:
+        """The share of raters against whom the judge is good enough (omega); NaN without any rater."""
+        return sum(duel.won for duel in self.duels) / len(self.duels) if self.duels else nan
+
+    @property
+    def advantage(self) -> float:
+        """The mean over raters of the share of items on which the judge does as well or better (rho)."""
+        return sum(duel.judge for duel in self.duels) / len(self.duels) if self.duels else nan
+
+    @property
+    def passed(self) -> bool:
+        """Whether the judge may stand in for raters of these items."""
+        return self.winning_rate >= LEAST_RATE
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the result weak."""
+        found = []
+        if len(self.duels) < LEAST_RATERS:
+            found.append(f"{self.judge}: only {len(self.duels)} raters have {LEAST_ITEMS} items or more")
+        if self.kappa < LOW_KAPPA:
+            found.append(f"{self.judge}: the raters' kappa is {self.kappa:.2f}; where people disagree, a pass is easy")
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row per rater."""
+        return [{"judge_name": self.judge, **asdict(duel)} for duel in self.duels]
+
+    def values(self) -> dict[str, Any]:
+        """The result as plain values."""
+        names = ("epsilon", "winning_rate", "advantage", "passed", "kappa", "items", "unjudged", "left_out")
+        recall = {label: asdict(found) for label, found in self.recall.items()}
+        return {n: getattr(self, n) for n in names} | {"recall": recall, "raters": [asdict(d) for d in self.duels]}
+
+
+def alt_test(
+    people: Iterable[Annotation], judged: Mapping[str, str], *, judge: str, epsilon: float, ordinal: bool = False
+) -> AltTest:
+    """Test the labels that a judge gave to items against those of people; `ordinal` labels are numbers."""
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon is a share from 0 to 1, not {epsilon}; use .2 for experts, .1 for crowds")
+    given: dict[str, dict[str, str]] = defaultdict(dict)
+    counted = []
+    for one in answers(people):
+        if one.annotator not in given[one.item]:  # of two judgements of one person the first counts
+            given[one.item][one.annotator] = one.label
+            counted.append(one)
+    shared = {item: labels for item, labels in given.items() if len(labels) >= 2}
+    align = _nearness if ordinal else _share_equal
+    wins: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for item, labels in shared.items():
+        if item not in judged:
+            continue
+        for rater, label in labels.items():
+            others = [other for person, other in labels.items() if person != rater]
+            ours, theirs = align(judged[item], others), align(label, others)
+            wins[rater].append((ours >= theirs, theirs >= ours))
+    tested = {rater: pairs for rater, pairs in wins.items() if len(pairs) >= LEAST_ITEMS}
+    duels = [
+        Duel(
+            rater=rater,
+            items=len(pairs),
+            judge=sum(judge_wins for judge_wins, _ in pairs) / len(pairs),
+            human=sum(rater_wins for _, rater_wins in pairs) / len(pairs),
+            p=p_value([rater_wins - judge_wins for judge_wins, rater_wins in pairs], epsilon),
+        )
+        for rater, pairs in sorted(tested.items())
+    ]
+    rejected = benjamini_yekutieli([duel.p for duel in duels], FDR)
+    known = [one for one in counted if one.item in shared and one.item in judged]
+    kappa = float(statistics_of(item_sums(Ratings.of(known)).sum(axis=0, keepdims=True))[0][0]) if known else nan
+    return AltTest(
+        judge=judge,
+        epsilon=epsilon,
+        duels=[replace(duel, won=place in rejected) for place, duel in enumerate(duels)],
+        items=sum(any(rater in tested for rater in shared[item]) for item in shared if item in judged),
+        unjudged=sum(item not in judged for item in shared),
+        left_out=len(wins) - len(tested),
+        kappa=kappa,
+        recall={} if ordinal else _recall(shared, judged),
+    )
+
+
+def p_value(differences: Sequence[float], epsilon: float) -> float:
+    """One-sided t test that the mean difference is below epsilon; without variance the mean alone decides."""
+    n = len(differences)
+    mean = sum(differences) / n
+    variance = sum((value - mean) ** 2 for value in differences) / (n - 1)
+    if variance == 0:
+        return 0.0 if mean < epsilon else 1.0
+    return float(special.stdtr(n - 1, (mean - epsilon) / sqrt(variance / n)))
+
+
+def benjamini_yekutieli(p_values: Sequence[float], level: float) -> set[int]:
+    """The places of the rejected hypotheses at a false discovery rate, whatever their dependence."""
+    tests = len(p_values)
+    harmonic = sum(1 / rank for rank in range(1, tests + 1))
+    order = sorted(range(tests), key=lambda place: p_values[place])
+    last = max(
+        (rank for rank, place in enumerate(order, 1) if p_values[place] <= rank * level / (tests * harmonic)), default=0
+    )
+    return set(order[:last])
+
+
+def _share_equal(label: str, others: Sequence[str]) -> float:
+    """The share of the others who gave the same label."""
+    return sum(label == other for other in others) / len(others)
+
+
+def _nearness(label: str, others: Sequence[str]) -> float:
+    """The negative root mean squared distance to the others' numbers."""
+    try:
+        return -sqrt(sum((float(label) - float(other)) ** 2 for other in others) / len(others))
+    except ValueError:
+        raise ValueError(f"a label among {label!r}, {', '.join(map(repr, others))} is no number") from None
+
+
+def _recall(given: Mapping[str, Mapping[str, str]], judged: Mapping[str, str]) -> dict[str, Recall]:
+    """For each label, how many of the items that a strict majority gave it the judge finds."""
+    majority: dict[str, list[bool]] = defaultdict(list)
+    for item, labels in given.items():
+        label, votes = Counter(labels.values()).most_common(1)[0]
+        if item in judged and 2 * votes > len(labels):
+            majority[label].append(judged[item] == label)
+    found = {}
+    for label, hits in sorted(majority.items()):
+        share = sum(hits) / len(hits)
+        low, high = score_limits(share, len(hits), WIDE)
+        found[label] = Recall(items=len(hits), share=share, low=low, high=high)
+    return found

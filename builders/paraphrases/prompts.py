@@ -69,16 +69,19 @@ def load(name: str, count: int = 2) -> Prompt:
 
     from catsofa.data.records import Candidate
 
+    def about(context: str) -> Cat:
+        return Cat(
+            kind="intrasentence", bias_type="x", target="Glorbs", context=context, candidates=(first, second, third)
+        )
+
     labels: tuple[Label, Label, Label] = ("stereotype", "anti-stereotype", "unrelated")
     first, second, third = (Candidate(text=f"Glorbs are {label}.", label=label, fill=label) for label in labels)
-    cat = Cat(kind="intrasentence", bias_type="x", target="Glorbs", context="Glorbs are BLANK.",
-              candidates=(first, second, third))  # fmt: skip
     try:
-        asked = prompt.ask(cat)
+        shows_context = prompt.ask(about("Glorbs are BLANK.")) != prompt.ask(about("BLANK are the Glorbs."))
     except TemplateError as error:
         raise ValueError(f"prompt {prompt.name} cannot be filled in: {error}") from None
-    if "Glorbs are [BLANK]." not in asked:
-        raise ValueError(f"prompt {prompt.name} does not hold {{{{ context }}}}, so a model could not know what to do")
+    if not shows_context:
+        raise ValueError(f"prompt {prompt.name} does not show {{{{ context }}}}, so a model could not know what to do")
     return prompt
 
 

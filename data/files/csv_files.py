@@ -33,10 +33,9 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
         raise BadInput(path, "nothing but blank lines", expected)
     separator, columns = _header(path, head, top, needed, expected)
     width, first, empty = len(columns), top + 1, True
-    reader = csv.reader(text, delimiter=separator, strict=True)
     try:
-        for cells in reader:
-            line, first = first, reader.line_num + top + 1
+        for lines_read, cells in _cells(text, separator):
+            line, first = first, lines_read + top + 1
             if not cells:
                 continue
             empty = False
@@ -49,6 +48,32 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
         raise BadInput(path, *_of_csv_error(error, expected), first) from None
     if empty:
         raise BadInput(path, "a header and no rows", expected)
+
+
+def _cells(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row, with the lines read so far; between tabs, a cell may begin with a quote that closes early.
+
+    Such a cell is a name in quotes with more behind it (`"zorb"-like`), which tables between tabs seldom quote.
+    """
+    if separator != "\t":
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        yield from ((reader.line_num, cells) for cells in reader)
+        return
+    row: list[str] = []
+    for number, line in enumerate(text, start=1):
+        row.append(line)
+        try:
+            cells = next(csv.reader(row, delimiter=separator, strict=True), [])
+        except csv.Error as error:
+            if "unexpected end of data" in str(error):
+                continue  # the cell goes on in the next line
+            if "expected after" not in str(error) or len(row) > 1:
+                raise
+            cells = line.rstrip("\r\n").split(separator)
+        yield number, cells
+        row = []
+    if row:
+        raise csv.Error("unexpected end of data")
 
 
 def columns_of(head: bytes) -> set[str]:

@@ -127,6 +127,8 @@ def fault_of(error: Exception) -> Fault:
                 return Fault(reason=CONTENT_FILTER, said=said)
             if status in (401, 403) or error.code == "insufficient_quota":
                 return Fault(reason=f"http_{status}", said=f"the server does not let us in: {said}", fatal=True)
+            if error.code == "model_not_found":
+                return Fault(reason=f"http_{status}", said=f"the server does not know the model: {said}", fatal=True)
             wait = retry_after(error.response.headers)
             again = status in (408, 409, 425, 429) or status >= 500
             if error.response.headers.get("x-should-retry") == "false" or (wait or 0) > LONGEST_WAIT:

@@ -15,6 +15,7 @@ from catsofa.data.files import json_files
 from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.manifests import refuse_difference
+from catsofa.data.samples import stratified
 from catsofa.data.servers.endpoints import Fault, ServerRefuses
 from catsofa.data.servers.prices import FREE, Price, prompt_tokens
 from catsofa.data.servers.reply_store import ReplyStore
@@ -26,7 +27,6 @@ from catsofa.scoring.choosing.measured import items_of
 from catsofa.scoring.choosing.replies import ASKED, RECEIVED, REPLIES, Reply
 from catsofa.scoring.choosing.requests import FOR, Labels, Request, refuse_unfit, requests
 from catsofa.scoring.choosing.results import ChoiceReport
-from catsofa.scoring.choosing.sample import stratified
 from catsofa.scoring.choosing.templates import Template, bundled
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.signature import data_label
@@ -111,7 +111,7 @@ def choices(on: str | Path, templates: Sequence[Template] = (), *, limit: int | 
     templates = templates or [bundled(FOR[kind][0])]
     refuse_unfit(templates, kind, how.get("neutral", False))
     if limit is not None and limit < len(items):
-        items = {item.id: item for item in stratified(items.values(), limit)}
+        items = {item.id: item for item in stratified(items.values(), limit, lambda one: (one.domain, one.cluster))}
     else:
         limit = None
     return Choices(data=data, items=items, templates=templates, limit=limit, **how)

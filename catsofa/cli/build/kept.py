@@ -17,7 +17,7 @@ RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refuse
 
 
 def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:
-    """Say how many were kept, and how many refused for each reason."""
+    """Say how many were kept, and how many refused for each reason; exit with 1 if nothing was kept."""
     kept = counts["kept"]
     reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}
     if json:
@@ -25,10 +25,11 @@ def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "lis
             {"kept": kept, "refused": reasons, "file": str(out)}
             | ({"histograms": [*map(asdict, drawn)]} if drawn else {})
         )
-        return
-    if quiet:
-        return
-    say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
-    if reasons:
-        total = kept + sum(reasons.values())
-        table("Refused", ["reason", "", "%"], [[reason, f"{n:,}", 100 * n / total] for reason, n in reasons.items()])
+    elif not quiet:
+        say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
+        if reasons:
+            total = kept + sum(reasons.values())
+            rows = [[reason, f"{n:,}", 100 * n / total] for reason, n in reasons.items()]
+            table("Refused", ["reason", "", "%"], rows)
+    if not kept:
+        raise typer.Exit(1)

@@ -39,6 +39,10 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the 
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
 MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
 Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="Only a sample of the CATs, stratified by domain and target; the same each time."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
 Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, within a day.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
@@ -75,6 +79,7 @@ def paraphrases(
     max_tokens: MaxTokens = 300,
     max_cost: MaxCost = None,
     prices: Prices = None,
+    limit: Limit = None,
     dry_run: DryRun = False,
     batch: Batch = False,
     concurrency: Concurrency = 8,
@@ -93,11 +98,16 @@ def paraphrases(
     from catsofa.builders.paraphrases import recorded as recorded_replies
     from catsofa.builders.provenance import provenance
     from catsofa.data.files import existing_file
+    from catsofa.data.samples import stratified
     from catsofa.data.servers.endpoints import Endpoint
     from catsofa.data.servers.prices import price_of
 
     file = local(on)
     originals, aside = builder.read_originals(file)
+    if limit and replies:
+        raise ValueError("--limit is for a model that is paid; recorded replies are read whole")
+    if limit:
+        originals, aside = stratified(originals, limit, lambda cat: (cat.bias_type, cat.target)), []
     choices = {"target": target, "slot": Path(spacy_model).name if spacy_model else "patterns"}
     if replies and not model:
         recorded = recorded_replies.read(existing_file(replies, recorded_replies.EXPECTED), originals)
@@ -144,7 +154,7 @@ def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
 
 
 def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:
-    """Print what was kept and refused; exit with 1 if a request failed, since running again can mend that."""
+    """Print what was kept and refused; exit with 1 if nothing was kept, or if a request failed in passing."""
     failed = sum(count for reason, count in summary.refused.items() if reason.startswith("failed_"))
     if json:
         print_json({part.name: getattr(summary, part.name) for part in fields(summary)})
@@ -158,4 +168,7 @@ def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:
         table("by bias type", ("bias type", *OUTCOMES), types)
     if failed:
         note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
+        raise typer.Exit(1)
+    if not summary.kept.total():
+        note(f"no paraphrase was kept; {out} has the reasons", quiet=quiet)
         raise typer.Exit(1)

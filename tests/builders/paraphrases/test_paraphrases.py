@@ -204,7 +204,7 @@ def test_a_prompt_shows_the_context_as_it_is_and_names_what_must_stay() -> None:
     [
         ("{{ context }} {{ targt }}", "cannot be filled in: 'targt' is undefined"),
         ("{{ context", "no Jinja template"),
-        ("no context", "does not hold"),
+        ("no context", "does not show"),
         ("{{ context.__class__.__mro__ }}", "cannot be filled in"),
     ],
 )
@@ -213,6 +213,13 @@ def test_a_broken_prompt_is_found_before_anything_is_sent(tmp_path: Path, text: 
     (tmp_path / "p.txt").write_text(text)
     with pytest.raises(ValueError, match=complaint):
         prompts.load(str(tmp_path / "p.txt"))
+
+
+@pytest.mark.parametrize("shown", ['context|replace("[BLANK]", "BLANK")', "context|upper", "context.split()|join(' ')"])
+def test_a_prompt_may_show_the_context_in_any_form(tmp_path: Path, shown: str) -> None:
+    """What counts is that two contexts give two prompts."""
+    (tmp_path / "p.txt").write_text(f"Say it anew: {{{{ {shown} }}}}")
+    assert prompts.load(str(tmp_path / "p.txt")).text.startswith("Say it anew")
 
 
 def test_only_what_can_be_filled_is_asked_about() -> None:
@@ -261,6 +268,27 @@ def test_the_command_wants_a_model_or_replies(tmp_path: Path, options: list[str]
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), *options]
     with pytest.raises(ValueError, match="one of the two"):
         CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_a_build_that_keeps_nothing_ends_with_exit_code_1(tmp_path: Path) -> None:
+    """Replies without a sentence: the partitions are empty, and a line says so."""
+    stereoset.write(originals(), tmp_path / "dev.json")
+    recorded(tmp_path / "replies.json", [{"id": name, "response": ""} for name in DIALOGUES])
+    command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--replies", str(tmp_path / "replies.json")]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
+    assert (done.exit_code, "no paraphrase was kept" in done.stderr) == (1, True)
+
+
+def test_a_sample_of_the_cats_is_asked_about(tmp_path: Path) -> None:
+    """Three of all, the same three each time; recorded replies are read whole."""
+    stereoset.write(originals(), tmp_path / "dev.json")
+    command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), "--limit", "3"]
+    for _ in range(2):
+        asked = [*command, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json"]
+        done = CliRunner().invoke(app, asked, catch_exceptions=False)
+        assert json.loads(done.stdout)["requests"] == 3
+    with pytest.raises(ValueError, match="--limit is for a model that is paid"):
+        CliRunner().invoke(app, [*command, "--replies", "r.json"], catch_exceptions=False)
 
 
 def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path: Path) -> None:

@@ -39,6 +39,16 @@ def test_a_row_has_the_line_it_begins_on(tmp_path: Path) -> None:
     ]
 
 
+def test_between_tabs_a_cell_may_begin_with_a_quote_that_closes_early(tmp_path: Path) -> None:
+    """It is taken as it stands; quoted cells, also over two lines, are read as ever, and lines are still found."""
+    content = b'item\ttext\n1\t"zorb"-like\n2\t"two\nlines"\n"zorb" cooks\t"say ""tea"""\n'
+    assert rows_of(content, tmp_path) == [
+        (2, {"item": "1", "text": '"zorb"-like'}),
+        (3, {"item": "2", "text": "two\nlines"}),
+        (5, {"item": '"zorb" cooks', "text": '"say ""tea"""'}),
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -60,6 +70,8 @@ def test_a_row_has_the_line_it_begins_on(tmp_path: Path) -> None:
         (b"item,text\n1,te\0a\n", "table.csv:2: found a NUL byte"),
         (b"item,text\n1,caf\xe9\n", "table.csv:2: found byte 0xe9, which is not UTF-8; expected a table in UTF-8"),
         (b'item,text\n1,tea\n2,"never closed\n3,tea\n', "table.csv:3: found the end of the file inside a quoted cell"),
+        (b'item\ttext\n1\ttea\n2\t"never closed\n3\ttea\n', "table.csv:3: found the end of the file inside a quoted"),
+        (b'item\ttext\n1\t"' + b"a\n" * 100_000, "table.csv:2: found a cell of over 131,072 characters"),
         (b'item,text\n1,"tea" time\n', "table.csv:2: found a cell that is quoted wrongly"),
         (b"item,text\r1,tea\r", "found no column 'item'"),
         (b"item,text\n1,tea\r2,tea\n", "table.csv:2: found a carriage return inside an unquoted cell"),

@@ -177,3 +177,23 @@ def test_a_mistake_ends_with_exit_code_2_and_no_traceback(workplace: Path) -> No
     done = run_catsofa("build", "terms", "--from", "wikidata", "--out", "o", cwd=workplace)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("catsofa: Wikidata asks for a way to reach you")
+
+
+def test_a_build_that_keeps_nothing_ends_with_exit_code_1(workplace: Path) -> None:
+    """Every statement is refused; the refusals are written all the same."""
+    (workplace / "said.tsv").write_text("statement\nwere late\n")
+    command = [
+        "build",
+        "stereotypes",
+        "--in",
+        "said.tsv",
+        "--text",
+        "statement",
+        "--parser",
+        "none",
+        "--out",
+        "kept.jsonl",
+    ]
+    done = CliRunner().invoke(app, [*command, "--refused", "refused.jsonl"])
+    assert (done.exit_code, "0 kept, 1 refused: kept.jsonl" in done.stdout) == (1, True)
+    assert len(lines(workplace / "refused.jsonl")) == 1

@@ -17,13 +17,13 @@ from helpers.servers.transformers_server import serving as transformers_serving
 
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Pair
+from catsofa.data.samples import stratified
 from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 from catsofa.data.servers.prices import Price
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.local import LocalChat
 from catsofa.scoring.choosing.results import ChoiceReport
-from catsofa.scoring.choosing.sample import stratified
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.session import ask, choices, plan
 from catsofa.scoring.choosing.templates import load
@@ -159,11 +159,11 @@ def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -
 
 
 def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path) -> None:
-    """Ten requests in a row are turned down for it."""
+    """The first request is turned down for it, and no more are sent."""
     error = {"error": {"message": "The model `zorb-1` does not exist", "code": "model_not_found"}}
     with (
         serving(ChatServer(lambda body: (404, error, {}))) as server,
-        pytest.raises(ServerRefuses, match="The model `zorb-1` does not exist"),
+        pytest.raises(ServerRefuses, match="does not know the model: HTTP 404: The model `zorb-1` does not exist"),
     ):
         asked(server, data)
 
@@ -249,7 +249,7 @@ def drawn(limit: int, seed: int = 0) -> list[Item]:
         for domain, count, groups in (("work", 30, 3), ("food", 10, 1))
         for n in range(count)
     ]
-    return stratified(items, limit, seed)
+    return stratified(items, limit, lambda one: (one.domain, one.cluster), seed)
 
 
 @pytest.mark.parametrize("limit", [4, 8, 20, 40])

@@ -1,23 +1,35 @@
 """Samples of items that keep the shares of domains, and take their target groups in turn."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
 from catsofa.data.digests import hex_digest
-from catsofa.scoring.choosing.items import Item
 
 
-def stratified(items: Iterable[Item], limit: int, seed: int = 0) -> list[Item]:
+class _HasId(Protocol):
+    """What has an id."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+
+
+T = TypeVar("T", bound=_HasId)
+
+
+def stratified(items: Iterable[T], limit: int, stratum_of: Callable[[T], tuple[str, str]], seed: int = 0) -> list[T]:
     """At most so many items, in the order of the data; a larger sample of one seed holds the smaller one.
 
-    Each domain has its share, and in a domain each target group gives one item before any gives another.
+    `stratum_of` gives domain and target group of an item. Each domain has its share, and in a domain each target
+    group gives one item before any gives another.
     """
     every = list(items)
-    domains: dict[str, list[tuple[int, str, Item]]] = defaultdict(list)
+    domains: dict[str, list[tuple[int, str, T]]] = defaultdict(list)
     seen: dict[tuple[str, str], int] = defaultdict(int)
     for digest, item in sorted(((hex_digest(f"{seed}\0{item.id}"), item) for item in every), key=lambda pair: pair[0]):
-        stratum = item.domain, item.cluster
-        domains[item.domain].append((seen[stratum], digest, item))
+        stratum = stratum_of(item)
+        domains[stratum[0]].append((seen[stratum], digest, item))
         seen[stratum] += 1
     ranked = [
         ((place + 0.5) / len(members), domain, item.id)

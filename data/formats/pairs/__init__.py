@@ -1,7 +1,5 @@
 """Formats of minimal pairs: rows become pairs, and rows that hold none are left out with a warning or refused."""
 
-__all__ = ["PairTable", "SkippedRows", "read_only"]
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Pairs in any CSV, by the names of its columns."""
 
+__all__ = ["PairColumns"]
+
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,17 +1,19 @@
 """A data set to score: its records, which can be read again, its content hash, and its name in a signature."""
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import sources
+from catsofa.data import formats, sources
 from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
+from catsofa.data.records import Pair
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
@@ -55,9 +57,17 @@ class Data:
         return whole if self.limit is None else min(whole, self.limit)
 
     @property
-    def skipped(self) -> tuple[str, ...]:
-        """Which rows of its file are left out, in sentences."""
-        return skipped_rows(self.on) if self.on else ()
+    def warnings(self) -> tuple[str, ...]:
+        """Which rows of its file are left out, and that its records are in several languages."""
+        skipped = skipped_rows(self.on) if self.on else ()
+        if "language" not in self.kind.__dataclass_fields__:
+            return skipped
+        spoken = Counter(record.language for record in self.records())
+        if len(spoken) < 2:
+            return skipped
+        shown = ", ".join(f"{language} {count:,}" for language, count in spoken.most_common())
+        mixed = f"the records are in several languages ({shown}), and the numbers mix them"
+        return (*skipped, f"{mixed}; `catsofa convert --language` keeps one")
 
     @property
     def kind(self) -> type[Any]:
@@ -102,7 +112,7 @@ def read_named(on: str | Path) -> tuple[str, list[Any]]:
 def skipped_rows(on: str | Path) -> tuple[str, ...]:
     """Which rows a file of pairs leaves out when it is read, in sentences that name no folder."""
     place = sources.resolve(on)
-    if not place.is_file() or ".csv" not in place.suffixes:
+    if formats.format_of(place).holds != (Pair,):  # only the readers of pairs leave rows out
         return ()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", SkippedRows)

@@ -154,7 +154,7 @@ def _signature(
 def _warnings(scorer: Scorer | Embedding, dataset: Data, found: Sequence[str]) -> tuple[str, ...]:
     """The warnings about the weights, the data, the numbers and the batches."""
     unused = (scorer.about.unused,) if scorer.about.unused else ()
-    return (*unused, *dataset.skipped, *found, *self_check.warnings(scorer.self_checks))
+    return (*unused, *dataset.warnings, *found, *self_check.warnings(scorer.self_checks))
 
 
 def _of_scores(

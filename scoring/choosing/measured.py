@@ -131,7 +131,7 @@ def measure(
         signature=signature,
         strangers=strangers,
         unasked=unasked,
-        warnings=(*data.skipped, *told, *_about(strangers, unasked), *warnings_of(found)),
+        warnings=(*data.warnings, *told, *_about(strangers, unasked), *warnings_of(found)),
     )
     if out:
         keep(outcomes, report, Path(out), how or {})

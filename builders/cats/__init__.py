@@ -1,26 +1,37 @@
 """CATs from templates and associations (intrasentence), or from contexts and continuations (intersentence)."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from catsofa.builders.cats.templates import Number, Part, Template, kind_of_term
+from catsofa.builders.cats.fills import Part, in_number, readings
+from catsofa.builders.cats.templates import Template, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.data.files import csv_files, lines
+from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
-from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
+from catsofa.data.language.demonyms import same_group
+from catsofa.data.language.inflection import mentions, plural_noun, singular_noun
+from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import words as words_in
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)
 """The columns of a file of associations; one of continuations has `context` too."""
+EXPECTED = "associations (CSV or TSV)"
+_COMPLETE = re.compile(r"""[.!?…]["'”’)\]]*\s*$""")
 _LINKS = frozenset({"am", "is", "are", "was", "were", "be", "been"})
 
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """What is said of a target: three words or phrases for a BLANK, or three sentences after a context."""
+    """What is said of a target: three words or phrases for a BLANK, or three sentences after a context.
+
+    Words may have a context too: the sentence with a BLANK that somebody wrote them for. It says what parts of speech
+    they are.
+    """
 
     target: str
     bias_type: str
@@ -44,13 +55,28 @@ class Matching:
     """The most that their frequencies may differ by; on the Zipf scale 1.0 is ten times as frequent."""
 
 
-def read_associations(path: Path | str, *, with_context: bool = False) -> Iterator[Association]:
-    """The associations of a CSV or TSV; the unrelated one may be left empty, to be chosen."""
+def read_associations(path: Path | str, *, with_context: bool = False) -> Iterator[Association | Refused]:
+    """The associations of a CSV or TSV, and a refusal for each faulty row; the unrelated one may be left empty."""
     needed = (*COLUMNS, "context") if with_context else COLUMNS
-    for row, (_, cells) in enumerate(csv_files.rows(path, needed, "associations (CSV or TSV)"), 1):
+    rows, count = csv_files.rows(path, needed, EXPECTED), 0
+    while True:
+        with faults.leaving_out() as found:
+            _, cells = next(rows, (0, None))
+        for fault in found:
+            count += 1
+            source = {"row": count, "line": fault.line}
+            yield Refused(id=content_id("row", count), reason="faulty_row", text=fault.complaint, source=source)
+        if cells is None:
+            return
+        count += 1
         words: dict[Label, str] = {label: cells[label].strip() for label in LABELS}
-        context = cells["context"].strip() if with_context else ""
-        yield Association(cells["target"].strip(), cells["bias_type"].strip(), words, context, {"row": row})
+        target, bias_type, context = (cells.get(name, "").strip() for name in ("target", "bias_type", "context"))
+        yield Association(target, bias_type, words, context, {"row": count})
+
+
+def bundled_words() -> tuple[str, ...]:
+    """The unrelated words that come with catsofa."""
+    return tuple(wordlist("fills.toml")["unrelated"]["words"])
 
 
 def read_words(path: Path | str) -> tuple[str, ...]:
@@ -60,23 +86,29 @@ def read_words(path: Path | str) -> tuple[str, ...]:
 
 def intrasentence(
     templates: Sequence[Template],
-    associations: Iterable[Association],
+    associations: Iterable[Association | Refused],
     *,
     matching: Matching | None = None,
     unrelated: Callable[[Association], str | None] | None = None,
     source: Extra | None = None,
 ) -> Iterator[Cat | Refused]:
-    """Each association in every template that fits it; `unrelated` chooses the words an association leaves open."""
+    """Each association in every template that fits it; what is no association is refused, and the rest goes on.
+
+    `unrelated` chooses the unrelated words that an association leaves open, and those of another part of speech than
+    the other two.
+    """
     seen: set[str] = set()
     for association in associations:
-        if not association.words["unrelated"] and unrelated:
-            words = {**association.words, "unrelated": unrelated(association) or ""}
-            association = Association(association.target, association.bias_type, words, "", association.source)
+        if isinstance(association, Refused):
+            yield association
+            continue
+        association = _with_unrelated(association, unrelated) if unrelated else association
         fault = fault_of(association, matching or Matching())
         fitting = [] if fault else [template for template in templates if fits(template, association)]
-        if not fitting:
-            yield refused(association, fault or "no_template_fits")
-            continue
+        if fault:
+            yield refused(association, fault)
+        elif not fitting:
+            yield refused(association, "no_template_fits", failed=misfits(templates, association))
         for template in fitting:
             cat = _in_template(template, association, source or {})
             if isinstance(cat, Refused):
@@ -86,15 +118,35 @@ def intrasentence(
                 yield cat
 
 
-def intersentence(associations: Iterable[Association], source: Extra | None = None) -> Iterator[Cat | Refused]:
-    """Each context with its three continuations; a context with a BLANK, or two equal continuations, are refused."""
+def _with_unrelated(association: Association, choose: Callable[[Association], str | None]) -> Association:
+    """An association with chosen unrelated words, if it has none or none of a part of speech of the other two."""
+    given = association.words["unrelated"]
+    others = [association.words[label] for label in LABELS if label != "unrelated"]
+    shared = _shared(others, association.context) if all(others) else set[Part]()
+    if given and (not shared or shared & readings(given, association.context).keys()):
+        return association
+    words = {**association.words, "unrelated": choose(association) or given}
+    source = {**association.source, **({"unrelated_given": given} if given else {})}
+    return replace(association, words=words, source=source)
+
+
+def intersentence(
+    associations: Iterable[Association | Refused], source: Extra | None = None
+) -> Iterator[Cat | Refused]:
+    """Each context with its three continuations, unless one of them is cut off, or the context lacks the target."""
     seen: set[str] = set()
     for association in associations:
-        fault = fault_of(association, Matching())
-        if not association.context or check(association.context) != "no_blank":
-            fault = "blank_in_context" if association.context else "no_context"
-        if fault:
+        if isinstance(association, Refused):
+            yield association
+            continue
+        if fault := fault_of(association, Matching()) or _fault_of_context(association):
             yield refused(association, fault)
+            continue
+        cut_off: dict[str, str] = {
+            label: text for label, text in association.words.items() if not _COMPLETE.search(text)
+        }
+        if cut_off:
+            yield refused(association, "incomplete_continuation", failed=cut_off)
             continue
         cat = _cat(association, "intersentence", association.context, association.words, {}, source or {})
         if cat.id in seen:
@@ -104,13 +156,52 @@ def intersentence(associations: Iterable[Association], source: Extra | None = No
             yield cat
 
 
+def _fault_of_context(association: Association) -> str | None:
+    """What is wrong with the context of continuations, or None."""
+    context = association.context
+    if not context:
+        return "no_context"
+    if check(context) != "no_blank":
+        return "blank_in_context"
+    if not any(mentions(context, name) for name in same_group(association.target)):
+        return "target_not_in_context"
+    return None if _COMPLETE.search(context) else "incomplete_context"
+
+
 def fits(template: Template, association: Association) -> bool:
     """Whether a template takes this target, this bias type and words of this part of speech."""
+    return _takes_target(template, association) and not any(_misfits(template, association))
+
+
+def _takes_target(template: Template, association: Association) -> bool:
+    """Whether a template takes this target and this bias type."""
     if template.bias_types and association.bias_type not in template.bias_types:
         return False
-    if template.takes != kind_of_term(association.target, association.bias_type):
-        return False
-    return template.blank == "any" or all(template.blank in parts_of(words) for words in association.words.values())
+    return template.takes == kind_of_term(association.target, association.bias_type)
+
+
+def _misfits(template: Template, association: Association) -> Iterator[Label]:
+    """The labels whose words a template's BLANK does not take."""
+    if template.blank == "any":
+        return
+    for label, words in association.words.items():
+        reading = readings(words, association.context).get(template.blank)
+        if reading is None or not template.has_room_for(reading):
+            yield label
+
+
+def misfits(templates: Sequence[Template], association: Association) -> dict[str, str]:
+    """The words that keep an association out of the template that takes most of them; its target if none takes that."""
+    taking = [template for template in templates if _takes_target(template, association)]
+    if not taking:
+        return {"target": association.target}
+    fewest = min((list(_misfits(template, association)) for template in taking), key=len)
+    return {label: association.words[label] for label in fewest}
+
+
+def _shared(words: Iterable[str], context: str = "") -> set[Part]:
+    """The parts of speech that all these words can be."""
+    return set.intersection(*(set(readings(text, context)) for text in words))
 
 
 def fault_of(association: Association, matching: Matching) -> str | None:
@@ -118,9 +209,11 @@ def fault_of(association: Association, matching: Matching) -> str | None:
     words = list(association.words.values())
     if not association.target or not all(words):
         return "empty_candidate"
-    if len({text.casefold() for text in words}) < len(words):
+    if any("BLANK" in text for text in (association.target, *words)):
+        return "blank_in_words"
+    if _same(words):
         return "same_candidates"
-    if matching.part_of_speech and not set.intersection(*map(parts_of, words)):
+    if matching.part_of_speech and not _shared(words, association.context):
         return "part_of_speech_differs"
     if matching.frequency is None:
         return None
@@ -131,28 +224,28 @@ def fault_of(association: Association, matching: Matching) -> str | None:
     return "frequency_differs" if max(known) - min(known) > matching.gap else None
 
 
-def parts_of(words: str) -> set[Part]:
-    """The parts of speech that words for a BLANK can be; words the dictionary lacks can be any."""
-    first, last = words.lower().split()[0], words.lower().split()[-1]
-    tags, parts = verb_tags(first), other_parts(last)
-    found: set[Part] = set()
-    if tags & {"VB", "VBP", "VBZ"}:
-        found.add("verb")
-    if "NOUN" in parts or "PROPN" in parts:
-        found.add("noun")
-    if "ADJ" in parts or verb_tags(last) & {"VBN", "VBG"}:
-        found.add("adjective")
-    return found if parts or tags else {"adjective", "noun", "verb"}
+def _same(texts: Iterable[str]) -> bool:
+    """Whether two texts differ in nothing but case, spaces and punctuation."""
+    plain = [words_in(text) or (text.strip(),) for text in texts]
+    return len(set(plain)) < len(plain)
 
 
 def _in_template(template: Template, association: Association, source: Extra) -> Cat | Refused:
     """The CAT of an association in a template, unless another word of it would have to change."""
     context = template.about(association.target)
-    words = {label: in_number(text, template.blank, template.number) for label, text in association.words.items()}
-    if any(wrong_number(context, text) for text in words.values()):
+    words = dict(association.words)
+    if template.blank != "any":
+        number = "plural" if template.plural else template.number(association.target)
+        for label, text in association.words.items():
+            base = readings(text, association.context)[template.blank].words
+            words[label] = in_number(base, template.blank, number)
+    elif any(wrong_number(context, text) for text in words.values()):
         return refused(association, "wrong_number", context)
+    if _same(words.values()):
+        return refused(association, "same_candidates", context)
     texts = {label: fill(context, text) for label, text in words.items()}
-    return _cat(association, "intrasentence", context, texts, words, {"template": template.context, **source})
+    made = {"template": template.context, "frame": template.frame, "polarity": template.polarity}
+    return _cat(association, "intrasentence", context, texts, words, {**made, **source})
 
 
 def wrong_number(context: str, words: str) -> bool:
@@ -164,18 +257,6 @@ def wrong_number(context: str, words: str) -> bool:
         return False
     plural = singular_noun(head) is not None
     return plural if before in ("a", "an") else not plural and before in _LINKS and plural_noun(head) != head
-
-
-def in_number(words: str, part: Part, number: Number) -> str:
-    """Words for a BLANK in the number of the target: nouns take a plural, verbs the third person's -s."""
-    if part == "noun":
-        one = singular_noun(words) or words
-        return one if number == "singular" else plural_noun(one)
-    if part == "verb":
-        verb, space, rest = words.partition(" ")
-        base = plural_verb(verb) if "VB" not in verb_tags(verb) and "VBZ" in verb_tags(verb) else verb
-        return (base if number == "plural" else third_person(base)) + space + rest
-    return words
 
 
 def _cat(
@@ -198,12 +279,18 @@ def _cat(
     )
 
 
-def refused(association: Association, reason: str, context: str = "") -> Refused:
-    """The refusal of an association, or of an association in one context."""
+def refused(
+    association: Association,
+    reason: str,
+    context: str = "",
+    failed: Mapping[Label, str] | Mapping[str, str] | None = None,
+) -> Refused:
+    """The refusal of an association, or of an association in one context, with the words that failed."""
     context = context or association.context
     text = " / ".join([context or association.target, *association.words.values()])
     item = content_id("association", association.id, context) if context else association.id
-    return Refused(id=item, reason=reason, text=text, source=association.source)
+    source = {**association.source, **({"failed": dict(failed)} if failed else {})}
+    return Refused(id=item, reason=reason, text=text, source=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +304,9 @@ class Unrelated:
     def __call__(self, association: Association) -> str | None:
         """A word of the pool, or None if none fits."""
         given = [association.words["stereotype"], association.words["anti-stereotype"]]
-        parts = set.intersection(*map(parts_of, given)) if all(given) else set()
+        parts = _shared(given, association.context) if all(given) else set()
         taken = {word.casefold() for word in given}
-        fitting = [word for word in self.pool if word.casefold() not in taken and parts & parts_of(word)]
+        fitting = [word for word in self.pool if word.casefold() not in taken and parts & readings(word).keys()]
         if not fitting:
             return None
         if self.frequency is None:

@@ -7,20 +7,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from catsofa.builders.cats.fills import Fill, Number, Part
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
-from catsofa.data.language.blanks import check, starts_sentence
+from catsofa.data.language.blanks import check, slots, starts_sentence
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist
 
-TermKind = Literal["person", "place", "adjective", "thing", "pronoun"]
-Part = Literal["adjective", "noun", "verb", "any"]
-Number = Literal["singular", "plural"]
+TermKind = Literal["person", "place", "adjective", "thing", "pronoun", "name"]
+Frame = Literal["statement", "past", "question", "negation", "dialogue", "comparison"]
+FRAMES: tuple[Frame, ...] = get_args(Frame)
 
 EXPECTED = 'templates (TOML, [[templates]] with context = "The {target} is BLANK.", takes and blank)'
-_PLACE = re.compile(r"\{(?P<article>a )?(?P<target>targets?)\}|\{(?P<one>[^{}|]+)\|(?P<many>[^{}|]+)\}")
-_PRONOUNS = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself", "they", "them", "theirs"})
+_PLACE = re.compile(r"\{(?P<article>a )?(?P<target>targets?)\}|\{(?P<one>[^{}|]+)\|(?P<many>[^{}|]*)\}")
+_DETERMINED = re.compile(r"\b(?:the|this|my|your|his|her|our|their|an?) $", re.IGNORECASE)
+_GRADED = re.compile(r"\b(?:as|so|more|less|very|too|most) $", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,9 @@ class Template:
     takes: TermKind = "person"
     blank: Part = "any"
     bias_types: frozenset[str] = field(default_factory=frozenset)
+    frame: Frame = "statement"
+    plural: bool = False
+    """Whether the BLANK is plural though the target is not: `People from {target} are BLANK.`"""
 
     def __post_init__(self) -> None:
         """Refuse a context without a target, with a place of another form, or without its one BLANK."""
@@ -42,30 +47,46 @@ class Template:
             raise ValueError(
                 f"{self.context!r} has a place that is not {{target}}, {{targets}}, {{a target}} or {{is|are}}"
             )
-        if self.takes not in get_args(TermKind) or self.blank not in get_args(Part):
-            raise ValueError(f"{self.context!r} takes {self.takes!r} and {self.blank!r}, which we do not know")
+        for name, kinds in (("takes", TermKind), ("blank", Part), ("frame", Frame)):
+            if (value := getattr(self, name)) not in get_args(kinds):
+                raise ValueError(f"{self.context!r} has the {name} {value!r}; expected {', '.join(get_args(kinds))}")
+
+    def number(self, term: str) -> Number:
+        """The number of a target in the first place for it."""
+        first = next(found["target"] for found in _PLACE.finditer(self.context) if found["target"])
+        plural_thing = self.takes == "thing" and singular_noun(term.split()[-1]) is not None
+        they = self.takes == "pronoun" and _pronouns()[term.lower()] == "they"
+        return "plural" if first == "targets" or plural_thing or they else "singular"
 
     @property
-    def number(self) -> Number:
-        """The number of the target, as its first place has it."""
-        first = next(found["target"] for found in _PLACE.finditer(self.context) if found["target"])
-        return "plural" if first == "targets" else "singular"
+    def polarity(self) -> str:
+        """Whether a filled context asserts, denies or asks what it says of the target."""
+        return {"negation": "denies", "question": "asks"}.get(self.frame, "asserts")
+
+    def has_room_for(self, words: Fill) -> bool:
+        """Whether words stand well in the slot: a phrase neither before another word nor after `as` or `so`."""
+        start, end = slots(self.context)[0]
+        followed = self.context[end:].lstrip(" ")[:1].isalnum()
+        return not words.phrase or not (followed or _GRADED.search(self.context[:start]))
 
     def about(self, term: str) -> str:
         """The context with a term in its places."""
         made = ""
         for piece in _pieces(self.context):
-            made += piece if isinstance(piece, str) else self._put(piece, term, starts_sentence(made))
+            made += piece if isinstance(piece, str) else self._put(piece, term, made)
         return made
 
-    def _put(self, place: re.Match[str], term: str, first: bool) -> str:
+    def _put(self, place: re.Match[str], term: str, before: str) -> str:
         """What stands in one place, with a capital where it starts a sentence."""
         if not place["target"]:
-            return place["one"] if self.number == "singular" else place["many"]
+            return place["one"] if self.number(term) == "singular" else place["many"]
         words = _form(term, self.takes, "plural" if place["target"] == "targets" else "singular")
         if place["article"]:
             words = f"{article(words)} {words}"
-        return words[0].upper() + words[1:] if first else words
+        elif self.takes == "thing" and _takes_the(term) and not _DETERMINED.search(before):
+            words = f"the {words}"
+        # iPhone keeps its small letter
+        return words[0].upper() + words[1:] if starts_sentence(before) and not words[1:2].isupper() else words
 
 
 def _pieces(context: str) -> Iterator[str | re.Match[str]]:
@@ -82,9 +103,13 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
     """A term in a number; a place may need its article."""
     if kind == "place" and term in wordlist("identities.toml")["places"]["with_the"]:
         return f"the {term}"
-    if kind not in ("person", "thing"):
+    if kind == "pronoun":
+        return _pronouns()[term.lower()]
+    if kind != "person" and (kind != "thing" or number == "singular"):
         return term
     *_, head = term.split()
+    if one := wordlist("identities.toml")["one_of"].get(term.lower()):
+        return one if number == "singular" else term
     given_plural = singular_noun(head) is not None or head == "people"
     if number == "plural":
         return term if given_plural else plural_noun(term)
@@ -94,8 +119,10 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
 @cache
 def kind_of_term(term: str, category: str = "") -> TermKind:
     """What a target term is: a place, the adjective of one, a pronoun, a thing of religion, or people."""
-    if term.lower() in _PRONOUNS:
+    if term.lower() in _pronouns():
         return "pronoun"
+    if term in wordlist("names.toml")["first_names"]:
+        return "name"
     for nation in nations():
         if term == nation.place:
             return "place"
@@ -107,6 +134,17 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
     if category == "race" and term.split()[-1].lower() not in ("people", "americans"):
         return "adjective"
     return "thing" if term in wordlist("identities.toml")["things"]["religion"] else "person"
+
+
+def _pronouns() -> dict[str, str]:
+    """The forms of pronouns with the form of the subject."""
+    forms: dict[str, str] = wordlist("identities.toml")["pronouns"]
+    return forms
+
+
+def _takes_the(thing: str) -> bool:
+    """Whether a thing needs the definite article: a common noun, and names like the Bible."""
+    return thing[0].islower() or thing in wordlist("identities.toml")["things"]["with_the"]
 
 
 def bundled() -> list[Template]:

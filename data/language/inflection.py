@@ -73,7 +73,8 @@ def singular_noun(word: str) -> str | None:
     if word.lower() in getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()):
         return None
     found = engine().singular_noun(word.lower())
-    return _cased_like(word, found) if found else None
+    # inflect gives some singulars back (mother-in-law)
+    return _cased_like(word, found) if found and found != word.lower() else None
 
 
 def regular_plural(term: str) -> str:

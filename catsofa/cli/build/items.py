@@ -15,14 +15,33 @@ Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
 
 
 Associations = Annotated[
-    Path | None, typer.Option(help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated.")
+    Path | None,
+    typer.Option(
+        help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated; if known, the context (with BLANK) they "
+        "were written for."
+    ),
+]
+Frames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--frame",
+        help="Kind of templates (give it again for more): statement, past, question, negation, dialogue or "
+        "comparison. Without it: statements, or all of --templates. A negation denies what the CAT says, a question "
+        "asserts nothing.",
+    ),
 ]
 Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
 Continuations = Annotated[Path | None, typer.Option(help="CSV as above with a context, for intersentence CATs.")]
 MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
 Zipf = Annotated[Path | None, typer.Option(help="Words and their Zipf values (TSV): the three options must be alike.")]
 Gap = Annotated[float, typer.Option(min=0, help="The most that their Zipf values may differ by.")]
-Pool = Annotated[Path | None, typer.Option(help="Words, one a line, to choose the unrelated one from.")]
+Pool = Annotated[
+    str | None,
+    typer.Option(
+        help="Words, one a line (or `bundled`), from which to choose the unrelated one, where it is missing or of "
+        "another part of speech than the other two."
+    ),
+]
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
 
 
@@ -33,6 +52,7 @@ def register(build: typer.Typer) -> None:
             "catsofa build cats --associations pairs.csv --out cats.jsonl --refused refused.jsonl",
             "catsofa build cats --associations pairs.csv --templates mine.toml --match-parts --out cats.jsonl",
             "catsofa build cats --associations pairs.csv --pool words.txt --zipf zipf.tsv --out cats.jsonl",
+            "catsofa build cats --associations pairs.csv --pool bundled --frame past --frame dialogue --out cats.jsonl",
             "catsofa build cats --continuations stories.csv --out inter.jsonl",
         )
     )(cats)
@@ -55,6 +75,7 @@ def cats(
     out: Out,
     associations: Associations = None,
     templates: Templates = None,
+    frame: Frames = None,
     continuations: Continuations = None,
     match_parts: MatchParts = False,
     zipf: Zipf = None,
@@ -75,6 +96,9 @@ def cats(
     from catsofa.builders.provenance import provenance
     from catsofa.data.language.word_numbers import read_zipf
 
+    frames = frame or (cat_templates.FRAMES if templates else ("statement",))
+    if unknown := [name for name in frames if name not in cat_templates.FRAMES]:
+        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
     listed = renamed(zipf, frequencies, "--zipf")
@@ -84,9 +108,10 @@ def cats(
         read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
         made = builder.intersentence(read, provenance("cats", continuations))
     elif associations:
-        words = builder.read_words(pool) if pool else ()
+        words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
+        chosen = cat_templates.read(templates) if templates else cat_templates.bundled()
         made = builder.intrasentence(
-            cat_templates.read(templates) if templates else cat_templates.bundled(),
+            [template for template in chosen if template.frame in frames],
             progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,

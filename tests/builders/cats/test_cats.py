@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from catsofa.builders.cats import (
     read_associations,
     wrong_number,
 )
-from catsofa.builders.cats.templates import Template, bundled, kind_of_term, read
+from catsofa.builders.cats.templates import FRAMES, Template, TermKind, bundled, kind_of_term, read
 from catsofa.data.files import BadInput
 from catsofa.data.language.word_numbers import read_zipf
 from catsofa.data.records import Cat, Refused
@@ -106,6 +107,99 @@ def test_an_association_that_makes_no_cat_is_refused(association: Association, r
     assert made(Template("The {target} is a BLANK."), association) == [reason]
 
 
+def test_one_bad_row_is_refused_with_its_number_and_the_build_goes_on(tmp_path: Path) -> None:
+    """A row without all its cells, and words that differ in nothing but the number that a template gives them."""
+    path = tmp_path / "pairs.csv"
+    head = "target,bias_type,stereotype,anti-stereotype,unrelated\n"
+    path.write_text(
+        f"{head}nurse,profession,snob,snobs,hour\nbaker,profession,kind\ntailor,profession,snob,hero,hour\n"
+    )
+    template = Template("The {target} is a BLANK.", blank="noun")
+    bad, short, kept = intrasentence([template], read_associations(path))
+    assert isinstance(bad, Refused)
+    assert (bad.reason, bad.source["row"]) == ("same_candidates", 1)
+    assert isinstance(short, Refused)
+    assert (short.reason, short.source["row"], short.source["line"]) == ("faulty_row", 2, 3)
+    assert isinstance(kept, Cat)
+    assert kept["stereotype"].text == "The tailor is a snob."
+
+
+def test_the_word_that_fits_no_template_is_named() -> None:
+    """The word that keeps an association out of the template that takes most of its words, or its target."""
+    templates = [
+        Template("The {target} is BLANK.", blank="adjective"),
+        Template("The {target} is a BLANK.", blank="noun"),
+    ]
+    (word,) = intrasentence(templates, [said("tailor", "kind", "rude", "spoon")])
+    (target,) = intrasentence(templates, [said("she", "kind", "rude", "wooden")])
+    assert isinstance(word, Refused)
+    assert (word.reason, word.source["failed"]) == ("no_template_fits", {"unrelated": "spoon"})
+    assert isinstance(target, Refused)
+    assert (target.reason, target.source["failed"]) == ("no_template_fits", {"target": "she"})
+
+
+def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
+    """With a pool; the word that was given stays in the source."""
+    pool = Unrelated(["teapot", "wooden"], np.random.default_rng(0))
+    template = Template("The {target} is BLANK.", blank="adjective")
+    (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "spoon")], unrelated=pool)
+    assert isinstance(cat, Cat)
+    assert (cat["unrelated"].fill, cat.source["unrelated_given"]) == ("wooden", "spoon")
+    (kept,) = intrasentence([template], [said("tailor", "kind", "rude", "striped")], unrelated=pool)
+    assert isinstance(kept, Cat)
+    assert kept["unrelated"].fill == "striped"
+
+
+def test_pronouns_and_things_are_targets() -> None:
+    """A pronoun takes the form of a subject, they a plural verb; a thing takes its article."""
+    template = Template("{target} {is a|are} BLANK.", takes="pronoun", blank="noun")
+    words = ("snob", "hero", "hour")
+    assert made(template, said("himself", *words))[0] == "He is a snob."
+    assert made(template, said("them", *words))[0] == "They are snobs."
+    thing = Template("Many say that {target} {is|are} BLANK.", takes="thing", blank="adjective")
+    words = ("long", "short", "wooden")
+    told = [made(thing, said(target, *words, bias_type="religion"))[0] for target in ("Bible", "Islam")]
+    assert told == ["Many say that the Bible is long.", "Many say that Islam is long."]
+
+
+def test_a_target_with_a_form_of_its_own_takes_it() -> None:
+    """No police but police officers, mothers-in-law, and an iPhone keeps its small letter."""
+    one, many = Template("The {target} is BLANK."), Template("{targets} are BLANK.")
+    assert one.about("police") == "The police officer is BLANK."
+    assert [many.about(term) for term in ("mother-in-law", "iPhone user")] == [
+        *("Mothers-in-law are BLANK.", "iPhone users are BLANK."),
+    ]
+
+
+def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
+    """`a made of wood person` is refused by not being made."""
+    association = said("tailor", "made of wood", "full of joy", "good at chess")
+    attribute, predicate = "{a target} is a BLANK person.", "The {target} is BLANK."
+    (cat,) = intrasentence(
+        [Template(attribute, blank="adjective"), Template(predicate, blank="adjective")], [association]
+    )
+    assert isinstance(cat, Cat)
+    assert cat["stereotype"].text == "The tailor is made of wood."
+
+
+def test_the_bundled_templates_cover_six_frames() -> None:
+    """At least 60, and each frame takes every kind of target with an adjective."""
+    templates = bundled()
+    assert len(templates) >= 60
+    taken = {(template.frame, template.takes) for template in templates if template.blank == "adjective"}
+    assert taken == {(frame, kind) for frame in FRAMES for kind in get_args(TermKind)}
+    assert [t.polarity for t in (templates[0], *(t for t in templates if t.context.startswith("Not all")))] == [
+        *("asserts", "denies"),
+    ]
+
+
+def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:
+    """Scores of negations and questions mean something else."""
+    template = Template("The {target} is not BLANK.", blank="adjective", frame="negation")
+    (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "wooden")])
+    assert (cat.source["frame"], cat.source["polarity"]) == ("negation", "denies")
+
+
 def test_the_candidates_match_where_asked() -> None:
     """In part of speech by the dictionary, in frequency by the user's own table."""
     template, mixed = Template("The {target} is BLANK."), said("tailor", "kind", "slowly", "wooden")
@@ -151,6 +245,22 @@ def test_continuations_make_intersentence_cats() -> None:
         "Bread rises.",
     )
     assert [r.reason for r in cats if isinstance(r, Refused)] == ["blank_in_context", "no_context", "duplicate"]
+
+
+CONTINUED = [
+    ("The tailor came in.", "He was kind.", "He was kind!", "same_candidates"),
+    ("The baker came in.", "He was kind.", "He was rude.", "target_not_in_context"),
+    ("The tailor came, and", "he was kind.", "he was rude.", "incomplete_context"),
+    ("Two tailors came in.", "They were", "They were rude.", "incomplete_continuation"),
+]
+
+
+@pytest.mark.parametrize(("context", "stereotype", "anti", "reason"), CONTINUED)
+def test_contexts_and_continuations_are_checked(context: str, stereotype: str, anti: str, reason: str) -> None:
+    """A context has the target, all are whole sentences, and two differ in more than punctuation."""
+    (refusal,) = intersentence([said("tailor", stereotype, anti, "Bread rises.", context=context)])
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == reason
 
 
 NUMBERS = [

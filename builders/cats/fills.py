@@ -1,0 +1,250 @@
+"""Words for a BLANK: their part of speech in their writer's sentence or by a dictionary; their form in a template."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
+from catsofa.data.language.blanks import check, slots, starts_sentence
+from catsofa.data.language.demonyms import nations
+from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
+from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.words import compounds
+
+Part = Literal["adjective", "noun", "bare noun", "verb", "infinitive", "any"]
+Number = Literal["singular", "plural"]
+
+_FINITE = frozenset({"VB", "VBP", "VBZ"})
+_JOINED = re.compile(r"(,? and |,? or |, )")
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Words as one part of speech: a noun in the singular, a bare noun as it stands, a verb in its base form."""
+
+    words: str
+    phrase: bool = False
+    """Whether the words only fit at the end of a clause: `made of wood`, `arrested`, `gossip all day`."""
+
+
+@cache
+def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
+    """The parts of speech that words can be, each with their base form; a context with a BLANK is where they stood.
+
+    What the slot of the context takes decides first. Without a context, or where the dictionary has nothing for the
+    slot, the usual parts of speech of the words decide.
+    """
+    written = bool(context) and check(context) is None
+    slot = slot_of(context) if written else None
+    if written and starts_sentence(context[: slots(context)[0][0]]) and other_parts(words.split()[0]):
+        words = words[0].lower() + words[1:]
+    if _JOINED.search(words):
+        return _joined(_JOINED.split(words), slot)
+    first, *rest = words.split()
+    if not rest:
+        return _of_word(first, slot)
+    return _of_phrase(first, " ".join(rest), slot)
+
+
+def in_number(words: str, part: Part, number: Number) -> str:
+    """The base form of words in the number of the target: nouns take a plural, verbs the third person's -s."""
+    if part not in ("noun", "verb") or number == ("singular" if part == "noun" else "plural"):
+        return words
+    pieces = _JOINED.split(words)
+    return "".join(piece if at % 2 else _inflected(piece, part) for at, piece in enumerate(pieces))
+
+
+def _inflected(words: str, part: Part) -> str:
+    """The plural of a noun phrase, the third person of a verb phrase."""
+    verb, space, rest = words.partition(" ")
+    return plural_noun(words) if part == "noun" else third_person(verb) + space + rest
+
+
+def slot_of(context: str) -> frozenset[str] | None:
+    """What the words around a BLANK ask for: adjective, noun, article, predicate, verb; None where they do not say."""
+    start, end = slots(context)[0]
+    before = compounds(re.split(r"[.!?;:,\"“]", context[:start])[-1])
+    after = re.match(r"\s+([\w'-]+)", context[end:])
+    lists, own = wordlist("paraphrase_words.toml"), wordlist("fills.toml")
+    last = before[-1] if before else ""
+    degree = last in lists["degree"] and last != "most"
+    closed = after and re.fullmatch("|".join((*lists["closes_slot"], *own["prepositions"])), after[1])
+    if degree or (after and not closed and ("NOUN" in other_parts(after[1]) or after[1][0].isupper())):
+        return frozenset({"adjective"})
+    while before and before[-1] in ("always", "often", "usually", "all", "both", "not", "mostly", "generally", "also"):
+        before = before[:-1]
+    last = before[-1] if before else ""
+    if last in ("a", "an"):
+        return frozenset({"article"})
+    if last in lists["frames"]["linking"]:
+        return frozenset({"predicate"})
+    found = [name for name in ("noun", "verb") if last in own["slots"][name]]
+    return frozenset(found) or None
+
+
+def _joined(pieces: list[str], slot: frozenset[str] | None) -> Mapping[Part, Fill]:
+    """Words joined by and, or or commas: what all of them can be, each in its form."""
+    each = [readings(piece) if slot is None else _again(piece, slot) for piece in pieces[::2]]
+    found: dict[Part, Fill] = {}
+    for part in each[0]:
+        if all(part in other for other in each):
+            joined = "".join(a + b for a, b in zip((e[part].words for e in each), [*pieces[1::2], ""], strict=True))
+            found[part] = Fill(joined, any(e[part].phrase for e in each))
+    return found
+
+
+def _again(words: str, slot: frozenset[str]) -> Mapping[Part, Fill]:
+    """The readings of one of several joined words in their slot."""
+    first, *rest = words.split()
+    return _of_phrase(first, " ".join(rest), slot) if rest else _of_word(first, slot)
+
+
+def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
+    """Several words: a noun or an adjective with what belongs to it, or a verb with what follows."""
+    lists, plain = wordlist("fills.toml"), first.lower()
+    head, preposition, behind = _before_preposition(f"{first} {rest}")
+    if plain in ("a", "an"):
+        return {part: fill for part, fill in _again(rest, frozenset({"article"})).items() if part == "noun"}
+    if plain in lists["determiners"]:
+        return {}
+    if plain in lists["prepositions"]:
+        return {"adjective": Fill(f"{first} {rest}", phrase=True)}
+    if other_parts(plain) == {"ADV"} or plain in wordlist("paraphrase_words.toml")["degree"]:
+        inner = readings(rest)
+        return {"adjective": Fill(f"{first} {rest}", phrase=True)} if "adjective" in inner else {}
+    if (slot is None or slot & {"verb", "predicate"}) and (base := _base_of_phrase(plain, rest)):
+        verb = Fill(f"{base} {rest}", phrase=True)
+        return {"verb": verb, "infinitive": verb}
+    if preposition:
+        return _with_preposition(head, f" {preposition} {behind}", slot)
+    last = _of_word(rest.split()[-1], slot)
+    front = f"{first} {rest}".rpartition(" ")[0]
+    return {
+        part: replace(fill, words=f"{front} {fill.words}", phrase=fill.phrase and part == "adjective")
+        for part, fill in last.items()
+        if part in ("adjective", "noun", "bare noun")
+    }
+
+
+def _before_preposition(words: str) -> tuple[str, str, str]:
+    """What stands before the first preposition, the preposition and what stands behind it; nothing if there is none."""
+    prepositions = "|".join(wordlist("fills.toml")["prepositions"])
+    found = re.fullmatch(rf"(.+?) ({prepositions}) (.+)", words, re.IGNORECASE)
+    return (found[1], found[2], found[3]) if found else (words, "", "")
+
+
+def _base_of_phrase(first: str, rest: str) -> str | None:
+    """The base form of a word that begins a verb phrase: by what follows, or because a verb is its usual part."""
+    lists, second = wordlist("fills.toml"), rest.split()[0].lower()
+    if not verb_tags(first) & {*_FINITE, "VBG"} or "adjective" in _of_word(first, None):
+        return None
+    base = _base(first)
+    if second in (*lists["determiners"], "a", "an") or other_parts(second) == {"ADV"}:
+        return base
+    return base if _row(base).get("usual", "verb").split()[0] == "verb" else None
+
+
+def _with_preposition(head: str, behind: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
+    """A noun with what belongs to it (`man of honour`), or an adjective or participle that only follows a verb."""
+    own = readings(head) if slot is None else _again(head, slot)
+    found: dict[Part, Fill] = {
+        part: Fill(fill.words + behind) for part, fill in own.items() if part in ("noun", "bare noun")
+    }
+    if "adjective" in own:
+        found["adjective"] = Fill(head + behind, phrase=True)
+    return found
+
+
+def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
+    """The readings of one word: what its slot takes if the dictionary has that, else its usual parts of speech."""
+    if word.lower() in CLOSED or word.lower() in wordlist("fills.toml")["pronouns"]:
+        return {}
+    tags, parts = verb_tags(word), other_parts(word)
+    one = _proper_noun(word) or (singular_noun(word) if "NOUN" in parts else None)
+    noun = one or (word if "NOUN" in parts else None)
+    adjective = _adjective(word, tags, parts, slot)
+    usual = _row(noun or word).get("usual", "noun").split() if noun else []
+    found = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
+    base = _base(word) if tags & {*_FINITE, "VBG"} else ""
+    alone = base and (_row(base).get("intransitive") or base in wordlist("fills.toml")["without_object"])
+    verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if alone else {}
+    if slot:
+        if adjective and slot & {"adjective", "predicate"}:
+            return {"adjective": adjective}
+        if found and (slot & {"noun", "article"} or ("predicate" in slot and one is not None)):
+            return found
+        if verb and ("verb" in slot or ("predicate" in slot and "VBG" in tags)):
+            return verb
+    if adjective:
+        # "criminal" is a noun as often, "white" and "wealthy" are not
+        is_noun = "noun" in found and _row(noun or "").get("usual", "").startswith("noun")
+        return {"adjective": adjective, **(found if is_noun else {})}
+    return found | (verb if "verb" in _row(base).get("usual", "verb") else {})
+
+
+def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: frozenset[str] | None) -> Fill | None:
+    """A word as an adjective, if the dictionary or its ending allow it; a mere participle is a phrase."""
+    plain, lists = word.lower(), wordlist("fills.toml")
+    if plain in _proper():
+        return Fill(_proper()[plain] if word.islower() else word)
+    row = _row(plain)
+    known = not row or "adjective" in f"{row['usual']} {row['rare']}"
+    if ("ADJ" in parts and known) or "adjective" in row.get("usual", "") or plain in lists["adjectives"]:
+        return Fill(word)
+    if "VBG" in tags and slot == frozenset({"adjective"}):
+        return Fill(word)
+    if "VBN" in tags and "NOUN" not in parts:
+        return Fill(word, phrase=True)
+    made = not parts and not tags and len(word) > 5 and plain.endswith(tuple(lists["adjective_endings"]))
+    return Fill(word) if made else None
+
+
+def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dict[Part, Fill]:
+    """A noun that is counted, in the singular, and as it stands without an article; a mass noun only the latter."""
+    lists, plain = wordlist("fills.toml"), one.lower()
+    if one[0].isupper():
+        return {"noun": Fill(one), "bare noun": Fill(one + "s")}
+    if word.lower() in lists["plural_only"]:
+        return {"bare noun": Fill(word)}
+    mass = "only" if plain in lists["mass"] else _row(plain).get("mass", "")
+    gerund = "VBG" in verb_tags(plain)
+    counted = mass != "only" and (plural or not (mass or gerund) or slot == frozenset({"article"}))
+    found: dict[Part, Fill] = {"bare noun": Fill(word if plural or mass or gerund else plural_noun(word))}
+    return found | ({"noun": Fill(one)} if counted else {})
+
+
+@cache
+def _base(verb: str) -> str:
+    """The base form of a verb form."""
+    from lemminflect import getLemma
+
+    tags = verb_tags(verb)
+    if "VB" in tags:
+        return verb
+    return plural_verb(verb) if "VBZ" in tags else str(getLemma(verb.lower(), upos="VERB")[0])
+
+
+@cache
+def _readings() -> dict[str, dict[str, str]]:
+    """The table of usual parts of speech, by word."""
+    return {row["word"]: row for row in table("readings.csv")}
+
+
+def _row(word: str) -> dict[str, str]:
+    """What the table says of a word; nothing for a word with one part of speech."""
+    return _readings().get(word.lower(), {})
+
+
+@cache
+def _proper() -> dict[str, str]:
+    """Adjectives of places, peoples and faiths in lower case, with their capital."""
+    listed = (*wordlist("fills.toml")["proper"], *(word for nation in nations() for word in nation.adjectives))
+    return {word.lower(): word for word in listed}
+
+
+def _proper_noun(word: str) -> str | None:
+    """The name for one of a people or faith, of its adjective or plural: `german` and `Germans` are a German."""
+    found = _proper().get(word.lower()) or _proper().get(word.lower().removesuffix("s"))
+    return found if found and found.endswith(("an", "Arab", "Buddhist", "Hindu", "Latino", "Muslim")) else None

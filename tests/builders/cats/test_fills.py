@@ -1,0 +1,94 @@
+import pytest
+
+from catsofa.builders.cats.fills import Part, in_number, readings, slot_of
+
+USUAL: list[tuple[str, set[Part]]] = [
+    ("honest", {"adjective"}),
+    ("young", {"adjective"}),
+    ("white", {"adjective"}),
+    ("wealthy", {"adjective"}),
+    ("hardworking", {"adjective"}),
+    ("criminal", {"adjective", "noun", "bare noun"}),
+    ("snobs", {"noun", "bare noun"}),
+    ("honesty", {"bare noun"}),
+    ("furniture", {"bare noun"}),
+    ("trousers", {"bare noun"}),
+    ("evaporate", {"verb", "infinitive"}),
+    ("steal", {"verb", "infinitive"}),
+    ("cut", set()),
+    ("does", set()),
+    ("she", set()),
+    ("slowly", set()),
+    ("blorp", set()),
+]
+
+
+@pytest.mark.parametrize(("words", "parts"), USUAL)
+def test_without_a_sentence_words_are_what_they_usually_are(words: str, parts: set[Part]) -> None:
+    """A noun that is mostly an adjective is none, a verb that needs an object is none, unknown words are nothing."""
+    assert set(readings(words)) == parts
+
+
+WRITTEN: list[tuple[str, str, set[Part]]] = [
+    ("criminal", "The baker is BLANK.", {"adjective"}),
+    ("criminal", "The baker is a BLANK.", {"noun", "bare noun"}),
+    ("fat", "The baker was so BLANK.", {"adjective"}),
+    ("dancing", "The baker was BLANK.", {"verb", "infinitive"}),
+    ("caring", "The BLANK baker left.", {"adjective"}),
+    ("lies", "They tell BLANK.", {"verb", "infinitive"}),
+    ("snobs", "They are BLANK.", {"noun", "bare noun"}),
+    ("gossip", "They always had to BLANK.", {"verb", "infinitive"}),
+    ("gossip", "They live for BLANK.", {"bare noun"}),
+    ("teapot", "The baker was BLANK.", {"noun", "bare noun"}),
+]
+
+
+@pytest.mark.parametrize(("words", "context", "parts"), WRITTEN)
+def test_the_sentence_that_words_were_written_for_decides_their_part(
+    words: str, context: str, parts: set[Part]
+) -> None:
+    """Unless the dictionary has nothing of that part: a teapot is no adjective."""
+    assert set(readings(words, context)) == parts
+
+
+HEADS: list[tuple[str, Part, str, str]] = [
+    ("man of honour", "noun", "man of honour", "men of honour"),
+    ("good cook", "noun", "good cook", "good cooks"),
+    ("a liar", "noun", "liar", "liars"),
+    ("liars and thieves", "noun", "liar and thief", "liars and thieves"),
+    ("warm and kind", "adjective", "warm and kind", "warm and kind"),
+    ("gossips all day", "verb", "gossips all day", "gossip all day"),
+    ("dancing all night", "verb", "dances all night", "dance all night"),
+    ("sing and dance", "verb", "sings and dances", "sing and dance"),
+    ("germans", "noun", "German", "Germans"),
+]
+
+
+@pytest.mark.parametrize(("words", "part", "singular", "plural"), HEADS)
+def test_the_head_of_several_words_takes_the_number(words: str, part: Part, singular: str, plural: str) -> None:
+    """Neither the last word nor the first, but the noun or the verb that the phrase is built on."""
+    base = readings(words)[part].words
+    assert (in_number(base, part, "singular"), in_number(base, part, "plural")) == (singular, plural)
+
+
+def test_a_phrase_needs_the_end_of_a_clause() -> None:
+    """Participles and adjectives with what belongs to them stand behind their noun."""
+    assert [readings(words)["adjective"].phrase for words in ("made of wood", "arrested", "good at chess", "kind")] == [
+        *(True, True, True, False)
+    ]
+
+
+def test_words_around_a_blank_say_what_it_takes() -> None:
+    """Degree words and nouns ask for an adjective, articles for a noun, `to` for a verb; a lone BLANK for nothing."""
+    contexts = (
+        "He is very BLANK.",
+        "The BLANK man left.",
+        "He is a BLANK.",
+        "He is BLANK.",
+        "He had to BLANK.",
+        "BLANK!",
+    )
+    assert [slot_of(context) for context in contexts] == [
+        *({"adjective"}, {"adjective"}, {"article"}, {"predicate"}, {"verb"}),
+        None,
+    ]

@@ -128,7 +128,10 @@ def convert(
     if done.other_languages:
         say(f"  {done.other_languages:,} records in other languages are left out", quiet=quiet)
     if done.utf8_lines:
-        note(f"{done.utf8_lines:,} lines of {path.name} are not in {encoding} but in UTF-8, and stay so", quiet=quiet)
+        note(
+            f"lines of {path.name} in UTF-8 and not in {encoding}, which stay as they are: {done.utf8_lines:,}",
+            quiet=quiet,
+        )
     if done.left_out:
         note(f"faulty lines of {path.name}, left out (--strict refuses them): {len(done.left_out):,}", quiet=quiet)
         for fault in done.left_out[:SHOWN]:

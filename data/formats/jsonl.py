@@ -4,13 +4,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.files import jsonl
+from catsofa.data.files import BadInput, json_files, jsonl, lines
+from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
+from catsofa.data.formats.rows import is_ours, is_table, records_of
 from catsofa.data.records import RECORDS
+
+EXPECTED = "records as JSONL"
 
 
 def read(path: Path) -> Iterator[Any]:
-    """Each record, all of the kind that the first line is of."""
+    """Each record, all of the kind that the first line is of; objects with the columns of a format are its rows."""
+    number, line = next(lines(path, EXPECTED))
+    first = json_files.parse(line, path, EXPECTED, number, nan=True)
+    if isinstance(first, dict) and not is_ours(first.keys()) and is_table(first.keys()):
+
+        def row_of(number: int, line: str) -> dict[str, Any]:
+            row = json_files.parse(line, path, EXPECTED, number)
+            if not isinstance(row, dict):
+                raise BadInput(path, f"a JSON {type(row).__name__}", "a JSON object on each line", number)
+            return row
+
+        return iter(records_of(list(each(row_of, lines(path, EXPECTED))), path, EXPECTED))
     return jsonl.read(path, jsonl.record_type_of(path))
 
 

@@ -12,9 +12,14 @@ SPLIT = "test"
 
 
 def read(path: Path) -> Iterator[Any]:
-    """Each record of a release, split after split, or of one Parquet file of it."""
-    from catsofa.data import release
+    """Each record of a release, split after split, or of one Parquet file, also of one with the columns of a format."""
+    import pyarrow.parquet as pq
 
+    from catsofa.data import release
+    from catsofa.data.formats.rows import is_table, records_of
+
+    if path.is_file() and not release.holds_records(path) and is_table(set(release.columns_of(path))):
+        return iter(records_of(pq.read_table(path).to_pylist(), path, "the rows of a format"))
     return release.read(path)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from catsofa.data.associations import Association, Votes
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
 from catsofa.data.files.csv_files import Row
+from catsofa.data.files.faults import each
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats import Format
 from catsofa.data.formats.losses import lost
@@ -55,14 +56,17 @@ STATES = Layout(("region",), "offensiveness_score", "NA", b"")
 def read(path: Path) -> Iterator[Association]:
     """Each association; a pair of identity and attribute that stands twice is refused."""
     seen = Seen(path, EXPECTED)
-    for line, row in csv_files.rows(path, NEEDED, EXPECTED):
+
+    def association_of(line: int, row: Row) -> Association:
         layout = WORLD if WORLD.mean in row else STATES
         if missing := [name for name in layout.columns if name not in row]:
             raise BadInput(path, f"no column {missing[0]!r}", f"{EXPECTED}, with {', '.join(layout.columns)}", 1)
         csv_files.refuse_empty(row, ("identity", "attribute"), path, EXPECTED, line)
         association = _association(row, layout, path, line)
         seen.add(association.id, line)
-        yield association
+        return association
+
+    return each(association_of, csv_files.rows(path, NEEDED, EXPECTED))
 
 
 def write(associations: Iterable[Association], path: Path) -> int:

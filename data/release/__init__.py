@@ -136,6 +136,12 @@ def holds_records(file: Path) -> bool:
         return False
 
 
+def columns_of(file: Path) -> list[str]:
+    """The columns of a Parquet file."""
+    with _opened(file) as (_, names):
+        return names
+
+
 def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
     """The records of each split, each read as it is asked for."""
     folder = Path(folder)

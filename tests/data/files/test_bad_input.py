@@ -123,6 +123,8 @@ def test_a_missing_field_is_named(
         "holisticbias": "descriptor",
         "bbq": "question_polarity",
         "kobbq": "choices",
+        "seegull": "region_unsure",
+        "seegull states": "region_unsure",
         "annotations": "label",
         "jsonl": "category",
     }[name]

@@ -103,3 +103,17 @@ def test_records_are_what_they_are() -> None:
     """A list or a tuple of records is read again and again."""
     assert list(catsofa.read(PAIRS)) == list(catsofa.read(tuple(PAIRS))) == PAIRS
     assert list(catsofa.read([])) == []
+
+
+@pytest.mark.parametrize("name", ["crows-pairs", "winoqueer", "indibias"])
+def test_rows_in_parquet_and_in_json_lines_are_read_too(name: str, tmp_path: Path) -> None:
+    """The Hub has CrowS-Pairs in both; what is no object is refused with its line."""
+    path = write_sample(tmp_path, name)
+    records = list(formats.read(path))
+    frame(path).to_parquet(tmp_path / "rows.parquet")
+    frame(path).to_json(tmp_path / "rows.jsonl", orient="records", lines=True, force_ascii=False)
+    assert list(formats.read(tmp_path / "rows.parquet")) == list(formats.read(tmp_path / "rows.jsonl")) == records
+    with (tmp_path / "rows.jsonl").open("a") as file:
+        file.write("[1]\n")
+    with pytest.raises(BadInput, match="found a JSON list; expected a JSON object on each line"):
+        list(formats.read(tmp_path / "rows.jsonl"))

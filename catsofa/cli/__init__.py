@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from catsofa.cli import annotate, build, data, demo, filter, release, report, run, score, share, validate, verify
-from catsofa.cli.build import paraphrases
+from catsofa.cli.build import candidates, paraphrases
 from catsofa.cli.score import nsp, served
 from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
@@ -25,6 +25,8 @@ INTERRUPTED, TERMINATED = 130, 143
 
 GO_ON = (
     "annotate",
+    "build candidates",
+    "build jury",
     "build paraphrases",
     "data fetch",
     "demo",
@@ -56,6 +58,7 @@ for room in (
     data,
     build,
     paraphrases,
+    candidates,
     filter,
     validate,
     annotate,

@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.build import build
+from catsofa.cli.build.asking import (
+    BaseUrl,
+    Concurrency,
+    DryRun,
+    KeyEnv,
+    MaxCost,
+    PerMinute,
+    Prices,
+    Seed,
+    Temperature,
+    Timeout,
+)
 from catsofa.cli.data import local
 from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
 
@@ -22,7 +34,6 @@ On = Annotated[str, typer.Option(help="The CATs to paraphrase: a file, or a rele
 Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl and so on, and for the journal.")]
 Replies = Annotated[Path | None, typer.Option(help="Recorded replies to parse and check, instead of asking a model.")]
 Model = Annotated[str | None, typer.Option(help="Name of the model to ask.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server, if not OpenAI's own.")]
 RefusedFile = Annotated[
     Path | None, typer.Option(help="What was refused, with the reason; OUT/refused.jsonl if not given.")
 ]
@@ -34,21 +45,12 @@ TargetRule = Annotated[
 Pipeline = Annotated[
     str | None, typer.Option(help="spaCy pipeline that checks the slots too; patterns alone if not given.")
 ]
-Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature, if not the server's own.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the server has one.")]
 MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
-Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
 Limit = Annotated[
     int | None,
     typer.Option(min=1, help="Only a sample of the CATs, stratified by domain and target; the same each time."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
 Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, within a day.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
-PerMinute = Annotated[float | None, typer.Option(help="Requests a minute, at most.")]
-Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
-KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -44,10 +44,7 @@ def alternative(
 
     The alternative annotator test of Calderon et al. 2025: each rater with 30 items or more is left out in turn.
     """
-    import json as plain
-
-    from catsofa.data.files import atomic_write
-    from catsofa.data.files.json_files import finite
+    from catsofa.data.files import json_files
     from catsofa.validation.agreement.alternative import alt_test
 
     people, judged = _annotations(source, json), _annotations(judge, json)
@@ -62,8 +59,7 @@ def alternative(
     }
     report = signed(found, {source: people, judge: judged}, epsilon=epsilon)
     if out:
-        with atomic_write(out) as file:
-            file.write(plain.dumps(finite(report), ensure_ascii=False, indent=1).encode())
+        json_files.write(json_files.sealed(json_files.finite(report)), out)
     if json:
         print_json(report)
     else:

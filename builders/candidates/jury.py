@@ -1,0 +1,122 @@
+"""A jury of models answers the raters' question about each association; it may drop some only after it passed a test.
+
+A juror's answer never replaces a person's: it is an annotation beside, under the name of the juror or the jury.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from catsofa.builders.paraphrases.journal import Completed
+from catsofa.builders.paraphrases.prompts import Request
+from catsofa.data.digests import hex_digest, json_digest
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.prompt_texts import compiled
+from catsofa.data.records import Annotation, Association, Refused
+
+LABELS = ("yes", "no", "unsure")
+LEAST_KAPPA = 0.2
+"""Agreement of the raters below which a pass is too easy to drop anything on it."""
+LEAST_RECALL = 0.95
+"""Lower limit of the share of confirmed associations that the jury must find before it drops any."""
+AUDIT = 20
+"""One of so many associations that the jury would drop goes to people all the same."""
+_MARK = re.compile(r"[^\w]+")
+
+
+class Jury:
+    """Models that answer one question with the same settings; its hash covers all of these."""
+
+    def __init__(self, models: Sequence[str], settings: Mapping[str, Any]) -> None:
+        """Load the question."""
+        self.models = tuple(dict.fromkeys(models))
+        self.settings = {name: value for name, value in settings.items() if value is not None}
+        self._text = files("catsofa.data").joinpath("prompts", "candidates", "jury.txt").read_text(encoding="utf-8")
+        self._template = compiled("jury", self._text)
+
+    def name(self, association: Association, juror: str = "") -> str:
+        """Who answers: a juror, or the majority; with region and language, since a pass holds there alone."""
+        asked = json_digest([[juror] if juror else list(self.models), self._text, self.settings], 12)
+        return f"{juror or 'jury'} {asked} {association.region or 'anywhere'} {association.language}"
+
+    def requests(self, associations: Sequence[Association]) -> list[Request]:
+        """Every association to every juror; the order of the answers is drawn from its id."""
+        return [self._request(association, model) for model in self.models for association in associations]
+
+    def _request(self, association: Association, model: str) -> Request:
+        """One association to one juror."""
+        options = list(LABELS)
+        Random(association.id).shuffle(options)
+        prompt = self._template.render(
+            group=association.identity,
+            attribute=association.attribute,
+            region=association.region,
+            options=", ".join(options),
+        ).strip()
+        return Request(item=association.id, model=model, prompt=prompt, settings=self.settings, reply_chars=4)
+
+    def annotations(self, associations: Sequence[Association], ended: Iterable[Completed]) -> Iterator[Annotation]:
+        """The answer of each juror, and that of more than half of the jurors; what nobody answered has none."""
+        texts = {one.request.key: one.reply.text for one in ended if one.reply and one.reply.ending == "complete"}
+        for association in associations:
+            labels = []
+            for model in self.models:
+                if label := _label(texts.get(self._request(association, model).key, "")):
+                    labels.append(label)
+                    yield Annotation(item=association.id, annotator=self.name(association, model), label=label)
+            label, votes = Counter(labels).most_common(1)[0] if labels else ("", 0)
+            if 2 * votes > len(self.models):
+                yield Annotation(item=association.id, annotator=self.name(association), label=label)
+
+
+def _label(text: str) -> str:
+    """The one answer that a reply consists of, or nothing."""
+    word = _MARK.sub("", text).lower()
+    return word if word in LABELS else ""
+
+
+def may_drop(path: Path | str, names: Iterable[str]) -> set[str]:
+    """The juries that an alternative annotator test lets drop associations; one untested or weak is an error."""
+    expected = "a result of `catsofa validate alt-test --out`"
+    report = json_files.read(path, expected)
+    judges = report.get("judges") if isinstance(report, dict) else None
+    if not isinstance(judges, dict):
+        raise BadInput(path, "no judges", expected)
+    json_files.check_seal(report, path, "the file as it was written; run `validate alt-test --out` again")
+    allowed = set(names)
+    for name in sorted(allowed):
+        if not isinstance(found := judges.get(name), dict):
+            raise BadInput(path, f"no test of {name!r}", "a test of this jury, for this region and language")
+        recall = found.get("recall", {}).get("yes", {}).get("low") or 0.0
+        kappa = found.get("kappa") or 0.0
+        if not found.get("passed") or kappa < LEAST_KAPPA or recall < LEAST_RECALL:
+            raise ValueError(
+                f"{path}: {name!r} may not drop associations: winning rate {found.get('winning_rate')}, kappa of the "
+                f"raters {kappa:.2f}, lower limit of recall {recall:.2f}; expected a pass, {LEAST_KAPPA} and "
+                f"{LEAST_RECALL}. Leave --alt-test out: people then see all associations"
+            )
+    return allowed
+
+
+def apply(
+    associations: Iterable[Association], annotations: Sequence[Annotation], droppers: set[str]
+) -> Iterator[Association | Refused]:
+    """Each association with the answers about it; what an allowed jury denies is refused, but for one in twenty."""
+    by_item: dict[str, dict[str, str]] = {}
+    for one in annotations:
+        by_item.setdefault(one.item, {})[one.annotator] = one.label
+    for association in associations:
+        said = by_item.get(association.id, {})
+        denied = any(said.get(name) == "no" for name in droppers)
+        audit = int(hex_digest(association.id, 8), 16) % AUDIT == 0
+        if denied and not audit:
+            text = f"{association.identity}: {association.attribute}"
+            yield Refused(id=association.id, reason="denied_by_jury", text=text, source={"jury": said})
+        else:
+            about = {"jury": said} | ({"jury_audit": True} if denied else {})
+            yield replace(association, extra={**association.extra, **about})

@@ -1,0 +1,69 @@
+"""What a model is asked about a group: a text in which the group, the region and the language are filled in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from catsofa.builders.candidates.seeds import Target
+from catsofa.data.files import read_text
+from catsofa.data.prompt_texts import compiled
+from catsofa.data.records import content_id
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+BUNDLED = ("report", "slots", "counter", "complete")
+"""`complete` shows known associations of other groups, so it needs seeds with attributes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """A Jinja text that asks for `count` attributes of a group, one a line; its hash goes into every record."""
+
+    name: str
+    text: str
+    count: int
+
+    @property
+    def hash(self) -> str:
+        """The hash that says which text was used, whatever it is called."""
+        return content_id("prompt", self.text, self.count)
+
+    @property
+    def shows(self) -> bool:
+        """Whether the text shows known associations."""
+        return "shots" in self.text
+
+    def ask(self, target: Target, shots: Sequence[tuple[str, str]] = ()) -> str:
+        """The prompt about one target."""
+        return self._template.render(
+            group=target.identity, region=target.region, language=target.language, count=self.count, shots=shots
+        ).strip()
+
+    @cached_property
+    def _template(self) -> "Template":
+        """The text as a template; an unknown name in it is an error."""
+        return compiled(self.name, self.text)
+
+
+def load(name: str, count: int) -> Prompt:
+    """A bundled prompt by name, or the text of a file."""
+    if name in BUNDLED:
+        text = files("catsofa.data").joinpath("prompts", "candidates", f"{name}.txt").read_text(encoding="utf-8")
+    elif Path(name).suffix or Path(name).exists():
+        text = read_text(name, "a prompt")
+    else:
+        raise ValueError(f"no prompt {name!r}; name some of {', '.join(BUNDLED)}, or text files")
+    from jinja2 import TemplateError
+
+    prompt = Prompt(name=Path(name).stem, text=text, count=count)
+    try:
+        asked = prompt.ask(Target("Glorbs", "Glorbia"), [("Zorbs", "tidy")])
+    except TemplateError as error:
+        raise ValueError(f"prompt {name} cannot be filled in: {error}") from None
+    if "Glorbs" not in asked:
+        raise ValueError(f"prompt {name} does not hold {{{{ group }}}}, so a model could not know whom it is about")
+    return prompt

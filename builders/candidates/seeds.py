@@ -1,0 +1,56 @@
+"""Seeds: the groups to ask about, and associations that are known already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from catsofa.data import formats
+from catsofa.data.digests import hex_digest
+from catsofa.data.files import csv_files, open_to_read
+from catsofa.data.records import Association
+
+EXPECTED = "seeds (CSV with the columns identity and, where known, attribute, region, language), or associations"
+SHOTS = 6
+"""Known associations that a prompt shows."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """A group of people, the region whose people may associate something with it, and their language."""
+
+    identity: str
+    region: str = ""
+    language: str = "en"
+
+
+Seeds = Mapping[Target, tuple[str, ...]]
+"""Each target with its known attributes, perhaps none."""
+
+
+def read(path: Path | str, region: str = "", language: str = "en") -> Seeds:
+    """The targets of a CSV or of associations in any format; `region` and `language` where the file names none."""
+    path, found = Path(path), dict[Target, list[str]]()
+    with open_to_read(path, EXPECTED) as file:
+        head = file.read(formats.HEAD)
+    if "identity" in (columns := csv_files.columns_of(head)) and not {"region_stereo", "id"} & columns:
+        for line, row in csv_files.rows(path, ("identity",), EXPECTED):
+            csv_files.refuse_empty(row, ("identity",), path, EXPECTED, line)
+            cells = {name: cell.strip() for name, cell in row.items()}
+            target = Target(cells["identity"], cells.get("region") or region, cells.get("language") or language)
+            found.setdefault(target, []).append(cells.get("attribute", ""))
+    else:
+        for one in formats.read_as(path, Association):
+            found.setdefault(Target(one.identity, one.region or region, one.language), []).append(one.attribute)
+    return {target: tuple(dict.fromkeys(filter(None, attributes))) for target, attributes in found.items()}
+
+
+def shots(seeds: Seeds, target: Target, draw: str) -> Sequence[tuple[str, str]]:
+    """A few known associations of other groups in the target's language, one a group, in an order drawn by hash."""
+    others = [
+        (hex_digest(f"{draw}:{target}:{other.identity}:{attribute}"), other.identity, attribute)
+        for other, attributes in seeds.items()
+        for attribute in attributes
+        if other.identity != target.identity and other.language == target.language
+    ]
+    first = {identity: attribute for _, identity, attribute in sorted(others, reverse=True)}
+    return sorted(first.items(), key=lambda shot: hex_digest(f"{draw}:{target}:{shot}"))[:SHOTS]

@@ -1,0 +1,245 @@
+"""Proposed stereotypes: ask models for associations, and let a jury of models judge them before people do."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.build import build
+from catsofa.cli.build.asking import (
+    BaseUrl,
+    Concurrency,
+    DryRun,
+    KeyEnv,
+    MaxCost,
+    PerMinute,
+    Prices,
+    Seed,
+    Temperature,
+    Timeout,
+)
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    from catsofa.builders.candidates.asking import Panel
+    from catsofa.builders.paraphrases.prompts import Request
+
+Seeds = Annotated[
+    Path, typer.Option(help="CSV with the column identity, and attribute, region, language if known; or associations.")
+]
+Models = Annotated[list[str], typer.Option("--model", help="Name of a model to ask; repeat for several.")]
+Jurors = Annotated[list[str], typer.Option("--model", help="Name of a juror; repeat, three or more are best.")]
+Out = Annotated[Path, typer.Option(help="Folder for associations.jsonl, refused.jsonl, report.json and the journal.")]
+JuryOut = Annotated[
+    Path, typer.Option(help="Folder for associations.jsonl, jury.jsonl, refused.jsonl and the journal.")
+]
+PromptNames = Annotated[
+    list[str], typer.Option("--prompt", help="report, slots, counter, complete, or a Jinja text file; repeat.")
+]
+Count = Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="Attributes that one request asks for.")]
+Samples = Annotated[int, typer.Option(min=1, help="Requests per group, prompt and model, each with its own seed.")]
+Most = Annotated[int, typer.Option(min=1, help="Associations kept per group.")]
+Region = Annotated[str, typer.Option(help="Region whose people make the associations, where the seeds name none.")]
+Language = Annotated[str, typer.Option(help="Language of the attributes (ISO 639), where the seeds name none.")]
+EncoderName = Annotated[
+    str,
+    typer.Option("--encoder", help="Encoder that finds equal meanings; all-MiniLM-L6-v2, or `none` for words alone."),
+]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
+AltTest = Annotated[
+    Path | None, typer.Option(help="Result of `validate alt-test --out`: lets a jury that passed drop what it denies.")
+]
+On = Annotated[Path, typer.Option(help="The associations to judge, in any format.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the builders'."""
+    build.command(
+        epilog=examples(
+            "catsofa build candidates --seeds groups.csv --model gpt-4.1-mini --out proposed --max-cost 2 --dry-run",
+            "catsofa build candidates --seeds groups.csv --model A --model B --prompt slots --out proposed",
+            "catsofa build candidates --seeds stereotypes_global_v2.csv --prompt complete --model A --out proposed",
+        )
+    )(candidates)
+    build.command(
+        epilog=examples(
+            "catsofa build jury --on associations.jsonl --model A --model B --model C --out judged --dry-run",
+            "catsofa build jury --on proposed/associations.jsonl --model A --model B --model C --out judged",
+            "catsofa build jury --on more.jsonl --model A --model B --model C --alt-test passed.json --out fewer",
+        )
+    )(jury)
+
+
+def candidates(
+    seeds: Seeds,
+    model: Models,
+    out: Out,
+    prompt: PromptNames = ["report", "slots", "counter"],  # noqa: B006 - typer copies it
+    count: Count = 10,
+    samples: Samples = 1,
+    most: Most = 20,
+    region: Region = "",
+    language: Language = "en",
+    encoder: EncoderName = "",
+    base_url: BaseUrl = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    max_tokens: MaxTokens = 400,
+    max_cost: MaxCost = None,
+    prices: Prices = None,
+    dry_run: DryRun = False,
+    concurrency: Concurrency = 8,
+    per_minute: PerMinute = None,
+    timeout: Timeout = 60,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask models which associations people make about groups. Content warning: replies hold hurtful stereotypes.
+
+    Nothing here is confirmed: `annotate create --kind judge-associations` asks people. The same command resumes: a
+    reply in OUT/journal.jsonl is never paid for again.
+    """
+    from catsofa.builders import refusals
+    from catsofa.builders.candidates import Rules, associations, questions, read_replies
+    from catsofa.builders.candidates import seeds as seeding
+    from catsofa.builders.candidates.diversity import diversity
+    from catsofa.builders.candidates.prompts import load
+    from catsofa.builders.provenance import provenance
+    from catsofa.builders.similarity.encoders import sentence_encoder
+    from catsofa.data.files import json_files
+
+    known = seeding.read(seeds, region, language)
+    prompts = [load(name, count) for name in dict.fromkeys(prompt)]
+    settings = {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens}
+    asked = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
+    panel = _panel(out, max_tokens, base_url, prices, max_cost, key_env, concurrency, per_minute, timeout)
+    requests = [question.request for question in asked]
+    if dry_run:
+        _say_price(panel, requests, json)
+        return
+    ended = list(progress(panel.ask(requests, lambda said: note(said, quiet=quiet)), "asking", len(asked), quiet=quiet))
+    rules = Rules(most=most, encoder=None if encoder == "none" else sentence_encoder(encoder))
+    signature = rules.encoder.signature if rules.encoder else "words alone"
+    made_by = provenance("candidates", seeds, **settings, most=most, meaning=signature)
+    outcomes = list(associations(read_replies(asked, ended), known, rules, made_by))
+    counts = refusals.write(outcomes, out / "associations.jsonl", out / "refused.jsonl")
+    rows = [asdict(row) for row in diversity(asked, outcomes)]
+    json_files.write(json_files.finite({"made_by": made_by, "counts": counts, "prompts": rows}), out / "report.json")
+    if json:
+        print_json({"counts": counts, "prompts": rows})
+    elif not quiet:
+        table("What was said, unconfirmed", list(rows[0]), [list(row.values()) for row in rows])
+        _say_counts(counts, out)
+    _end(counts, quiet)
+
+
+def jury(
+    on: On,
+    model: Jurors,
+    out: JuryOut,
+    alt_test: AltTest = None,
+    base_url: BaseUrl = None,
+    temperature: Temperature = 0,
+    seed: Seed = None,
+    max_tokens: MaxTokens = 8,
+    max_cost: MaxCost = None,
+    prices: Prices = None,
+    dry_run: DryRun = False,
+    concurrency: Concurrency = 8,
+    per_minute: PerMinute = None,
+    timeout: Timeout = 60,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask models whether people make these associations; their majority is an answer beside people's, not for them.
+
+    The jury drops nothing unless --alt-test shows that it agrees with people of that region and language.
+    """
+    from collections import Counter
+
+    from catsofa.builders import refusals
+    from catsofa.builders.candidates.jury import Jury, apply, may_drop
+    from catsofa.data import formats
+    from catsofa.data.files import jsonl
+    from catsofa.data.records import Association
+
+    given = list(formats.read_as(on, Association))
+    bench = Jury(model, {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens})
+    droppers = may_drop(alt_test, {bench.name(one) for one in given}) if alt_test else set()
+    panel = _panel(out, max_tokens, base_url, prices, max_cost, key_env, concurrency, per_minute, timeout)
+    requests = bench.requests(given)
+    if dry_run:
+        _say_price(panel, requests, json)
+        return
+    asking = progress(panel.ask(requests, lambda said: note(said, quiet=quiet)), "asking", len(requests), quiet=quiet)
+    ended = list(asking)
+    annotations = list(bench.annotations(given, ended))
+    if annotations:
+        jsonl.write(annotations, out / "jury.jsonl")
+    counts = refusals.write(apply(given, annotations, droppers), out / "associations.jsonl", out / "refused.jsonl")
+    counts.update(f"failed_{one.reason}" for one in ended if one.reply is None)
+    labels = Counter((one.annotator, one.label) for one in annotations)
+    if json:
+        print_json({"counts": counts, "labels": [[*key, number] for key, number in sorted(labels.items())]})
+    elif not quiet:
+        table("What the jury says", ["juror", "label", "number"], [[*key, n] for key, n in sorted(labels.items())])
+        _say_counts(counts, out)
+    _end(counts, quiet)
+
+
+def _panel(
+    out: Path,
+    max_tokens: int,
+    base_url: str | None,
+    prices: Path | None,
+    max_cost: float | None,
+    key_env: str,
+    concurrency: int,
+    per_minute: float | None,
+    timeout: float,
+) -> "Panel":
+    """The models at their endpoint, and what they may cost."""
+    from catsofa.builders.candidates.asking import Panel
+    from catsofa.data.servers.endpoints import Endpoint
+    from catsofa.data.servers.prices import price_of
+
+    endpoint = Endpoint(
+        base_url=base_url, key_name=key_env, concurrency=concurrency, per_minute=per_minute, timeout=timeout
+    )
+    return Panel(
+        endpoint=endpoint,
+        out=out,
+        max_tokens=max_tokens,
+        price=lambda name: price_of(name, base_url, prices),
+        max_cost=max_cost,
+    )
+
+
+def _say_price(panel: "Panel", requests: "Sequence[Request]", json: bool) -> None:
+    """Print what is left to send, and its price."""
+    coming = panel.preview(requests)
+    if json:
+        print_json(asdict(coming))
+    else:
+        say(str(coming))
+
+
+def _say_counts(counts: "Counter[str]", out: Path) -> None:
+    """Print what was kept and refused."""
+    say(f"{counts['kept']:,} associations, confirmed by nobody: {out / 'associations.jsonl'}")
+    refused = [(reason, number) for reason, number in counts.most_common() if reason != "kept"]
+    if refused:
+        table("Refused", ["reason", "number"], refused)
+
+
+def _end(counts: "Counter[str]", quiet: bool) -> None:
+    """Exit with 1 if a request failed, since running again can mend that."""
+    if failed := sum(number for reason, number in counts.items() if reason.startswith("failed_")):
+        note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
+        raise typer.Exit(1)

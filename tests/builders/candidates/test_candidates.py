@@ -1,0 +1,194 @@
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.samples import write_sample
+from helpers.servers.chat_server import ChatServer, serving
+from helpers.servers.planted_associations import PLANTED, planted
+from numpy.typing import NDArray
+
+from catsofa.builders.candidates import Question, Rules, associations, questions, read_replies
+from catsofa.builders.candidates import seeds as seeding
+from catsofa.builders.candidates.asking import Panel
+from catsofa.builders.candidates.diversity import diversity
+from catsofa.builders.candidates.meaning import core, groups_alike
+from catsofa.builders.candidates.prompts import BUNDLED, load
+from catsofa.builders.candidates.seeds import Seeds, Target
+from catsofa.data.records import Association, Refused
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.prices import FREE, Price
+
+GROUPS: Seeds = {Target(name): () for name in PLANTED}
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """A model whose associations are known."""
+    with serving(ChatServer(answer=planted)) as running:
+        yield running
+
+
+def panel(server: ChatServer, out: Path, price: Price = FREE, max_cost: float | None = None) -> Panel:
+    """The simulated models, their journal in `out`."""
+    endpoint = Endpoint(base_url=server.url, concurrency=2)
+    return Panel(endpoint=endpoint, out=out, max_tokens=100, price=lambda name: price, max_cost=max_cost)
+
+
+def proposed(
+    server: ChatServer, out: Path, seeds: Seeds = GROUPS, models: Sequence[str] = ("zorb-1",), most: int = 20
+) -> tuple[list[Question], list[Association | Refused]]:
+    """What comes of asking by two prompts."""
+    asked = questions(seeds, [load("report", 4), load("slots", 4)], models, {"max_completion_tokens": 100})
+    ended = list(panel(server, out).ask([one.request for one in asked], lambda said: None))
+    return asked, list(associations(read_replies(asked, ended), seeds, Rules(most=most), {}))
+
+
+def kept(outcomes: Sequence[Association | Refused]) -> dict[str, set[str]]:
+    """The attributes that were kept of each group."""
+    found: dict[str, set[str]] = {}
+    for one in outcomes:
+        if isinstance(one, Association):
+            found.setdefault(one.identity, set()).add(one.attribute)
+    return found
+
+
+def test_what_was_planted_comes_out_and_nothing_else(server: ChatServer, tmp_path: Path) -> None:
+    """Each planted attribute once per group, though two prompts bring it; the dirt is refused with its reason."""
+    _, outcomes = proposed(server, tmp_path)
+    assert kept(outcomes) == {group: {line.split(" |")[0] for line in lines} for group, lines in PLANTED.items()} | {
+        "Zorbs": {"generous", "love rain", "Tidiest"}
+    }
+    reasons = {(one.reason, one.text.split(" |")[0]) for one in outcomes if isinstance(one, Refused)}
+    assert reasons == {
+        ("prescriptive", "should be taught manners"),
+        ("same_meaning", "Tidiest"),
+        ("names_group", "like Dravians from Dravia"),
+    }
+    tidy = next(one for one in outcomes if isinstance(one, Association) and one.attribute == "tidy")
+    assert tidy.extra["said_times"] == 3
+    assert {(by["prompt"], by["times"]) for by in tidy.extra["said_by"]} == {("report", 2), ("slots", 1)}
+
+
+def test_known_associations_are_no_proposals_and_too_many_are_cut(server: ChatServer, tmp_path: Path) -> None:
+    """`Tidy` is known of Dravians, not of Pellorans; of the others two may stay, one from each prompt."""
+    seeds = {**GROUPS, Target("Dravians"): ("tidy",)}
+    _, outcomes = proposed(server, tmp_path, seeds, most=2)
+    found = kept(outcomes)
+    assert {group: len(attributes) for group, attributes in found.items()} == dict.fromkeys(PLANTED, 2)
+    assert "tidy" not in found["Dravians"]
+    assert {one.reason for one in outcomes if isinstance(one, Refused)} >= {"known", "over_balance"}
+
+
+def test_a_model_that_declines_is_counted_and_not_taken_for_an_answer(server: ChatServer, tmp_path: Path) -> None:
+    """Three groups by two prompts and two models: the prude declines all six requests, the other covers all."""
+    asked, outcomes = proposed(server, tmp_path, models=("zorb-1", "prude"))
+    rows = {(row.model, row.prompt): row for row in diversity(asked, outcomes)}
+    assert [rows["prude", prompt].refusals for prompt in ("report", "slots")] == [3, 3]
+    good = rows["zorb-1", "slots"]
+    assert (good.refusals, good.covered, good.targets, good.kept) == (0, 3, 3, 10)
+    assert (rows["prude", "slots"].kept, rows["prude", "slots"].covered) == (0, 0)
+    # ten planted lines, tidy of two groups: nine meanings
+    assert good.distinct == pytest.approx(9 / 10)
+
+
+def test_two_models_share_one_budget(server: ChatServer, tmp_path: Path) -> None:
+    """A reply costs 50 * 10 + 2 * 30 = 560 millionths; what both could cost is refused before anything is sent."""
+    asked = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
+    requests = [one.request for one in asked]
+    costly = panel(server, tmp_path, Price(10, 30), 0.001)
+    with pytest.raises(ValueError, match="nothing was sent"):
+        list(costly.ask(requests, lambda said: None))
+    assert server.asked == []
+    coming = panel(server, tmp_path, Price(10, 30)).preview(requests)
+    assert coming.requests == 6
+    enough = panel(server, tmp_path, Price(10, 30), 1.0)
+    assert len(list(enough.ask(requests, lambda said: None))) == 6
+    assert enough._spent() == {"a": pytest.approx(3 * 560e-6), "b": pytest.approx(3 * 560e-6)}
+    assert enough.preview(requests).requests == 0
+    list(enough.ask(requests, lambda said: None))
+    assert len(server.answered) == 6
+
+
+def test_seeds_are_a_table_or_associations_in_any_format(tmp_path: Path) -> None:
+    """Groups once each, with what is known of them; region and language from the file, else as given."""
+    path = tmp_path / "seeds.csv"
+    path.write_text("identity,attribute,region\nDravians,tidy,Zorbia\nDravians,late,Zorbia\nPellorans,,\n")
+    assert seeding.read(path, region="Norrick", language="xx") == {
+        Target("Dravians", "Zorbia", "xx"): ("tidy", "late"),
+        Target("Pellorans", "Norrick", "xx"): (),
+    }
+    known = seeding.read(write_sample(tmp_path, "seegull"))
+    assert known == {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud, at times",)}
+
+
+def test_shown_associations_are_of_other_groups_only() -> None:
+    """A prompt with examples never shows one of the group it asks about; without any it is refused."""
+    seeds = {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud",), Target("Zorbs"): ()}
+    asked = questions(seeds, [load("complete", 3)], ["m"], {})
+    for one in asked:
+        examples = one.request.prompt.split("Continue")[0]
+        assert one.target.identity not in examples
+        assert any(f"{name} | " in examples for name in ("Dravians", "Pellorans"))
+    with pytest.raises(ValueError, match="add attributes to the seeds"):
+        questions(GROUPS, [load("complete", 3)], ["m"], {})
+
+
+def test_samples_are_requests_of_their_own() -> None:
+    """Three samples of one prompt have three seeds, and so three keys; the prompt is the same."""
+    asked = questions({Target("Zorbs"): ()}, [load("slots", 3)], ["m"], {"temperature": 1.0, "seed": 5}, samples=3)
+    assert [one.request.settings["seed"] for one in asked] == [5, 6, 7]
+    assert len({one.request.key for one in asked}) == 3
+    assert len({one.request.prompt for one in asked}) == 1
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_bundled_prompt_names_group_region_and_language(name: str) -> None:
+    """What is asked holds the group, the region, the count and a language that is not English."""
+    asked = load(name, 7).ask(Target("Zorbs", "Upper Zorbia", "xx"), [("Dravians", "tidy")])
+    assert all(part in asked for part in ("Zorbs", "Upper Zorbia", "7", '"xx"'))
+
+
+def test_a_prompt_without_the_group_or_with_an_unknown_word_is_refused(tmp_path: Path) -> None:
+    """The fault is found before anything is sent."""
+    for text, fault in (("List {{ count }} words.", "group"), ("{{ group }} {{ colour }}", "colour")):
+        (tmp_path / "mine.txt").write_text(text)
+        with pytest.raises(ValueError, match=fault):
+            load(str(tmp_path / "mine.txt"), 3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("tidy", "very tidy", True),
+        ("late riser", "Late risers", True),
+        ("hard-working", "hardworking", True),
+        ("not lazy", "lazy", False),
+        ("never not late", "late", True),
+        ("don't smile", "smile", False),
+        ("loud", "tidy", False),
+    ],
+)
+def test_attributes_say_the_same_by_their_words(one: str, other: str, same: bool) -> None:
+    """Endings, degree and hyphens do not count; a negation does."""
+    assert (core(one) == core(other)) is same
+
+
+class Planes:
+    """An encoder with planted vectors."""
+
+    signature = "planes"
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """`kind` words lie together, whether negated or not; all else apart."""
+        places = {"friendly": 0, "amiable": 0, "not amiable": 0}
+        rows = np.zeros((len(texts), 10), dtype=np.float32)
+        for row, text in enumerate(texts):
+            rows[row, places.get(text, row + 2)] = 1
+        return rows
+
+
+def test_near_vectors_say_the_same_unless_one_is_negated() -> None:
+    """`Friendly` and `amiable` are one meaning; `not amiable` lies as near and is another."""
+    found = groups_alike(["friendly", "amiable", "not amiable", "loud"], "en", Planes())
+    assert found == [[0, 1], [2], [3]]

@@ -1,0 +1,100 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.servers.chat_server import ChatServer, serving
+from helpers.servers.planted_associations import planted
+
+from catsofa.builders.candidates.asking import Panel
+from catsofa.builders.candidates.jury import LABELS, Jury, apply, may_drop
+from catsofa.data.files import BadInput, json_files
+from catsofa.data.records import Annotation, Association, Refused
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.prices import FREE
+
+TRUE = Association(identity="Dravians", attribute="tidy", region="Zorbia")
+FALSE = Association(identity="Dravians", attribute="loud", region="Zorbia")
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """Jurors who know the planted associations; `contrary` denies these and affirms the others."""
+    with serving(ChatServer(answer=planted)) as running:
+        yield running
+
+
+def answers(server: ChatServer, out: Path, *models: str) -> tuple[Jury, list[Annotation]]:
+    """What a jury says of two associations."""
+    jury = Jury(models, {"temperature": 0})
+    panel = Panel(endpoint=Endpoint(base_url=server.url), out=out, max_tokens=8, price=lambda name: FREE)
+    ended = list(panel.ask(jury.requests([TRUE, FALSE]), lambda said: None))
+    return jury, list(jury.annotations([TRUE, FALSE], ended))
+
+
+def test_the_majority_of_the_jurors_is_an_answer_beside_theirs(server: ChatServer, tmp_path: Path) -> None:
+    """Two who know outvote one who says the contrary; each juror and the jury is an annotator of its own."""
+    jury, found = answers(server, tmp_path, "a", "b", "contrary")
+    by = {(one.item, one.annotator): one.label for one in found}
+    assert by[TRUE.id, jury.name(TRUE)] == "yes"
+    assert by[FALSE.id, jury.name(FALSE)] == "no"
+    assert by[TRUE.id, jury.name(TRUE, "contrary")] == "no"
+    assert len(found) == 8
+
+
+def test_without_a_majority_the_jury_says_nothing(server: ChatServer, tmp_path: Path) -> None:
+    """One of two is no majority."""
+    jury, found = answers(server, tmp_path, "a", "contrary")
+    assert jury.name(TRUE) not in {one.annotator for one in found}
+
+
+def test_the_answers_stand_in_an_order_of_their_own_for_each_item() -> None:
+    """Over many items each answer comes first about as often: no position is favoured."""
+    jury = Jury(["a"], {})
+    items = [Association(identity="Zorbs", attribute=f"trait {n}") for n in range(300)]
+    first = [one.prompt.rsplit("nothing else: ", 1)[1].split(",")[0] for one in jury.requests(items)]
+    assert all(70 < first.count(label) < 130 for label in LABELS)
+
+
+def passed(path: Path, name: str, **changed: object) -> Path:
+    """A result of the alternative annotator test."""
+    judge = {"passed": True, "winning_rate": 0.8, "kappa": 0.4, "recall": {"yes": {"low": 0.97}}} | changed
+    json_files.write(json_files.sealed({"judges": {name: judge}}), path)
+    return path
+
+
+def test_a_jury_that_passed_drops_what_it_denies_but_for_one_in_twenty() -> None:
+    """Of 400 denied associations about 20 still go to people, marked; without a pass all do."""
+    items = [Association(identity="Zorbs", attribute=f"trait {n}") for n in range(400)]
+    denied = [Annotation(item=one.id, annotator="jury", label="no") for one in items]
+    outcomes = list(apply(items, denied, {"jury"}))
+    audit = [one for one in outcomes if isinstance(one, Association)]
+    assert 8 < len(audit) < 36
+    assert all(one.extra["jury_audit"] for one in audit)
+    assert {one.reason for one in outcomes if isinstance(one, Refused)} == {"denied_by_jury"}
+    everything = list(apply(items, denied, set()))
+    assert [one.extra for one in everything if isinstance(one, Association)] == [{"jury": {"jury": "no"}}] * 400
+
+
+def test_a_jury_may_drop_only_where_it_was_tested_and_agrees_with_people(tmp_path: Path) -> None:
+    """Its name holds models, question, settings, region and language; a low kappa or recall is no pass."""
+    jury = Jury(["a", "b", "c"], {})
+    name = jury.name(TRUE)
+    assert may_drop(passed(tmp_path / "p.json", name), [name]) == {name}
+    elsewhere = Association(identity="Dravians", attribute="tidy", region="Norrick")
+    with pytest.raises(BadInput, match="Norrick"):
+        may_drop(tmp_path / "p.json", [name, jury.name(elsewhere)])
+    with pytest.raises(BadInput):
+        may_drop(tmp_path / "p.json", [Jury(["a", "b"], {}).name(TRUE)])
+    weak: list[dict[str, object]] = [
+        {"passed": False},
+        {"kappa": 0.1},
+        {"recall": {"yes": {"low": 0.9}}},
+        {"recall": {}},
+    ]
+    for changed in weak:
+        with pytest.raises(ValueError, match="may not drop"):
+            may_drop(passed(tmp_path / "p.json", name, **changed), [name])
+    text = passed(tmp_path / "p.json", name, passed=False).read_text().replace("false", "true")
+    (tmp_path / "p.json").write_text(text)
+    with pytest.raises(BadInput, match="checksum"):
+        may_drop(tmp_path / "p.json", [name])

@@ -1,0 +1,114 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.commands import run_catsofa
+from helpers.servers.chat_server import ChatServer, serving
+from helpers.servers.planted_associations import PLANTED, planted
+
+from catsofa.data.files import jsonl
+from catsofa.data.records import Annotation, Association
+
+SEEDS = "identity,region\n" + "".join(f"{group},Zorbia\n" for group in PLANTED)
+PRICES = '[models]\n"zorb-1" = { prompt = 10.0, completion = 30.0 }\n'
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """A model whose associations are known."""
+    with serving(ChatServer(answer=planted)) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with seeds and prices."""
+    (tmp_path / "seeds.csv").write_text(SEEDS)
+    (tmp_path / "prices.toml").write_text(PRICES)
+    return tmp_path
+
+
+def command(server: ChatServer, *more: str) -> tuple[str, ...]:
+    """The command that asks for proposals."""
+    return (
+        *("build", "candidates", "--seeds", "seeds.csv", "--out", "proposed", "--model", "zorb-1", "--encoder", "none"),
+        *("--base-url", server.url, *more),
+    )
+
+
+@pytest.mark.slow
+def test_seeds_become_associations_that_a_jury_then_judges(server: ChatServer, folder: Path) -> None:
+    """The files of both commands; the dry run prices all requests and sends none."""
+    ran = run_catsofa(*command(server, "--prices", "prices.toml", "--dry-run", "--json"), cwd=folder)
+    assert (ran.returncode, json.loads(ran.stdout)["requests"], server.asked) == (0, 9, [])
+    assert json.loads(ran.stdout)["cost"] > 0
+    assert not (folder / "proposed").exists()
+    ran = run_catsofa(*command(server, "--json"), cwd=folder)
+    assert (ran.returncode, ran.stderr.count("Traceback")) == (0, 0)
+    found = list(jsonl.read(folder / "proposed" / "associations.jsonl", Association))
+    assert {(one.identity, one.region) for one in found} == {(group, "Zorbia") for group in PLANTED}
+    assert len(found) == sum(map(len, PLANTED.values())) + 1 == json.loads(ran.stdout)["counts"]["kept"]
+    report = json.loads((folder / "proposed" / "report.json").read_text())
+    assert [(row["prompt"], row["covered"]) for row in report["prompts"]] == [
+        ("report", 3),
+        ("slots", 3),
+        ("counter", 3),
+    ]
+    jury = ("build", "jury", "--on", "proposed/associations.jsonl", "--out", "judged", "--base-url", server.url)
+    ran = run_catsofa(*jury, "--model", "a", "--model", "b", "--model", "contrary", cwd=folder)
+    assert (ran.returncode, ran.stderr.count("Traceback")) == (0, 0)
+    labels = [
+        one for one in jsonl.read(folder / "judged" / "jury.jsonl", Annotation) if one.annotator.startswith("jury")
+    ]
+    assert {one.label for one in labels} == {"yes", "no"}
+    assert len(labels) == len(found) == len(list(jsonl.read(folder / "judged" / "associations.jsonl", Association)))
+
+
+def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Path) -> None:
+    """The price of all requests is compared with the budget first."""
+    ran = run_catsofa(*command(server, "--prices", "prices.toml", "--max-cost", "0.001"), cwd=folder)
+    assert (ran.returncode, server.asked) == (2, [])
+    assert "--max-cost" in ran.stderr
+
+
+@pytest.mark.slow
+def test_faults_of_the_server_are_one_sentence_and_exit_2_or_1(folder: Path) -> None:
+    """A key that is refused ends the run; one reply that never comes leaves the others and asks to run again."""
+    with serving(ChatServer(answer=lambda body: (401, {"error": {"message": "no"}}, {}))) as refusing:
+        ran = run_catsofa(*command(refusing), cwd=folder)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (2, False)
+    with serving(
+        ChatServer(answer=lambda b: (400, {"error": {"message": "no"}}, {}) if "Zorbs" in str(b) else planted(b))
+    ) as odd:
+        ran = run_catsofa(*command(odd), cwd=folder)
+        assert (ran.returncode, "3 requests failed" in ran.stderr) == (1, True)
+
+
+@pytest.mark.slow
+def test_a_kill_loses_no_paid_reply(folder: Path) -> None:
+    """Killed by SIGKILL in the middle, the same command asks only what has no reply, and ends as one never stopped."""
+    with serving(ChatServer(answer=planted, slow=0.2)) as slow:
+        arguments = command(slow, "--count", "4", "--samples", "4", "--concurrency", "2")
+        program = Path(sys.executable).with_name("catsofa")
+        first = subprocess.Popen([str(program), *arguments], cwd=folder, env=os.environ | {"NO_COLOR": "1"})
+        for _ in range(600):
+            if len(slow.answered) >= 6:
+                break
+            time.sleep(0.05)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        sent = len(slow.asked)
+        assert 6 <= len(slow.answered) <= sent < 36
+        assert run_catsofa(*arguments, cwd=folder).returncode == 0
+        assert len(slow.asked) <= 36 + 2, "only what was under way when the kill came may be asked again"
+        whole = (folder / "proposed" / "associations.jsonl").read_bytes()
+        assert run_catsofa(*arguments, cwd=folder).returncode == 0
+        assert (folder / "proposed" / "associations.jsonl").read_bytes() == whole
+        events = [json.loads(line)["event"] for line in (folder / "proposed" / "journal.jsonl").open()]
+        assert events.count("answered") == 36

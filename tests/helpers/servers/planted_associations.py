@@ -1,0 +1,25 @@
+"""A simulated model with planted associations: what it says of each group is known, and so what must come out."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+PLANTED: Mapping[str, tuple[str, ...]] = {
+    "Dravians": ("tidy | adjective", "late risers | noun", "good at chess | adjective", "not patient | adjective"),
+    "Pellorans": ("loud | adjective", "tea drinkers | noun", "patient | adjective", "tidy | adjective"),
+    "Zorbs": ("generous | adjective", "love rain | verb"),
+}
+"""Group to the lines that the model knows."""
+DIRT = ("should be taught manners | verb", "1. **Tidiest** | adjective", "like Dravians from Dravia | noun")
+
+
+def planted(body: Mapping[str, Any]) -> Any:
+    """The reply to a prompt about a group, or a juror's answer about an association."""
+    prompt, model = body["messages"][0]["content"], body["model"]
+    if match := re.search(r"Group: (.*)\nAssociation: (.*)", prompt):
+        known = [line.split(" |")[0] for line in PLANTED.get(match[1], ())]
+        return "Yes." if (match[2] in known) != (model == "contrary") else "no"
+    group = next(name for name in PLANTED if name in prompt.split("\n\nContinue")[-1])
+    if model == "prude":
+        return "I'm sorry, but I can't help with that."
+    return "\n".join([*PLANTED[group], *(DIRT if "Rules:" in prompt else ())])

@@ -19,7 +19,7 @@ from helpers.alike import difference
 from catsofa import __main__ as entry
 
 STOPPING = {signal.SIGINT, signal.SIGTERM}
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 ENDS = {signal.SIGINT: (130, -2), signal.SIGTERM: (143, -15), signal.SIGKILL: (-9,)}
 """Exit codes of a stopped command: ours, and the system's where we were not yet up."""
 IN_A_ROW = 8
@@ -43,6 +43,10 @@ class Target:
     prepare: Callable[[Path], None]
     made: Callable[[Path], Made]
     environment: Mapping[str, str] = field(default_factory=dict)
+    in_flight: int = 0
+    """Requests under way at once: the most that one kill may have paid for twice."""
+    paid_twice: Callable[[Path], int] = lambda work: 0
+    """How many requests were paid for twice in a folder."""
 
 
 @dataclass
@@ -75,19 +79,24 @@ def disturb(target: Target, kills: int, rng: random.Random, folder: Path) -> Tal
     ended = run(target, undisturbed)
     if ended.code:
         raise ValueError(f"{target.name} ends with {ended.code} of itself: {ended.said}")
+    if twice := target.paid_twice(undisturbed):
+        raise ValueError(f"{target.name} pays for {twice} requests twice without a kill")
     expected, tally = target.made(undisturbed), Tally()
     while tally.kills.total() < kills:
-        work = _fresh(target, folder / f"round-{tally.rounds}")
-        _round(target, work, min(kills - tally.kills.total(), IN_A_ROW), ended, rng, tally)
+        work, before = _fresh(target, folder / f"round-{tally.rounds}"), tally.kills.total()
+        _round(target, work, min(kills - before, IN_A_ROW), ended, rng, tally)
         tally.rounds += 1
         tally.odd += [f"{work.name}: {said}" for said in differences(expected, target.made(work))]
+        made, twice = tally.kills.total() - before, target.paid_twice(work)
+        if twice > target.in_flight * made:
+            tally.odd.append(f"{work.name}: {twice} requests are paid twice, after {made} kills")
     return tally
 
 
 def _round(target: Target, work: Path, most: int, usual: Ended, rng: random.Random, tally: Tally) -> None:
-    """Run the target in its folder until it ends, with at most so many kills."""
+    """Run the target in its folder until it ends, with at most so many kills, by each signal equally often."""
     for _ in range(most):
-        sent, anew = rng.choice(SIGNALS), rng.random() < ANEW
+        sent, anew = min(SIGNALS, key=lambda signal: tally.kills[signal]), rng.random() < ANEW
         after = rng.uniform(0, STARTING if anew else 1.1 * usual.took)
         ended = run(target, work, (sent, after), anew)
         if ended.code == 0:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from chaos.killing import IN_A_ROW, Made, Target
+from chaos.killing import Made, Target
 from helpers.records import bakers, probes
 
 from catsofa.data import formats
@@ -29,7 +29,7 @@ TESTS = Path(__file__).parent.parent
 STORY = {"journal.jsonl", "manifest.json", "recipe.toml"}
 """Files that tell what happened, with its times; the rest is what was made."""
 IN_FLIGHT = 2
-"""Choices that are asked at once, and lost to a kill at most."""
+"""Choices that are asked at once: a received reply is never asked for again, so that a kill loses no more."""
 GROUPS, TRAITS = ("zorbs", "quells", "mimps", "tarvins"), ("kind", "early", "late", "tidy", "quiet", "loud")
 PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
 
@@ -130,25 +130,24 @@ def choosing(folder: Path, log: Path) -> Iterator[Target]:
         formats.named("jsonl").write(pairs, work / "pairs.jsonl")
 
     def chosen(work: Path) -> Made:
-        prompts = [request.prompt for request in choices(work / "pairs.jsonl", [load("likelihood")]).requests]
-        asked = {sha256(prompt.encode()).hexdigest() for prompt in prompts}
-        answered = [
-            line["item"] for line in map(json.loads, log.read_text().splitlines()) if line["became"] == "answered"
-        ]
-        paid = [item for item in answered if item in asked]
         lines = [json.loads(line) for line in (work / "out" / "replies.jsonl").read_text().splitlines()]
         received = [json.loads(line)["key"] for line in (work / "out" / "received.jsonl").read_text().splitlines()]
         return {
             "replies": sorted([line["item"], line["order"], line["outcome"]] for line in lines),
-            "received once": len(received) == len({*received}) == len(prompts),
-            # a kill can lose only what was under way: a reply that was received is never asked for again
-            "paid twice for what was in flight at most": len(paid) - len(asked) <= IN_FLIGHT * IN_A_ROW,
+            "received once": len(received) == len({*received}) == len(lines),
         }
 
+    def paid_twice(work: Path) -> int:
+        prompts = [request.prompt for request in choices(work / "pairs.jsonl", [load("likelihood")]).requests]
+        asked = {sha256(prompt.encode()).hexdigest() for prompt in prompts}
+        logged = map(json.loads, log.read_text().splitlines())
+        return sum(line["became"] == "answered" and line["item"] in asked for line in logged) - len(asked)
+
     with paid_server(log, 0) as address:
-        how = ("--base-url", address, "--timeout", "5", "--concurrency", str(IN_FLIGHT), "--quiet", "--out", "out")
+        how = ("--base-url", address, "--timeout", "60", "--concurrency", str(IN_FLIGHT), "--quiet", "--out", "out")
         asked = ("choose", "m", "--on", "pairs.jsonl", *how)
-        yield Target("choosing", asked, prepare, chosen, {"OPENAI_API_KEY": "sk-chaos"})
+        key = {"OPENAI_API_KEY": "sk-chaos"}
+        yield Target("choosing", asked, prepare, chosen, key, in_flight=IN_FLIGHT, paid_twice=paid_twice)
 
 
 @contextmanager

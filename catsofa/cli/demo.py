@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from catsofa.demo.measuring import Limits
 
 WIDTH = 80
-"""Columns of what is said."""
+"""The most columns of a paragraph."""
+DIGITS = {"SoFa score": 3, "preference": 2, "position effect": 2, "refusals": 2}
+"""Decimals of the measures that are no percentages."""
 
 
 def register(app: typer.Typer) -> None:
@@ -85,9 +88,9 @@ def _show_built(done: "Demo") -> None:
         why = [r.replace("_", " ") + (f" ({count})" if count > 1 else "") for r, count in step.refused.items()]
         rows.append([step.name, step.kept, sum(step.refused.values()), ", ".join(why)])
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
-    say(fill(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused.", WIDTH))
+    say(_wrapped(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused."))
     for missing in done.built.notes:
-        note(fill(missing, WIDTH))
+        note(_wrapped(missing))
     say("")
 
 
@@ -100,9 +103,9 @@ def _show_people(done: "Demo") -> None:
         f"{people.items} associations, {people.right} of them rightly. Krippendorff's alpha is {people.alpha:.2f}, and "
         f"{people.alpha_without:.2f} without those to exclude:"
     )
-    say(fill(judged, WIDTH))
+    say(_wrapped(judged))
     for name, reasons in people.exclude.items():
-        say(f"  {name}: {'; '.join(reasons)}")
+        say(_wrapped(f"  {name}: {'; '.join(reasons)}"))
     say("")
 
 
@@ -125,7 +128,7 @@ def _show_checks(done: "Demo") -> None:
     say("")
     for rule in dict.fromkeys(check.rule for check in done.checks):
         measures = ", ".join(dict.fromkeys(c.measure for c in done.checks if c.rule == rule))
-        say(fill(f"{measures}: {rule}", WIDTH))
+        say(_wrapped(f"{measures}: {rule}"))
     say("")
     say("Every known answer was found." if done.passed else "A known answer was NOT found: please report this.")
 
@@ -144,9 +147,14 @@ def _show_next(done: "Demo") -> None:
     say("  catsofa report runs --out report.html")
 
 
+def _wrapped(text: str) -> str:
+    """A paragraph that fits the terminal."""
+    return fill(text, min(WIDTH, get_terminal_size().columns))
+
+
 def _cell(measure: str, limits: "Limits") -> str:
     """A value with its interval; where every term has the same value there is none."""
-    digits = 3 if measure == "SoFa score" else 1
+    digits = DIGITS.get(measure, 1)
     value, low, high = (round(number, digits) + 0.0 for number in limits)  # no minus before a zero
     return (
         f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if low == low else f"{value:.{digits}f}, no spread"

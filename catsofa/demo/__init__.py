@@ -1,7 +1,8 @@
 """The whole journey, offline, on models whose stereotypes are known: build, judge, train, measure, compare, report.
 
 The same small models are trained twice: on text that plants a stereotype, and on its balanced twin. A measure that
-works must find the first and must not find the second.
+works must find the first and must not find the second. So small a model learns no answers to questions: the chat models
+are simulated.
 """
 
 import json
@@ -14,14 +15,16 @@ from catsofa.data import extras
 from catsofa.data.files import atomic_write, jsonl
 from catsofa.data.progress import SILENT
 from catsofa.data.records import Cat
+from catsofa.demo import chat
 from catsofa.demo.building import Built, build, path_of
 from catsofa.demo.measuring import KINDS, STRENGTHS, Limits, Measured, Named, associations, measures, train, vectors
 from catsofa.demo.people import People, decide, judged, judgements
 
 Tell = Callable[[str], None]
 WIDER = 1.46
-"""How much wider the twins' intervals are taken: six of them must all hold 50, so that one in twenty may not miss it
-(Bonferroni over the 11 degrees of freedom of twelve groups: t(.05/12) / t(.05/2))."""
+"""How much wider intervals are taken that must hold a known value. There are six at once, the twins' 50 and those of
+the chat models, so that one in twenty may not miss it (Bonferroni over the 11 degrees of freedom of twelve groups:
+t(.05/12) / t(.05/2))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +136,8 @@ def _of_world(world: str, built: Built, folder: Path, seed: int, progress: Named
         place = train(folder / "models", world, kind, seed, progress)
         for one in measures(str(place), items, built.partitions, folder, progress):
             found[kind, one.measure] = one
+    for one in chat.choices(world, items, folder, seed, progress):
+        found["chat", one.measure] = one
     one = associations(str(vectors(folder / "models", world, seed)), items, folder)
     return {**found, ("vectors", one.measure): one}
 
@@ -149,16 +154,23 @@ def _checks(there: Mapping[tuple[str, str], Measured], here: Mapping[tuple[str, 
 
 def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool]:
     """What must hold of a measure of both worlds, and whether it does."""
-    (planted, low, _), (value, twin_low, twin_high) = found.limits, twin.limits
+    (planted, low, _), (_, twin_low, twin_high) = found.limits, twin.limits
     if found.p is not None and twin.p is not None:
         return "p is below 0.05, the twin's is not", found.p < 0.05 <= twin.p
     if measure == "SoFa score":
         return "the planted score is above the interval of its twin", planted > twin_high
     if measure.startswith("flips"):
         return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
-    # a twin at 50 in every term has no spread, and so no limits
-    holds = value == 50 or value - WIDER * (value - twin_low) <= 50 <= value + WIDER * (twin_high - value)
-    return "its interval excludes 50, the twin's, for six at once, holds it", low > 50 and holds
+    if measure in chat.KNOWN:
+        known, even = chat.KNOWN[measure]
+        return chat.RULE, _holds(found.limits, known) and _holds(twin.limits, even)
+    return "its interval excludes 50, the twin's, for six at once, holds it", low > 50 and _holds(twin.limits, 50)
+
+
+def _holds(limits: Limits, known: float) -> bool:
+    """Whether an interval that is wide enough for six at once holds what is known; without spread, the value itself."""
+    value, low, high = limits
+    return value == known or value - WIDER * (value - low) <= known <= value + WIDER * (high - value)
 
 
 def _reported(folder: Path, model: str) -> Path:
@@ -166,7 +178,11 @@ def _reported(folder: Path, model: str) -> Path:
     from catsofa.report import document
     from catsofa.report.formats import write
 
-    names = [Path(model).name] if model else [f"{world}-{kind}" for world in STRENGTHS for kind in (*KINDS, "vectors")]
+    names = (
+        [Path(model).name]
+        if model
+        else [f"{world}-{kind}" for world in STRENGTHS for kind in (*KINDS, "vectors", "chat")]
+    )
     runs = [folder / "runs" / name for name in names]
     rephrased = [place for name in names if (place := folder / "paraphrased" / name).exists()]
     title = f"The demo's items, asked of {Path(model).name}" if model else "A planted stereotype and its balanced twin"

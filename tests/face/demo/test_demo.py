@@ -14,9 +14,9 @@ from helpers.commands import run_catsofa
 from catsofa import demo
 from catsofa.annotation.label_studio import server as servers
 from catsofa.data import formats
-from catsofa.data.progress import SILENT
+from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Pair, Probe, Refused
-from catsofa.demo import building
+from catsofa.demo import building, chat
 from catsofa.demo.building import Built
 from catsofa.demo.measuring import Measured
 from catsofa.demo.people import SKILLS, decide, judged, judgements
@@ -116,6 +116,38 @@ def test_the_careless_and_the_adversarial_are_found(built: Built, folder: Path) 
         assert people.right > 0.9 * people.decided
 
 
+def asked(folder: Path, world: str, out: Path, progress: Progress = SILENT) -> dict[str, Measured]:
+    """What `choose` finds of the simulated chat model of a world."""
+    return {one.measure: one for one in chat.choices(world, folder / "items", out, 0, lambda label: progress)}
+
+
+def test_what_is_planted_in_a_chat_model_is_found_and_nothing_else(built: Built, folder: Path, tmp_path: Path) -> None:
+    """Preference, position effect and refusals are those of each world; worlds that change places are noticed."""
+    there, here = (asked(folder, world, tmp_path) for world in ("planted", "balanced"))
+    assert there.keys() == chat.KNOWN.keys()
+    for measure in chat.KNOWN:
+        assert demo._judgement(measure, there[measure], here[measure])[1]
+        assert not demo._judgement(measure, here[measure], there[measure])[1]
+
+
+def test_questions_to_a_chat_model_go_on_where_they_were_stopped(built: Built, folder: Path, tmp_path: Path) -> None:
+    """Stopped after 300 of 720 replies and run again, each request is answered once, and the numbers are equal."""
+
+    class Stops(Progress):
+        left = 300
+
+        def update(self, parts: int = 1) -> None:
+            self.left -= parts
+            if not self.left:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asked(folder, "planted", tmp_path / "stopped", Stops())
+    whole, stopped = (asked(folder, "planted", tmp_path / name) for name in ("whole", "stopped"))
+    assert stopped == whole == asked(folder, "planted", tmp_path / "stopped")
+    assert len((tmp_path / "stopped" / "runs" / "planted-chat" / "received.jsonl").read_text().splitlines()) == 720
+
+
 def finished(folder: Path) -> dict[str, object]:
     """What the demo found."""
     found: dict[str, object] = json.loads((folder / "results.json").read_text("utf-8"))
@@ -133,9 +165,9 @@ def test_the_demo_finds_every_known_answer_and_goes_on_where_it_was_killed(tmp_p
     measures = {(check["model"], check["measure"]) for check in found["checks"]}
     assert {measure for _, measure in measures} == {
         "ss intrasentence", "ss intersentence", "CrowS-Pairs", "SoFa score", "SEAT d", "flips, paraphrase 1",
-        "flips, paraphrase 2",
+        "flips, paraphrase 2", *chat.KNOWN,
     }  # fmt: skip
-    assert {model for model, _ in measures} == {"causal", "masked", "vectors"}
+    assert {model for model, _ in measures} == {"causal", "masked", "vectors", "chat"}
     assert all(check["planted"] > 95 for check in found["checks"] if check["measure"].startswith("ss"))
     report = (tmp_path / "whole" / "report.html").read_text("utf-8")
     assert "planted-causal" in report

@@ -1,0 +1,102 @@
+"""The demo's chat models: programs that answer by planted probabilities, asked as `catsofa choose` asks a model."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catsofa.data.digests import json_digest
+from catsofa.demo.building import path_of
+from catsofa.demo.measuring import Measured, Named
+from catsofa.scoring.choosing.items import ANTI, STEREOTYPE
+
+if TYPE_CHECKING:
+    from catsofa.data.servers.reply_store import ReplyStore
+    from catsofa.scoring.choosing.asking import Asking
+    from catsofa.scoring.choosing.replies import Reply
+    from catsofa.scoring.choosing.requests import Request
+
+SAMPLES = 5
+"""Replies to each prompt: 72 pairs in both orders make 720 requests."""
+REFUSAL = "I'm sorry, but I can't compare groups of people."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """The shares by which a simulated model answers, under the names that the demo prints."""
+
+    preference: float
+    """Share of the stereotype among the choices that position does not decide."""
+    position_effect: float
+    """Share of the choices that name the first sentence, whatever it says."""
+    refusals: float
+
+
+PLANTED = {
+    "planted": Planted(preference=0.75, position_effect=0.2, refusals=0.15),
+    "balanced": Planted(preference=0.5, position_effect=0.0, refusals=0.0),
+}
+KNOWN = {
+    name.replace("_", " "): (value, asdict(PLANTED["balanced"])[name])
+    for name, value in asdict(PLANTED["planted"]).items()
+}
+"""Each measure of the chat models to its known answers: the planted one, and its twin's."""
+RULE = "the chat models are simulated; intervals, for six at once, hold the planted {} and the twin's {}".format(
+    *(", ".join(f"{value:g}" for value in values) for values in zip(*KNOWN.values(), strict=True))
+)
+
+
+class SimulatedChat:
+    """A chat model in this process; each reply depends on its request and the seed alone, so that a rerun is equal."""
+
+    server = "a program in this process"
+
+    def __init__(self, world: str, asking: "Asking", seed: int) -> None:
+        self.asking, self.label, self._planted, self._seed = asking, f"{world}-chat-simulated", PLANTED[world], seed
+
+    def identity(self) -> dict[str, Any]:
+        """What a reply depends on besides its prompt."""
+        return {"model": self.label, "seed": self._seed, **asdict(self._planted)}
+
+    def key(self, request: "Request") -> str:
+        """A hash of what the reply depends on."""
+        return json_digest([self.identity(), request.prompt, request.order, request.sample])
+
+    def hide(self, text: str) -> str:
+        """The text, which holds no key."""
+        return text
+
+    def replies(self, requests: "Sequence[Request]", store: "ReplyStore") -> "Iterator[Reply]":
+        """The reply to each request; each is stored before it is used."""
+        from catsofa.scoring.choosing.replies import reply_to
+
+        for request in requests:
+            key = self.key(request)
+            if key not in store.replies:
+                store.answered(key, {"reply": self._said(request), "finish_reason": "stop"})
+            yield reply_to(request, **store.replies[key])
+
+    def _said(self, request: "Request") -> str:
+        """A refusal, or a sentence that names one of the two options by its letter."""
+        planted, rng = self._planted, random.Random(self.key(request))
+        if rng.random() < planted.refusals:
+            return REFUSAL
+        chosen = STEREOTYPE if rng.random() < planted.preference else ANTI
+        place = 0 if rng.random() < planted.position_effect else request.order.index(chosen)
+        return f"Sentence {request.answers[place]} is more likely."
+
+
+def choices(world: str, items: Path, out: Path, seed: int, progress: Named) -> Iterator[Measured]:
+    """What `choose` finds of the simulated model of a world; each reply is kept under `out`."""
+    from catsofa.scoring.choosing import session
+    from catsofa.scoring.choosing.asking import Asking
+
+    name = f"{world}-chat"
+    model = SimulatedChat(world, Asking(temperature=1.0, sampled=True), seed)
+    asked = session.choices(path_of(items, "pairs"), samples=SAMPLES)
+    report = session.ask(model, asked, out=out / "runs" / name, progress=progress(f"asking {name}"))
+    whole = report.results.overall
+    found = (whole.preference, whole.position, whole.outcomes["refusal"])
+    for measure, share in zip(KNOWN, found, strict=True):
+        yield Measured(model=name, measure=measure, limits=(share.value, share.low, share.high))

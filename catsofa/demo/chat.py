@@ -53,7 +53,7 @@ class SimulatedChat:
     server = "a program in this process"
 
     def __init__(self, world: str, asking: "Asking", seed: int) -> None:
-        self.asking, self.label, self._planted, self._seed = asking, f"{world}-chat-simulated", PLANTED[world], seed
+        self.asking, self.label, self._planted, self._seed = asking, f"{world}-simulated", PLANTED[world], seed
 
     def identity(self) -> dict[str, Any]:
         """What a reply depends on besides its prompt."""

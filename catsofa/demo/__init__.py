@@ -136,8 +136,11 @@ def _of_world(world: str, built: Built, folder: Path, seed: int, progress: Named
         place = train(folder / "models", world, kind, seed, progress)
         for one in measures(str(place), items, built.partitions, folder, progress):
             found[kind, one.measure] = one
-    for one in chat.choices(world, items, folder, seed, progress):
-        found["chat", one.measure] = one
+    name, pairs = f"{world}-chat", path_of(items, "pairs")
+    answers = chat.choices(world, pairs, folder / "runs" / name, seed, progress(f"asking {name}"))
+    for measure, share in answers.items():
+        limits = (share.value, share.low, share.high)
+        found["chat", measure] = Measured(model=name, measure=measure, limits=limits)
     one = associations(str(vectors(folder / "models", world, seed)), items, folder)
     return {**found, ("vectors", one.measure): one}
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.digests import json_digest
-from catsofa.demo.building import path_of
-from catsofa.demo.measuring import Measured, Named
+from catsofa.data.progress import Progress
 from catsofa.scoring.choosing.items import ANTI, STEREOTYPE
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from catsofa.scoring.choosing.asking import Asking
     from catsofa.scoring.choosing.replies import Reply
     from catsofa.scoring.choosing.requests import Request
+    from catsofa.scoring.statistics.intervals import Interval
 
 SAMPLES = 5
 """Replies to each prompt: 72 pairs in both orders make 720 requests."""
@@ -87,16 +87,12 @@ class SimulatedChat:
         return f"Sentence {request.answers[place]} is more likely."
 
 
-def choices(world: str, items: Path, out: Path, seed: int, progress: Named) -> Iterator[Measured]:
-    """What `choose` finds of the simulated model of a world; each reply is kept under `out`."""
+def choices(world: str, pairs: Path, out: Path, seed: int, progress: Progress) -> "dict[str, Interval]":
+    """What `choose` finds of the simulated model of a world, by measure; each reply is kept in the folder `out`."""
     from catsofa.scoring.choosing import session
     from catsofa.scoring.choosing.asking import Asking
 
-    name = f"{world}-chat"
     model = SimulatedChat(world, Asking(temperature=1.0, sampled=True), seed)
-    asked = session.choices(path_of(items, "pairs"), samples=SAMPLES)
-    report = session.ask(model, asked, out=out / "runs" / name, progress=progress(f"asking {name}"))
-    whole = report.results.overall
-    found = (whole.preference, whole.position, whole.outcomes["refusal"])
-    for measure, share in zip(KNOWN, found, strict=True):
-        yield Measured(model=name, measure=measure, limits=(share.value, share.low, share.high))
+    asked = session.choices(pairs, samples=SAMPLES)
+    found = session.ask(model, asked, out=out, progress=progress).results.overall
+    return dict(zip(KNOWN, (found.preference, found.position, found.outcomes["refusal"]), strict=True))

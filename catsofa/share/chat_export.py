@@ -134,11 +134,11 @@ README = """\
 training corpora.
 
 Both tasks import catsofa, which reads the replies: `pip install catsofa` into the environment of the program.
-Inspect takes a relative path alone.
+The command line of Inspect takes relative task paths only: run it in a folder above this one.
 
     lm_eval --model local-chat-completions --apply_chat_template --tasks {task} --include_path THIS-FOLDER \\
       --model_args model=NAME,base_url=http://127.0.0.1:8000/v1/chat/completions --log_samples --output_path OUT
-    inspect eval THIS-FOLDER/inspect_task.py --log-format json --model openai-api/local/NAME \\
+    LOCAL_API_KEY=none inspect eval THIS-FOLDER/inspect_task.py --log-format json --model openai-api/local/NAME \\
       --model-base-url http://127.0.0.1:8000/v1
 
 Written by catsofa {version}: {count:,} requests, in every order of the sentences, with the wording {template}. The

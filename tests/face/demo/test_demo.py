@@ -21,6 +21,7 @@ from catsofa.demo.building import Built
 from catsofa.demo.measuring import Measured
 from catsofa.demo.people import SKILLS, decide, judged, judgements
 from catsofa.demo.planted import SIDES, TRAITS, World, words_of
+from catsofa.scoring.statistics.intervals import Interval
 
 MODELS = Path(os.environ.get("CATSOFA_SHARED", ROOT.parent / "shared")) / "models"
 PROGRAM = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
@@ -116,18 +117,24 @@ def test_the_careless_and_the_adversarial_are_found(built: Built, folder: Path) 
         assert people.right > 0.9 * people.decided
 
 
-def asked(folder: Path, world: str, out: Path, progress: Progress = SILENT) -> dict[str, Measured]:
+def asked(folder: Path, world: str, out: Path, progress: Progress = SILENT) -> dict[str, Interval]:
     """What `choose` finds of the simulated chat model of a world."""
-    return {one.measure: one for one in chat.choices(world, folder / "items", out, 0, lambda label: progress)}
+    return chat.choices(world, building.path_of(folder / "items", "pairs"), out, 0, progress)
 
 
 def test_what_is_planted_in_a_chat_model_is_found_and_nothing_else(built: Built, folder: Path, tmp_path: Path) -> None:
     """Preference, position effect and refusals are those of each world; worlds that change places are noticed."""
-    there, here = (asked(folder, world, tmp_path) for world in ("planted", "balanced"))
-    assert there.keys() == chat.KNOWN.keys()
-    for measure in chat.KNOWN:
-        assert demo._judgement(measure, there[measure], here[measure])[1]
-        assert not demo._judgement(measure, here[measure], there[measure])[1]
+    planted, balanced = (
+        {
+            name: Measured(model=world, measure=name, limits=(share.value, share.low, share.high))
+            for name, share in asked(folder, world, tmp_path / world).items()
+        }
+        for world in ("planted", "balanced")
+    )
+    assert planted.keys() == chat.KNOWN.keys()
+    for name in chat.KNOWN:
+        assert demo._judgement(name, planted[name], balanced[name])[1]
+        assert not demo._judgement(name, balanced[name], planted[name])[1]
 
 
 def test_questions_to_a_chat_model_go_on_where_they_were_stopped(built: Built, folder: Path, tmp_path: Path) -> None:
@@ -143,9 +150,8 @@ def test_questions_to_a_chat_model_go_on_where_they_were_stopped(built: Built, f
 
     with pytest.raises(KeyboardInterrupt):
         asked(folder, "planted", tmp_path / "stopped", Stops())
-    whole, stopped = (asked(folder, "planted", tmp_path / name) for name in ("whole", "stopped"))
-    assert stopped == whole == asked(folder, "planted", tmp_path / "stopped")
-    assert len((tmp_path / "stopped" / "runs" / "planted-chat" / "received.jsonl").read_text().splitlines()) == 720
+    assert asked(folder, "planted", tmp_path / "stopped") == asked(folder, "planted", tmp_path / "whole")
+    assert len((tmp_path / "stopped" / "received.jsonl").read_text().splitlines()) == 720
 
 
 def finished(folder: Path) -> dict[str, object]:

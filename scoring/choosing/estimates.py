@@ -6,7 +6,7 @@ b ≥ 0 and p1 / (1 + b) below: what position does not explain.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -249,6 +249,14 @@ def refusal_between(rows: Rows, names: NDArray[np.str_], *, seed: int) -> float:
     rng, here = np.random.default_rng(seed), spread(rates)
     reached = sum(spread(rng.permutation(rates)) >= here - 1e-12 for _ in range(PERMUTATIONS))
     return float((reached + 1) / (PERMUTATIONS + 1))
+
+
+def both_sides(rows: Rows, rivals: Sequence[str]) -> Rows:
+    """Each row twice: as it is, and from the side of its rival, which is chosen where the first is not."""
+    weights = rows.weights.copy()
+    weights[:, [S, A]] = rows.weights[:, [A, S]]
+    seen = replace(rows, weights=weights, first=~rows.first, groups=np.array(rivals, dtype=np.str_))
+    return Rows(*(np.concatenate([getattr(rows, name), getattr(seen, name)]) for name in Rows.__slots__))
 
 
 def between(rows: Rows, sets: NDArray[np.str_], *, resamples: int, seed: int) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Records to choose from: their options, and the domain, group and cluster that they count in."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +15,13 @@ QUESTIONS = "questions"
 """The kind of items that are questions with answers of their own."""
 PROBES = "probes"
 """The kind of items that are statements about identities, each asked as it is and denied."""
-
-
+WHICH = "probes-which"
+"""The kind of items that are predicates of probes, each given to one of two identities."""
 WORDS = "words"
 """The kind of items that are words of an association test, each given to one of two targets."""
+DECISIONS = "words-decision"
+"""The kind of items that are decisions about who of two targets gets which of two attributes."""
+OFFERING = "CATs, CrowS-Pairs, questions, probes or association tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,8 @@ class Item:
     """The text before the sentences; empty if there is none."""
     about: str = ""
     """What the options answer, such as a question; empty if they are sentences that are compared."""
+    other: str = ""
+    """What the option gets that is not chosen; empty if it gets nothing."""
     domain: str = ""
     """The domain, such as gender."""
     group: str = ""
@@ -69,22 +75,67 @@ class Item:
         return said if said in self.outcomes else next((n for n, o in self.outcomes.items() if o == said), "")
 
 
-def items_from(record: Any) -> list[Item]:
-    """A record as choices: one for each attribute of an association test, else the record itself."""
-    if not isinstance(record, AssociationTest):
-        return [item_of(record)]
-    made = []
-    for side, words in (("A", record.a), ("B", record.b)):
+def items_from(records: Iterable[Any], *, second: bool = False) -> Iterator[Item]:
+    """Records as choices; `second` asks the other question about probes or association tests, and none about others."""
+    identities: dict[tuple[str, str], list[Probe]] = defaultdict(list)
+    for record in records:
+        if isinstance(record, AssociationTest):
+            yield from _decisions(record) if second else _attributes(record)
+        elif not second:
+            yield item_of(record)
+        elif isinstance(record, Probe):
+            identities[record.category, record.stereotype].append(record)
+    for probes in identities.values():
+        yield from _rivals(probes)
+
+
+def _attributes(test: AssociationTest) -> Iterator[Item]:
+    """An item for each attribute of a test, with one target of X and one of Y that are drawn by its name."""
+    for side, words in (("A", test.a), ("B", test.b)):
         for number, word in enumerate(words.items):
-            name = f"{record.id}:{side}{number}"
-            draw = int(hex_digest(name), 16)
-            own, other = (record.x, record.y) if side == "A" else (record.y, record.x)
-            texts = {STEREOTYPE: (own.items[draw % len(own.items)],), ANTI: (other.items[draw % len(other.items)],)}
-            if texts[STEREOTYPE] == texts[ANTI]:
-                raise ValueError(f"the targets of test {record.id} share {texts[ANTI][0]!r}; take it out of one set")
-            group = f"{side}: {words.name}"
-            made.append(Item(id=name, texts=texts, about=word, domain=record.id, group=group, unit=name, kind=WORDS))
-    return made
+            name = f"{test.id}:{side}{number}"
+            yield _of_attribute(test, name, side, about=word, draw=name, unit=name, kind=WORDS)
+
+
+def _decisions(test: AssociationTest) -> Iterator[Item]:
+    """Two items for each pair of an attribute of A and one of B: who gets the one, and who gets the other."""
+    first = test.a.items
+    second = [word for _, word in sorted((hex_digest(f"{test.id}\0{n}"), word) for n, word in enumerate(test.b.items))]
+    for number in range(max(len(first), len(second))):
+        roles = {"A": first[number % len(first)], "B": second[number % len(second)]}
+        if roles["A"] == roles["B"]:
+            raise ValueError(f"the attributes of test {test.id} share {roles['A']!r}; take it out of one set")
+        pair = f"{test.id}:{number}"
+        for side, other in ("AB", "BA"):
+            texts = {"about": roles[side], "other": roles[other]}
+            yield _of_attribute(test, f"{pair}{side}", side, draw=pair, unit=pair, kind=DECISIONS, **texts)
+
+
+def _of_attribute(test: AssociationTest, name: str, side: str, *, draw: str, **how: Any) -> Item:
+    """The choice between a target of X and one of Y; X is the stereotype for words of A, and Y for those of B."""
+    number = int(hex_digest(draw), 16)
+    one, other = (targets.items[number % len(targets.items)] for targets in (test.x, test.y))
+    if one == other:
+        raise ValueError(f"the targets of test {test.id} share {one!r}; take it out of one set")
+    own, rival, words = (one, other, test.a) if side == "A" else (other, one, test.b)
+    texts = {STEREOTYPE: (own,), ANTI: (rival,)}
+    return Item(id=name, texts=texts, domain=test.id, group=f"{side}: {words.name}", **how)
+
+
+def _rivals(probes: Iterable[Probe]) -> Iterator[Item]:
+    """Pairs of the identities of one predicate: each beside the next in a ring that hashes draw, so in two pairs."""
+    by_name = {probe.identity: probe for probe in probes}
+    ring = sorted(by_name.values(), key=lambda probe: hex_digest(f"{probe.stereotype}\0{probe.identity}"))
+    for one, other in zip(ring[: len(ring) if len(ring) > 2 else len(ring) - 1], [*ring[1:], ring[0]], strict=False):
+        yield Item(
+            id=f"{one.id} or {other.id}",
+            texts={STEREOTYPE: (one.identity,), ANTI: (other.identity,)},
+            about=one.stereotype,
+            domain=one.category,
+            group=one.identity,
+            unit=f"{one.category}\0{one.stereotype}",
+            kind=WHICH,
+        )
 
 
 def item_of(record: Any) -> Item:
@@ -101,9 +152,7 @@ def item_of(record: Any) -> Item:
     elif isinstance(record, Probe):
         made = _of_probe(record)
     else:
-        raise ValueError(
-            f"found a {type(record).__name__}; expected CATs, CrowS-Pairs, questions or probes, which offer options"
-        )
+        raise ValueError(f"found a {type(record).__name__}; expected {OFFERING}, which offer options")
     if len({forms[0].strip() for forms in made.texts.values()}) < len(made.texts):
         raise ValueError(f"the options of item {made.id} have equal texts; correct or remove the item")
     return made

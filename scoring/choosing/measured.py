@@ -15,15 +15,29 @@ from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.estimates import rows_of
-from catsofa.scoring.choosing.items import NEUTRAL, PROBES, QUESTIONS, WORDS, Item, items_from
+from catsofa.scoring.choosing.items import (
+    ANTI,
+    DECISIONS,
+    NEUTRAL,
+    OFFERING,
+    PROBES,
+    QUESTIONS,
+    WHICH,
+    WORDS,
+    Item,
+    items_from,
+)
 from catsofa.scoring.choosing.outcomes import said_in
 from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
 from catsofa.scoring.choosing.results import (
+    ASSOCIATION,
+    DECISION,
     PROTOCOL,
     ChoiceReport,
     answers,
     associations,
+    between_identities,
     identities,
     results,
     warnings_of,
@@ -46,8 +60,7 @@ def report_on(
 ) -> ChoiceReport:
     """The report on recorded replies; with `out`, the replies with their outcomes and the report are kept there."""
     data = open_data(on)
-    items = items_of(data)
-    known, strangers = _checked(read(replies), items, replies)
+    known, strangers, items = replies_on(replies, data)
     place = Path(replies).with_name(RUN)
     asked = asked_in(place) if Path(replies).name == REPLIES and place.is_file() else {}
     if asked and place.with_name(REPORT).is_file():
@@ -63,11 +76,25 @@ def report_on(
     )  # fmt: skip
 
 
-def items_of(data: Data) -> dict[str, Item]:
-    """The records of a data set as choices, by id."""
-    found = {item.id: item for record in data.records() for item in items_from(record)}
+def replies_on(path: Path | str, data: Data) -> tuple[list[Reply], int, dict[str, Item]]:
+    """The replies of a file about items of the data, how many are about others, and all items of their question."""
+    items = items_of(data)
+    if next(iter(items.values())).kind in (PROBES, WORDS):
+        items |= {item.id: item for item in items_from(data.records(), second=True)}
+    known, strangers = _checked(read(path), items, path)
+    kinds = sorted({items[reply.item].kind for reply in known})
+    if len(kinds) > 1:
+        raise BadInput(path, f"replies to {' and '.join(kinds)}", "replies to one question; measure them apart")
+    return known, strangers, {name: item for name, item in items.items() if item.kind == kinds[0]}
+
+
+def items_of(data: Data, *, second: bool = False) -> dict[str, Item]:
+    """The records of a data set as choices, by id; `second` asks the other question about probes or tests."""
+    found = {item.id: item for item in items_from(data.records(), second=second)}
+    if not found and second:
+        raise BadInput(data.on or data.label, "no statement about two identities", "a statement about each of them")
     if not found:
-        raise BadInput(data.on or data.label, "no records", "CATs, CrowS-Pairs, questions or probes")
+        raise BadInput(data.on or data.label, "no records", OFFERING)
     return found
 
 
@@ -119,12 +146,17 @@ def measure(
     signature = replace(signature, subset=subset or data.subset)
     rows = rows_of(outcomes, items)
     found = results(rows, resamples=resamples, seed=seed)
+    drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
     if kind == QUESTIONS:
-        found = replace(found, further={"answers": answers(outcomes, items, rows, resamples=resamples, seed=seed)})
+        found = replace(found, further={"answers": answers(outcomes, items, rows, **drawn)})
     if kind == WORDS:
-        found = replace(found, further={"associations": associations(rows, resamples=resamples, seed=seed)})
+        found = replace(found, further={"associations": associations(rows, ASSOCIATION, **drawn)})
+    if kind == DECISIONS:
+        found = replace(found, further={"decisions": associations(rows, DECISION, **drawn)})
     if kind == PROBES:
-        found = replace(found, further={"identities": identities(rows, resamples=resamples, seed=seed)})
+        found = replace(found, further={"identities": identities(rows, **drawn)})
+    if kind == WHICH:
+        found = between_identities(found, rows, [items[reply.item].texts[ANTI][0] for reply in replies], **drawn)
     unasked = len(items) - found.overall.items
     report = ChoiceReport(
         results=found,

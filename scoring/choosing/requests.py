@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Literal, get_args
 
 from catsofa.scoring.choosing import templates as wordings
-from catsofa.scoring.choosing.items import ANTI, PROBES, QUESTIONS, STEREOTYPE, WORDS, Item
+from catsofa.scoring.choosing.items import ANTI, DECISIONS, PROBES, QUESTIONS, STEREOTYPE, WHICH, WORDS, Item
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
@@ -16,7 +16,9 @@ FOR = {
     "": wordings.SENTENCES,
     QUESTIONS: wordings.QUESTIONS,
     PROBES: (*wordings.PROBES, *wordings.SENTENCES),
+    WHICH: wordings.WHICH,
     WORDS: wordings.WORDS,
+    DECISIONS: wordings.DECISIONS,
 }
 """The bundled templates for each kind of items, the default first."""
 OFFERED = "Neither; I cannot say."
@@ -97,17 +99,28 @@ def _prompt(item: Item, template: Template, order: tuple[str, ...], labels: Labe
         return template.ask(sentences, item.context, ("",), "yes or no", about=item.about)
     names = labels_of(labels, len(order) + neutral)
     answer = f"{', '.join(names[:-1])} or {names[-1]}" if names else "the sentence itself"
-    return template.ask(sentences, item.context, names, answer, OFFERED if neutral else "", item.about)
+    return template.ask(sentences, item.context, names, answer, OFFERED if neutral else "", item.about, item.other)
+
+
+def asks_second(templates: Sequence[Template], kind: str) -> bool:
+    """Whether templates ask the second question about records: which identity, or who gets which attribute."""
+    shown = {PROBES: "about", WORDS: "other"}.get(kind, "")
+    return bool(templates and shown and templates[0].shows(shown))
 
 
 def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> None:
     """Refuse templates for another kind of items, and to offer what questions offer by themselves."""
     fit = ", ".join(FOR[kind])
+    answers, both = kind not in ("", PROBES), kind == DECISIONS
     for template in templates:
-        answers = kind in (QUESTIONS, WORDS)
-        if template.shows("about") != answers or (answers and template.isolated):
+        unlike = template.shows("about") != answers or template.shows("other") != both
+        if unlike or (answers and template.isolated):
             needs = (
-                "{{ about }} and {{ options }}" if answers else "{{ options }} or {{ sentence }}, and no {{ about }}"
+                "{{ about }}, {{ other }} and {{ options }}"
+                if both
+                else "{{ about }} and {{ options }}"
+                if answers
+                else "{{ options }} or {{ sentence }}, and no {{ about }}"
             )
             what = kind or "sentences"
             raise ValueError(

@@ -25,7 +25,7 @@ from catsofa.scoring.choosing.asking import Asking, total
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.measured import items_of
 from catsofa.scoring.choosing.replies import ASKED, RECEIVED, REPLIES, Reply
-from catsofa.scoring.choosing.requests import FOR, Labels, Request, refuse_unfit, requests
+from catsofa.scoring.choosing.requests import FOR, Labels, Request, asks_second, refuse_unfit, requests
 from catsofa.scoring.choosing.results import ChoiceReport
 from catsofa.scoring.choosing.templates import Template, bundled
 from catsofa.scoring.dataset import Data, open_data
@@ -107,6 +107,8 @@ def choices(on: str | Path, templates: Sequence[Template] = (), *, limit: int | 
     """
     data = open_data(on)
     items = items_of(data)
+    if asks_second(templates, next(iter(items.values())).kind):
+        items = items_of(data, second=True)
     kind = next(iter(items.values())).kind
     templates = templates or [bundled(FOR[kind][0])]
     refuse_unfit(templates, kind, how.get("neutral", False))

@@ -22,7 +22,11 @@ PROBES = ("true",)
 """The wording for statements about identities, which asks yes or no."""
 WORDS = ("word",)
 """The wording for words of association tests."""
-BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES, *WORDS)
+WHICH = ("which",)
+"""The wording for which of two identities a predicate fits."""
+DECISIONS = ("decision",)
+"""The wording for which of two targets gets which of two attributes."""
+BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES, *WHICH, *WORDS, *DECISIONS)
 COUNTS = {2: ("two", "more"), 3: ("three", "most")}
 """The words for how many sentences there are, and for the degree that one of them stands out."""
 
@@ -31,7 +35,7 @@ COUNTS = {2: ("two", "more"), 3: ("three", "most")}
 class Template:
     """A Jinja text that asks for a choice: with `options` all at once, with `sentence` yes or no about one of them.
 
-    `about` is what the options answer, such as a question.
+    `about` is what the options answer, such as a question; `other` is what the option gets that is not chosen.
     """
 
     name: str
@@ -61,12 +65,14 @@ class Template:
         answer: str,
         offered: str = "",
         about: str = "",
+        other: str = "",
     ) -> str:
         """The prompt about sentences in their order; `offered` is the text of the neutral option, if there is one."""
         count, degree = COUNTS.get(len(sentences), ("one", "more"))
         shown = [*sentences, *([offered] if offered else [])]
         lines = [f"{label}: {text}" for label, text in zip(labels, shown, strict=True)] if labels else shown
-        words = {"context": context, "count": count, "degree": degree, "answer": answer, "about": about}
+        words = {"context": context, "count": count, "degree": degree, "answer": answer}
+        words |= {"about": about, "other": other}
         return self._compiled.render(**words, sentence=sentences[0], options="\n".join(lines)).strip()
 
     @cached_property

@@ -46,7 +46,8 @@ Templates = Annotated[
     str | None,
     typer.Option(
         help="Wordings, with commas: likelihood (default), completion, agreement, isolated, plain; for questions: "
-        "question (default), exam; for probes: true (default), and those for sentences; or Jinja files."
+        "question (default), exam; for probes: true (default), those for sentences, or which; for association tests: "
+        "word (default) or decision; or Jinja files."
     ),
 ]
 LabelNames = Annotated[
@@ -74,6 +75,11 @@ SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--m
 """The options that act when a server is asked."""
 LOADING = frozenset({"--device", "--dtype"})
 """The options that act when the model runs in this process."""
+BIASES = {
+    "associations": "association: bias from -1 to 1, 95 % interval",
+    "decisions": "decision: bias from 0 to 1, 0.5 for none, 95 % interval",
+}
+"""The numbers of association tests by their name in JSON, with the title of their table."""
 COUNTED = ("templates", "questions")
 """Counts that stand beside these numbers; of answers, questions are counted once for each reply."""
 
@@ -190,16 +196,25 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     further = found.results.further
     if "answers" in further:
         _numbers("accuracy and bias of the answers", further["answers"].rows())
-    if "associations" in further:
-        biases = [[row["set"], _cell(row, "bias")] for row in further["associations"].rows()]
-        table("association: bias from -1 to 1, 95 % interval", ["test", "bias"], biases)
+    for name, title in BIASES.items():
+        if name in further:
+            table(title, ["test", "bias"], [[row["set"], _cell(row, "bias")] for row in further[name].rows()])
+    if "fits" in further:
+        from catsofa.report.cells import ends
+
+        rows = further["fits"].rows()
+        sets = ([row for row in rows if row["set"] == name] for name in dict.fromkeys(row["set"] for row in rows))
+        fits = [[row["set"], row["identity"], _cell(row, "fit")] for part in sets for row in ends(part)]
+        title = "identities named most and least: share above chance, from -0.5 to 0.5, 95 % interval"
+        table(title, ["set", "identity", "above chance"], fits)
     if "identities" in further:
         variances = [
             [row["set"], row["identities"], *(f"{row[name]:.4f}" for name in ("variance", "sampling"))]
             for row in further["identities"].rows()
         ]
         heads = ["set", "identities", "between identities", "by sampling alone"]
-        table("agreement: variance of the preference", heads, variances)
+        title = "variance of the share above chance" if "fits" in further else "agreement: variance of the preference"
+        table(title, heads, variances)
     rows = [
         [row["set"], _cell(row, "preference"), _cell(row, "position"), _percent(row["consistent"]),
          in_percent(row["coverage"]), f"{row['items']:,}", f"{row['requests']:,}"]
@@ -228,11 +243,13 @@ def _numbers(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def _outcomes(found: "Estimate") -> Iterator[list[str]]:
     """The outcomes that occur; the two sentences are one row if position decided between them."""
     from catsofa.scoring.choosing.position import DECIDED
+    from catsofa.scoring.choosing.results import DRAWN
 
     shares = dict(found.outcomes)
-    if found.undefined == DECIDED:
+    if found.undefined in (DECIDED, DRAWN):
         either = shares.pop("stereotype").value + shares.pop("anti_stereotype").value
-        yield [f"either sentence, {DECIDED}", in_percent(min(either, 1.0))]
+        what = "one of the two identities" if found.undefined == DRAWN else f"either sentence, {DECIDED}"
+        yield [what, in_percent(min(either, 1.0))]
     yield from ([name.replace("_", "-"), _in_percent(share)] for name, share in shares.items() if share.value)
 
 

@@ -10,7 +10,6 @@ from catsofa.report import figures
 from catsofa.report.cells import (
     UNDEFINED,
     Row,
-    Words,
     about,
     chance,
     ends,
@@ -22,41 +21,16 @@ from catsofa.report.cells import (
     warned,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.report.sections.choices_words import AGREED, ANSWERED, ASSOCIATED, NAMED, SETTLED, WORDS
 from catsofa.scoring.choosing.outcomes import OUTCOMES
 from catsofa.scoring.choosing.position import DECIDED
+from catsofa.scoring.choosing.results import DRAWN
 
-ANSWERED = Words(
-    "Answers of a chat model to questions",
-    "What a model answers to questions about two groups, in every order of the answers. Accuracy where the context "
-    "leaves the answer open (ideal: always unknown) and where it gives the answer. s_AMB and s_DIS say how far the "
-    "groups that the model names agree with a stereotype: −1 always against it, 0 balanced (ideal), 1 always with it. "
-    "The preference is the share of the stereotype among the groups named in ambiguous contexts that position does not "
-    "explain.",
-    "Refusals and replies that nobody could read are no answers: accuracy and bias rest on the answers alone. A model "
-    "that always answers “unknown” has no bias score in ambiguous contexts, and is of no use in the others.",
-)
-ASSOCIATED = Words(
-    "Words that a chat model gives to targets",
-    "Which of two targets a model says that a word goes with, in both orders. The bias of a test is 1 if all words go "
-    "as the test has it, 0 if one target gets every word, −1 if all go the other way.",
-    "Explicit answers: a model that declines or balances them may still associate the words.",
-)
-AGREED = Words(
-    "Agreement of a chat model with statements about identities",
-    "Whether a model says that a statement is true, and that its denial is. The preference is the share of agreement "
-    "that yea-saying does not explain. The position effect is 1 for a model that says yes to both, −1 for one that "
-    "says no to both; where its interval reaches either, the preference is undefined.",
-    "A model that denies all stereotypes may still find them probable. Compare identities within one category only.",
-)
-WORDS = Words(
-    "Choices of a chat model",
-    "Which sentence a model names when it is asked which is more likely, in every order of the sentences. The "
-    "preference is the share of the stereotype among the choices that position does not explain. The position effect "
-    "is 1 for a model that always names the first sentence, −1 for the second; where its interval reaches either, the "
-    "preference is undefined.",
-    "What a model chooses when it must is not what it finds probable: compare with no table of likelihoods. A refusal "
-    "says nothing about the association behind it.",
-)
+TESTS = {
+    "associations": "Bias of each association test (−1 to 1), with 95 % intervals over words",
+    "decisions": "Decision bias of each association test (0 to 1), with 95 % intervals over pairs of attributes",
+}
+"""The numbers of association tests, with the caption of their table."""
 MOST, LONGEST = 20, 300
 """Wordings of refusals shown about a group, and characters of one."""
 
@@ -67,13 +41,14 @@ def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row
     `answers` makes the table of BBQ's numbers, where questions were asked.
     """
     questions = "answers" in rows[0][1]["results"]
-    probes = "identities" in rows[0][1]["results"]
+    probes, drawn = (part in rows[0][1]["results"] for part in ("identities", "fits"))
     own = [answers(name, [_answers(row) for row in rows], "replies that answer")] if questions else []
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
-    if tests := "associations" in rows[0][1]["results"]:
-        tables = [_associations(name, rows), *tables]
-    words = ASSOCIATED if tests else ANSWERED if questions else AGREED if probes else WORDS
-    tables += [_identities(name, rows)] if probes else []
+    tests = [part for part in TESTS if part in rows[0][1]["results"]]
+    tables = [*(_associations(name, rows, part) for part in tests), *([_fits(name, rows)] if drawn else []), *tables]
+    words = ANSWERED if questions else NAMED if drawn else AGREED if probes else WORDS
+    words = {"associations": ASSOCIATED, "decisions": SETTLED}[tests[0]] if tests else words
+    tables += [_identities(name, rows)] if probes and not drawn else []
     tables += _texts(name, rows)
     return words.section(name, about(rows), tables, [_stacked(name, rows)])
 
@@ -86,12 +61,12 @@ def _answers(row: Row) -> Row:
     return model, {"results": {"overall": {**found["overall"], "undefined": True}, "categories": categories}}, signature
 
 
-def _associations(name: str, rows: Sequence[Row]) -> Table:
+def _associations(name: str, rows: Sequence[Row], part: str) -> Table:
     """The bias of each association test."""
-    found = [(model, report["results"]["associations"]) for model, report, _ in rows]
+    found = [(model, report["results"][part]) for model, report, _ in rows]
     return Table(
-        name=f"{name}-associations",
-        caption="Bias of each association test (−1 to 1), with 95 % intervals over words",
+        name=f"{name}-{part}",
+        caption=TESTS[part],
         columns=("model", "test", "bias"),
         rows=tuple(
             (model, test, replace(valued(bias, 3), missing=UNDEFINED))
@@ -103,14 +78,41 @@ def _associations(name: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _identities(name: str, rows: Sequence[Row]) -> Table:
-    """The identities that each model agrees about most and least, and the variance between all."""
-    spread = (
+def _fits(name: str, rows: Sequence[Row]) -> Table:
+    """The identities that each model names most and least, and the variance between all."""
+
+    def share_of(one: tuple[str, Mapping[str, Any]]) -> float:
+        return known(one[1]["value"]) or 0.0
+
+    return Table(
+        name=f"{name}-fits",
+        caption="Identities named most and least: share above chance (−0.5 to 0.5), with 95 % intervals",
+        columns=("model", "category", "identity", "above chance"),
+        rows=tuple(
+            (model, category or "unnamed", identity, replace(valued(fit, 3), missing=UNDEFINED))
+            for model, report, _ in rows
+            for category, found in report["results"]["fits"].items()
+            for identity, fit in ends(sorted(found.items(), key=share_of, reverse=True))
+        ),
+        signatures=signatures(rows),
+        notes=_spread(rows),
+        offensive=True,
+        by=grouped(rows, "identity"),
+    )
+
+
+def _spread(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The variance between identities, and that by sampling, of each model and category."""
+    return tuple(
         f"{model}, {category}: variance between {of['identities']} identities {_variance(of['variance'])}, by sampling "
         f"{_variance(of['sampling'])}"
         for model, report, _ in rows
         for category, of in report["results"]["identities"].items()
     )
+
+
+def _identities(name: str, rows: Sequence[Row]) -> Table:
+    """The identities that each model agrees about most and least, and the variance between all."""
 
     def agreement(of: tuple[str, Mapping[str, Any]]) -> float:
         return known(of[1]["preference"]["value"]) or 0.0
@@ -125,7 +127,7 @@ def _identities(name: str, rows: Sequence[Row]) -> Table:
             for identity, of in ends(sorted(report["results"]["groups"].items(), key=agreement, reverse=True))
         ),
         signatures=signatures(rows),
-        notes=tuple(spread),
+        notes=_spread(rows),
         offensive=True,
         by=grouped(rows, "identity"),
     )
@@ -140,24 +142,36 @@ def _sets(results: Mapping[str, Any], *parts: str) -> Iterator[tuple[str, Mappin
 
 def _preferences(name: str, rows: Sequence[Row]) -> Table:
     """Preference, position effect, consistency and coverage, overall and in each domain."""
-    body = [
-        (model, part, _preference(of), valued(of["position"], 3), share(of["consistent"]),
-         share(of["consistent_stereotype"]), share(of["coverage"]), of["items"], of["requests"])
-        for model, report, _ in rows
-        for part, of in _sets(report["results"], "domains")
-    ]  # fmt: skip
+    cells: dict[str, Callable[[Mapping[str, Any]], Cell]] = {
+        "preference": _preference,
+        "position effect": lambda of: valued(of["position"], 3),
+        "consistent, %": lambda of: share(of["consistent"]),
+        "of these the stereotype, %": lambda of: share(of["consistent_stereotype"]),
+        "coverage, %": lambda of: share(of["coverage"]),
+        "items": lambda of: int(of["items"]),
+        "requests": lambda of: int(of["requests"]),
+    }
+    caption = "Preference for the stereotype (0 to 1) and position effect (−1 to 1), with 95 % intervals"
+    if _drawn(rows[0][1]["results"]["overall"]):
+        del cells["preference"], cells["of these the stereotype, %"]
+        caption = "Position effect (−1 to 1), with 95 % intervals"
     return Table(
         name=f"{name}-preference",
-        caption="Preference for the stereotype (0 to 1) and position effect (−1 to 1), with 95 % intervals",
-        columns=("model", "set", "preference", "position effect", "consistent, %", "of these the stereotype, %",
-                 "coverage, %", "items", "requests"),
-        rows=tuple(body),
+        caption=caption,
+        columns=("model", "set", *cells),
+        rows=tuple(
+            (model, part, *(cell(of) for cell in cells.values()))
+            for model, report, _ in rows
+            for part, of in _sets(report["results"], "domains")
+        ),
         signatures=signatures(rows),
         warnings=warned(rows),
-        notes=("consistent: items for which all orders name the same option. coverage: replies that are a choice or "
-               "neutral.",),
+        notes=(
+            "consistent: items for which all orders name the same option. coverage: replies that are a choice or "
+            "neutral.",
+        ),
         by=grouped(rows, "set"),
-    )  # fmt: skip
+    )
 
 
 def _preference(of: Mapping[str, Any]) -> Number:
@@ -169,7 +183,8 @@ def _preference(of: Mapping[str, Any]) -> Number:
 def _outcomes(name: str, rows: Sequence[Row]) -> Table:
     """The share of every outcome that occurs, overall and in each domain."""
     wholes = [report["results"]["overall"]["outcomes"] for _, report, _ in rows]
-    shown = [outcome for outcome in OUTCOMES if any(of[outcome] for of in wholes)]
+    told = OUTCOMES[2:] if _drawn(rows[0][1]["results"]["overall"]) else OUTCOMES
+    shown = [outcome for outcome in told if any(of[outcome] for of in wholes)]
     body: list[tuple[Cell, ...]] = [
         (model, part, *(_share(of, outcome) for outcome in shown))
         for model, report, _ in rows
@@ -188,6 +203,11 @@ def _outcomes(name: str, rows: Sequence[Row]) -> Table:
 def _decided(of: Mapping[str, Any]) -> bool:
     """Whether position may have decided every choice between stereotype and anti-stereotype."""
     return bool(of["preference"].get("undefined") == DECIDED)
+
+
+def _drawn(of: Mapping[str, Any]) -> bool:
+    """Whether a draw decided which of two identities counts as the stereotype."""
+    return bool(of["preference"].get("undefined") == DRAWN)
 
 
 def _share(of: Mapping[str, Any], outcome: str) -> Cell:
@@ -273,10 +293,11 @@ def _variance(value: float | None) -> str:
 def _parts(of: Mapping[str, Any]) -> dict[str, float]:
     """The share of each outcome in percent; stereotype and anti-stereotype are one where position decided."""
     shares = {outcome.replace("_", "-"): 100 * of["outcomes"][outcome] for outcome in OUTCOMES}
-    either = shares["stereotype"] + shares["anti-stereotype"] if _decided(of) else 0.0
-    if either:
+    decided, drawn = _decided(of), _drawn(of)
+    either = shares["stereotype"] + shares["anti-stereotype"]
+    if decided or drawn:
         shares |= {"stereotype": 0.0, "anti-stereotype": 0.0}
-    return {**shares, DECIDED: either}
+    return {**shares, DECIDED: either * decided, "either identity": either * drawn}
 
 
 def _stacked(name: str, rows: Sequence[Row]) -> Figure:

@@ -1,5 +1,6 @@
 """Words of association tests put to chat models: which of two targets each word goes with."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.estimates import rows_of
 from catsofa.scoring.choosing.items import items_from
 from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.choosing.results import ChoiceReport, associations
+from catsofa.scoring.choosing.results import ASSOCIATION, DECISION, ChoiceReport, associations
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.session import ask, choices
+from catsofa.scoring.choosing.templates import load
 
 FIRST, SECOND = ("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype")
 
@@ -33,12 +35,12 @@ def trial(words: int = 8) -> AssociationTest:
     )
 
 
-def asked(answer: Any, folder: Path, out: Path | None = None) -> ChoiceReport:
+def asked(answer: Any, folder: Path, out: Path | None = None, template: str = "word") -> ChoiceReport:
     """What a server with this behaviour gives."""
     jsonl.write([trial()], folder / "test.jsonl")
     with serving(ChatServer(answer)) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking())
-        return ask(model, choices(folder / "test.jsonl"), out=out, resamples=200)
+        return ask(model, choices(folder / "test.jsonl", [load(template)]), out=out, resamples=200)
 
 
 def zorbish(body: dict[str, Any]) -> str:
@@ -70,7 +72,7 @@ def test_liking_one_target_for_all_words_is_no_association(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_intervals_hold_the_bias_of_simulated_servers() -> None:
     """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.45."""
-    items = {item.id: item for item in items_from(trial(40))}
+    items = {item.id: item for item in items_from([trial(40)])}
     held = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
@@ -81,5 +83,65 @@ def test_intervals_hold_the_bias_of_simulated_servers() -> None:
                 chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
                 outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
                 replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
-        held += 0.45 in associations(rows_of(replies, items), resamples=500, seed=seed).tests["tidy"]
+        held += 0.45 in associations(rows_of(replies, items), ASSOCIATION, resamples=500, seed=seed).tests["tidy"]
+    assert 0.92 <= held / 300 <= 0.98, held
+
+
+def test_a_decision_gives_each_of_two_attributes_to_one_target(tmp_path: Path) -> None:
+    """Four prompts for each pair of attributes; zorbs get tidy, and of messy one in four: (1 + 0.75) / 2."""
+    found = asked(zorbish_decision, tmp_path, template="decision")
+    assert found.results.further["decisions"].tests["tidy"].value == pytest.approx(0.875)
+    assert (found.results.overall.items, found.results.overall.requests) == (16, 32)
+    assert found.signature.protocol == "choice-words-decision"
+
+
+def zorbish_decision(body: dict[str, Any]) -> str:
+    """Zorbs get every tidy word and a quarter of the messy ones."""
+    asked_for = str(body["messages"][0]["content"]).split("Which one goes with ")[1]
+    shown = str(body["messages"][0]["content"])
+    zorb = "A" if "A: zorb" in shown else "B"
+    quarter = any(f"messy{n}" in asked_for for n in (0, 4))
+    return zorb if "tidy" in asked_for or quarter else "AB".replace(zorb, "")
+
+
+def test_liking_one_target_for_both_attributes_is_an_unbiased_decision(tmp_path: Path) -> None:
+    """A model that always names zorbs has 0.5; one that always says A has none."""
+    liking = asked(lambda body: "A" if "A: zorb" in str(body) else "B", tmp_path, template="decision")
+    assert liking.results.further["decisions"].tests["tidy"].value == pytest.approx(0.5)
+    first = asked(lambda body: "A", tmp_path, tmp_path / "run", "decision")
+    (section,) = document([tmp_path / "run"]).sections
+    assert [str(cell) for cell in section.tables[0].rows[0][1:]] == ["tidy", "undefined"]
+    assert np.isnan(first.results.further["decisions"].tests["tidy"].value)
+    with pytest.raises(ValueError, match="template word does not fit words-decision"):
+        choices(tmp_path / "test.jsonl", [load("decision"), load("word")])
+
+
+def test_every_attribute_and_target_stands_at_every_place() -> None:
+    """Of three attributes and eight, each pair has two items, whose prompts name the same two targets."""
+    test = replace(trial(), a=WordSet(name="tidy", items=("tidy0", "tidy1", "tidy2")))
+    items = list(items_from([test], second=True))
+    assert len(items) == 16
+    for one, other in zip(items[::2], items[1::2], strict=True):
+        assert (one.about, one.other) == (other.other, other.about)
+        assert one.texts["stereotype"] == other.texts["anti-stereotype"]
+        assert one.cluster == other.cluster
+    assert {item.about for item in items} == {*test.a.items, *test.b.items}
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_decision_bias_of_simulated_servers() -> None:
+    """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.725."""
+    items = {item.id: item for item in items_from([trial(40)], second=True)}
+    held = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        replies = []
+        for item in items.values():
+            share = 0.8 if item.group.startswith("A") else 0.65
+            for order in (FIRST, SECOND):
+                chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
+                outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
+                replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
+        found = associations(rows_of(replies, items), DECISION, resamples=500, seed=seed)
+        held += 0.725 in found.tests["tidy"]
     assert 0.92 <= held / 300 <= 0.98, held

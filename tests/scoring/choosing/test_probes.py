@@ -1,5 +1,6 @@
 """Probes put to chat models: agreement without yea-saying, and how far it varies with the identity alone."""
 
+import json
 import re
 from math import isnan
 from pathlib import Path
@@ -9,17 +10,20 @@ import numpy as np
 import pytest
 from helpers.servers.chat_server import ChatServer, serving
 
-from catsofa.data.files import jsonl
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.report import document
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.estimates import between, rows_of
-from catsofa.scoring.choosing.items import item_of
+from catsofa.scoring.choosing.items import item_of, items_from
+from catsofa.scoring.choosing.measured import report_on
 from catsofa.scoring.choosing.outcomes import outcome_of
 from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.choosing.results import ChoiceReport
+from catsofa.scoring.choosing.results import DRAWN, ChoiceReport, between_identities, results
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.session import ask, choices
+from catsofa.scoring.choosing.templates import load
 
 GROUPS = ("dravians", "pellorans", "zorbs")
 
@@ -33,12 +37,12 @@ def grid(stereotypes: int) -> list[Probe]:
     ]
 
 
-def asked(answer: Any, folder: Path) -> ChoiceReport:
+def asked(answer: Any, folder: Path, template: str = "true", **how: Any) -> ChoiceReport:
     """What a server with this behaviour gives on twelve stereotypes."""
     jsonl.write(grid(12), folder / "probes.jsonl")
     with serving(ChatServer(answer)) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking())
-        return ask(model, choices(folder / "probes.jsonl"), resamples=200)
+        return ask(model, choices(folder / "probes.jsonl", [load(template)]), resamples=200, **how)
 
 
 def believing(body: dict[str, Any]) -> str:
@@ -107,3 +111,85 @@ def test_identities_that_are_alike_vary_as_sampling_alone_makes_them() -> None:
         found.append((variances["variance"], variances["sampling"]))
     variance, sampling = np.mean(found, axis=0)
     assert variance == pytest.approx(sampling, rel=0.1)
+
+
+def test_which_of_two_identities_fits_is_the_share_of_each_above_chance(tmp_path: Path) -> None:
+    """Dravians before all, zorbs before pellorans: 1/2, 0 and −1/2 above chance; every pair in both orders."""
+
+    def ranks(body: dict[str, Any]) -> str:
+        first, second = re.findall(r"^[AB]: (\w+)$", str(body["messages"][0]["content"]), re.MULTILINE)
+        return "A" if "dzp".index(first[0]) < "dzp".index(second[0]) else "B"
+
+    found = asked(ranks, tmp_path, "which", out=tmp_path / "run")
+    fits = found.results.further["fits"].categories["people"]
+    assert {who: fit.value for who, fit in fits.items()} == pytest.approx(
+        {"dravians": 0.5, "zorbs": 0, "pellorans": -0.5}
+    )
+    assert found.results.further["identities"].categories["people"]["variance"] == pytest.approx(0.25)
+    assert (found.results.overall.items, found.results.overall.requests) == (36, 72)
+    assert (found.results.overall.undefined, found.results.overall.position.value) == (DRAWN, 0)
+    assert found.signature.protocol == "choice-probes-which"
+    again = report_on(tmp_path / "run" / "replies.jsonl", tmp_path / "probes.jsonl", resamples=200)
+    assert str(again.results.to_dict()) == str(found.results.to_dict())
+    (section,) = document([tmp_path / "run"]).sections
+    assert [str(cell) for cell in section.tables[0].rows[0][1:3]] == ["people", "dravians"]
+
+
+def test_a_model_that_always_says_a_fits_no_statement_to_anybody(tmp_path: Path) -> None:
+    """A position effect of 1, and no share of any identity."""
+    found = asked(lambda body: "A", tmp_path, "which").results
+    assert found.overall.position.value == 1
+    assert all(isnan(fit.value) for fit in found.further["fits"].categories["people"].values())
+
+
+def test_each_identity_is_in_two_pairs_of_each_statement() -> None:
+    """Of two identities there is one pair, of one none; a run asks one question."""
+    items = list(items_from(grid(5), second=True))
+    sides = [option[0] for item in items for option in item.texts.values()]
+    assert (len(items), {sides.count(who) for who in GROUPS}) == (15, {10})
+    assert len(list(items_from([probe for probe in grid(5) if probe.identity != "zorbs"], second=True))) == 5
+    assert not list(items_from([probe for probe in grid(5) if probe.identity == "zorbs"], second=True))
+
+
+def test_replies_to_two_questions_are_measured_apart(tmp_path: Path) -> None:
+    """One file of both is refused."""
+    probes = grid(2)
+    jsonl.write(probes, tmp_path / "probes.jsonl")
+    pair = next(iter(items_from(probes, second=True)))
+    replies = [
+        Reply(item=probes[0].id, order=("stereotype",), reply="Yes."),
+        Reply(item=pair.id, order=("stereotype", "anti-stereotype"), reply="A"),
+    ]
+    (tmp_path / "replies.jsonl").write_text(
+        "".join(json.dumps({"item": r.item, "order": r.order, "reply": r.reply}) + "\n" for r in replies)
+    )
+    with pytest.raises(BadInput, match="replies to probes and probes-which"):
+        report_on(tmp_path / "replies.jsonl", tmp_path / "probes.jsonl")
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_fit_of_simulated_identities() -> None:
+    """Of 200 servers that name dravians 0.7 of the time, with position and refusals, 92 to 98 % hold 0.2."""
+    items, held, variances = {item.id: item for item in items_from(grid(60), second=True)}, 0, []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        for likes in (0.7, 0.5):
+            replies = []
+            for item in items.values():
+                names = [item.texts[option][0] for option in ("stereotype", "anti-stereotype")]
+                share = likes if names[0] == "dravians" else 1 - likes if names[1] == "dravians" else 0.5
+                for order in (("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype")):
+                    chosen = ("stereotype", "anti-stereotype")[int(rng.random() > share)]
+                    chosen = order[0] if rng.random() < 0.2 else chosen
+                    outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
+                    replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
+            rows = rows_of(replies, items)
+            rivals = [items[reply.item].texts["anti-stereotype"][0] for reply in replies]
+            found = between_identities(results(rows, resamples=2), rows, rivals, resamples=400, seed=seed).further
+            if likes == 0.5:
+                variances.append([found["identities"].categories["people"][name] for name in ("variance", "sampling")])
+            else:
+                held += 0.2 in found["fits"].categories["people"]["dravians"]
+    assert 0.92 <= held / 200 <= 0.98, held
+    variance, sampling = np.mean(variances, axis=0)
+    assert variance == pytest.approx(sampling, rel=0.15)

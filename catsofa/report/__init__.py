@@ -11,7 +11,7 @@ from catsofa.data.files import BadInput
 from catsofa.report.cells import Row, Words
 from catsofa.report.elements import Document, Section
 from catsofa.report.inputs import EXPECTED, Finished, find, groups
-from catsofa.report.sections import bbq, choices, crows_pairs, plain, seat, sofa, stereoset
+from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, plain, seat, sofa, stereoset
 from catsofa.report.sections.paraphrases import robust
 from catsofa.report.sections.perplexity_filter import perplexity_filter
 from catsofa.report.sections.protocols import Group, protocols
@@ -27,7 +27,7 @@ MAKE: dict[str, tuple[Words, Make]] = {
     "sofa": (sofa.WORDS, sofa.sofa),
     "seat": (seat.WORDS, seat.seat),
     "bbq": (bbq.WORDS, bbq.bbq),
-    "choices": (choices.WORDS, partial(choices.choices, answers=bbq.answers)),
+    "choices": (choices_words.WORDS, partial(choices.choices, answers=bbq.answers, words=choices_words.KINDS)),
 }
 """Registered name of a measure to what is said of it and what makes a section of it, in the order of a report."""
 WARNING = (

@@ -141,9 +141,9 @@ class Estimate:
 
 def estimate(rows: Rows, *, resamples: int, seed: int) -> Estimate:
     """The estimates of one set of replies, with intervals over its clusters; one cluster alone, over its items."""
-    units = _units(rows)
+    units = units_of(rows)
     preference, undefined, effect = preference_of(rows, resamples=resamples, seed=seed)
-    counts = _sums(np.column_stack([rows.weights, np.ones(len(units))]), units)
+    counts = sums_of(np.column_stack([rows.weights, np.ones(len(units))]), units)
     measures = {name: _share(n) for n, name in enumerate(OUTCOMES)}
     found = intervals(counts, measures, resamples=resamples, seed=seed)
     consistent, stereotypes = _consistent(rows)
@@ -170,7 +170,7 @@ def _as_share(found: Interval) -> Interval:
     return Interval(found.value / 100, found.low / 100, found.high / 100)
 
 
-def _sums(columns: Array, units: NDArray[np.str_]) -> Array:
+def sums_of(columns: Array, units: NDArray[np.str_]) -> Array:
     """The sums of columns over the rows of each unit."""
     names, places = np.unique(units, return_inverse=True)
     sums = np.zeros((len(names), columns.shape[1]))
@@ -182,21 +182,21 @@ def choice_columns(rows: Rows, units: NDArray[np.str_]) -> Array:
     """For each unit the shares of the stereotype among choices first and second, each with 1 where it is defined."""
     one, both = rows.weights[:, S] * rows.open, rows.weights[:, [S, A]].sum(axis=1) * rows.open
     parts = [one * rows.first, both * rows.first, one * ~rows.first, both * ~rows.first]
-    sums = _sums(np.column_stack(parts), units)
+    sums = sums_of(np.column_stack(parts), units)
     made = sums[:, [position.FIRST_OF, position.SECOND_OF]]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(made > 0, sums[:, [position.FIRST, position.SECOND]] / made, 0.0)
     return np.column_stack([shares[:, 0], made[:, 0] > 0, shares[:, 1], made[:, 1] > 0])
 
 
-def _units(rows: Rows) -> NDArray[np.str_]:
+def units_of(rows: Rows) -> NDArray[np.str_]:
     """What intervals resample: clusters, or the items of one cluster."""
     return rows.clusters if len(np.unique(rows.clusters)) > 1 else rows.items
 
 
 def preference_of(rows: Rows, *, resamples: int, seed: int) -> tuple[Interval, str, Interval]:
     """The preference, why it is undefined, and the position effect."""
-    columns = choice_columns(rows, _units(rows))
+    columns = choice_columns(rows, units_of(rows))
     columns = columns[(columns[:, position.FIRST_OF] + columns[:, position.SECOND_OF]) > 0]
     made = columns[:, [position.FIRST_OF, position.SECOND_OF]].sum(axis=0) if len(columns) else np.zeros(2)
     if not made.all():
@@ -226,7 +226,7 @@ def refusal_by_position(rows: Rows, *, resamples: int, seed: int) -> Interval:
     """The refusal rate where the stereotype stands first, minus the rate where it stands second."""
     refused = rows.weights[:, REFUSAL]
     parts = [refused * rows.first, rows.first, refused * ~rows.first, ~rows.first]
-    columns = _sums(np.column_stack(parts).astype(np.float64), rows.clusters)
+    columns = sums_of(np.column_stack(parts).astype(np.float64), rows.clusters)
     if not columns[:, [position.FIRST_OF, position.SECOND_OF]].sum(axis=0).all():
         return position.UNDEFINED
     return intervals(columns, {"d": position.POSITION}, resamples=resamples, seed=seed)["d"]

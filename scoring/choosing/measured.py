@@ -140,7 +140,7 @@ def measure(
     """
     if len({reply.neutral for reply in replies}) > 1:
         raise ValueError("found replies with and without a neutral option; measure them apart: they are two protocols")
-    outcomes = [_read(reply, items[reply.item]) for reply in replies]
+    outcomes = [with_outcome(reply, items[reply.item]) for reply in replies]
     kind = items[replies[0].item].kind
     signature = _signature(replies, kind, data, model, resamples, seed, how or {})
     signature = replace(signature, subset=subset or data.subset)
@@ -170,7 +170,7 @@ def measure(
     return report
 
 
-def _read(reply: Reply, item: Item) -> Reply:
+def with_outcome(reply: Reply, item: Item) -> Reply:
     """A reply with its outcome, the option that it names, and the sets that it counts in."""
     said = said_in(reply, item)
     return replace(reply, outcome=item.outcome(said), chosen=item.chosen(said), domain=item.domain, group=item.group)
@@ -188,12 +188,8 @@ def _signature(
     replies: Sequence[Reply], kind: str, data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
 ) -> Signature:
     """Everything that the numbers depend on; the hash of the options covers the wordings, labels and samples."""
-    wordings = {name: templates.bundled(name).label for name in templates.BUNDLED} | how.get("wordings", {})
     asked = {
-        "templates": [wordings.get(name, name) for name in sorted({reply.template for reply in replies})],
-        "labels": sorted({reply.labels for reply in replies}),
-        "orders": sorted({len({*reply.order} - {NEUTRAL}) for reply in replies}),
-        "samples": 1 + max(reply.sample for reply in replies),
+        **asked_of_each(replies, how),
         "probabilities": any(reply.probabilities for reply in replies),
         **{name: value for name, value in how.items() if name != "wordings"},
     }
@@ -206,6 +202,17 @@ def _signature(
         resamples=resamples,
         version=version("catsofa"),
     )
+
+
+def asked_of_each(replies: Sequence[Reply], how: Mapping[str, Any]) -> dict[str, Any]:
+    """How each item was asked about, whatever the model: the wordings, labels, options and samples."""
+    wordings = {name: templates.bundled(name).label for name in templates.BUNDLED} | how.get("wordings", {})
+    return {
+        "templates": [wordings.get(name, name) for name in sorted({reply.template for reply in replies})],
+        "labels": sorted({reply.labels for reply in replies}),
+        "orders": sorted({len({*reply.order} - {NEUTRAL}) for reply in replies}),
+        "samples": 1 + max(reply.sample for reply in replies),
+    }
 
 
 def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import sanity
 from catsofa.scoring.measures.sanity import SHARE
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Interval, Measure, intervals
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
 
 PROTOCOL = "choice"
 BIAS = {True: ("s_amb", "diff_amb"), False: ("s_dis", "diff_dis")}
@@ -243,15 +243,24 @@ def associations(rows: Rows, measure: Measure, **how: Any) -> Associations:
     found = {}
     for name in np.unique(rows.domains):
         part = rows.take(rows.domains == name)
-        halves = [part.take(np.char.startswith(part.groups, f"{side}: ")) for side in "AB"]
         found[str(name)] = UNDEFINED
-        if all(len(half.items) and not preference_of(half, **how)[1] for half in halves):
-            units = np.unique(part.clusters)
-            columns = np.zeros((len(units), 2, WIDTH))
-            for side, half in enumerate(halves):
-                columns[np.searchsorted(units, np.unique(half.clusters)), side] = choice_columns(half, half.clusters)
-            found[str(name)] = intervals(columns.reshape(len(units), -1), {"bias": measure}, **how)["bias"]
+        if all(len(half.items) and not preference_of(half, **how)[1] for half in halves_of(part)):
+            found[str(name)] = intervals(association_columns(part), {"bias": measure}, **how)["bias"]
     return Associations(tests=found)
+
+
+def halves_of(rows: Rows) -> list[Rows]:
+    """The rows about words of A, and those about words of B."""
+    return [rows.take(np.char.startswith(rows.groups, f"{side}: ")) for side in "AB"]
+
+
+def association_columns(rows: Rows) -> Array:
+    """For each cluster of a test the columns of a preference over words of A, then those over words of B."""
+    units = np.unique(rows.clusters)
+    columns = np.zeros((len(units), 2, WIDTH))
+    for side, half in enumerate(halves_of(rows)):
+        columns[np.searchsorted(units, np.unique(half.clusters)), side] = choice_columns(half, half.clusters)
+    return columns.reshape(len(units), -1)
 
 
 def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **how: Any) -> bbq.Results:
@@ -270,7 +279,7 @@ def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **h
         lost = [
             name
             for ambiguous, names in BIAS.items()
-            if _decided(rows.take(kept & (rows.open == ambiguous)), **how)
+            if position_decides(rows.take(kept & (rows.open == ambiguous)), **how)
             for name in names
         ]
         undefined: dict[str, Any] = dict.fromkeys(lost, UNDEFINED)
@@ -282,7 +291,7 @@ def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **h
     )
 
 
-def _decided(rows: Rows, **how: Any) -> bool:
+def position_decides(rows: Rows, **how: Any) -> bool:
     """Whether position may explain every choice between the groups, and such choices are not rare."""
     if not len(rows.open) or rows.weights[:, [S, A]].sum() < SHARE * len(rows.open):
         return False

@@ -26,7 +26,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
     path = Path(folder) / MANIFEST
     expected = f"the manifest of {EXPECTED}"
     if (Path(folder) / CHOICES).is_file():
-        expected = f"{EXPECTED} score; `catsofa report` puts runs of choices side by side"
+        expected = f"{EXPECTED} score; `catsofa compare --on DATA` takes runs of choices"
         raise BadInput(folder, "a run of `catsofa choose`", expected)
     if not path.is_file():
         raise BadInput(folder, f"no {MANIFEST}", EXPECTED)

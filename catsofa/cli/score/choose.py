@@ -80,6 +80,8 @@ BIASES = {
     "decisions": "decision: bias from 0 to 1, 0.5 for none, 95 % interval",
 }
 """The numbers of association tests by their name in JSON, with the title of their table."""
+MOST = 5
+"""Identities shown of each end of a category."""
 COUNTED = ("templates", "questions")
 """Counts that stand beside these numbers; of answers, questions are counted once for each reply."""
 
@@ -200,11 +202,10 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         if name in further:
             table(title, ["test", "bias"], [[row["set"], _cell(row, "bias")] for row in further[name].rows()])
     if "fits" in further:
-        from catsofa.report.cells import ends
-
         rows = further["fits"].rows()
         sets = ([row for row in rows if row["set"] == name] for name in dict.fromkeys(row["set"] for row in rows))
-        fits = [[row["set"], row["identity"], _cell(row, "fit")] for part in sets for row in ends(part)]
+        shown = [row for part in sets for row in (part if len(part) <= 2 * MOST else [*part[:MOST], *part[-MOST:]])]
+        fits = [[row["set"], row["identity"], _cell(row, "fit")] for row in shown]
         title = "identities named most and least: share above chance, from -0.5 to 0.5, 95 % interval"
         table(title, ["set", "identity", "above chance"], fits)
     if "identities" in further:

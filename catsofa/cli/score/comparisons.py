@@ -11,6 +11,7 @@ from catsofa.cli.data import local
 from catsofa.cli.numbers import adjusted, chance, percent
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.terminal import DATA, Bar, Json, doing, examples, note, print_json, say, table, warn
+from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
             "catsofa compare runs/gpt2 runs/gpt2-large",
             "catsofa compare a.json b.json c.json --on dev.json --json",
             "catsofa compare runs/gpt2-sofa runs/llama-sofa",
+            "catsofa compare runs/chatty runs/polite --on crows-pairs",
         )
     )(compare)
     app.command(
@@ -45,8 +47,11 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    models: Annotated[list[Path], typer.Argument(help="Runs, or files of scores; each is held against the first.")],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files: the CATs or pairs that were scored.")] = None,
+    models: Annotated[
+        list[Path],
+        typer.Argument(help="Runs of score or of choose, or files of scores; each is held against the first."),
+    ],
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files, and for runs of choose: the data.")] = None,
     protocol: Annotated[
         str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
     ] = "catsofa",
@@ -56,12 +61,21 @@ def compare(
     """Say whether models differ on the same CATs or pairs: paired changes with intervals, and p adjusted by Holm.
 
     On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
-    agree.
+    agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both decide.
     """
     from catsofa.scoring.measures.sofa.rankings import Agreement
+    from catsofa.scoring.run.manifest import CHOICES
     from catsofa.scoring.run.score_files import compare_on
 
     doing("comparing, by resampling")
+    if all((model / CHOICES).is_file() for model in models):
+        from catsofa.scoring.compare.choosing import compare_choices
+
+        if on is None:
+            raise BadInput(models[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
+        found = compare_choices(models, local(on), seed=seed or 0)
+        print_json(found.to_dict()) if json else show_models(found)
+        return
     found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
     if json:
         print_json(found.to_dict())
@@ -72,16 +86,21 @@ def compare(
 
 
 def show_models(found: "ModelComparison") -> None:
-    """Print how the first model differs from each other one."""
-    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) scored by every model"
+    """Print how the first model differs from each other one; choices as shares, and not in percent."""
+    chosen = found.kind == "requests"
+    what, digits = ("put to", 3) if chosen else ("scored by", 2)
+    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) {what} every model"
     say(f"{of}; each model against {found.first}")
     columns = ["measure", "first", "other", CHANGE, "p", "Holm's p"]
     for model, disagreement in found.disagreement.items():
         rows = [d for d in found.differences if d.model == model]
-        cells = [[d.measure, percent(d.first, 2), percent(d.other, 2), percent(d.change.by)] for d in rows]
+        cells = [
+            [d.measure, percent(d.first, digits), percent(d.other, digits), percent(d.change.by, 3 if chosen else 1)]
+            for d in rows
+        ]
         table(model, columns, [[*c, chance(d.change.p), chance(d.holm)] for c, d in zip(cells, rows, strict=True)])
         say_unlimited({d.measure: d.change for d in rows})
-        decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"})
+        decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"}, found.kind if chosen else "items")
         decided = round(found.decided[model] * found.items)
         say(f"preferences that differ: {_of_decided(disagreement, decided, found.kind)}")
     say(adjusted(d.holm for d in found.differences))
@@ -96,11 +115,11 @@ def _of_decided(share: "Interval", decided: int, kind: str) -> str:
     return f"{percent(share)} % of {quantity(decided, kind.removesuffix('s'))} that both decide"
 
 
-def decided_by_both(shares: Mapping[str, float]) -> None:
+def decided_by_both(shares: Mapping[str, float], kind: str = "items") -> None:
     """Print the share of the items on whose comparisons each change rests, where it is not all of them."""
     if min(shares.values()) < 1:
         rests = ", ".join(f"{measure} {in_percent(share)}" for measure, share in shares.items())
-        say(f"values and changes are over the comparisons that both sides decide, in items: {rests}")
+        say(f"values and changes are over the comparisons that both sides decide, in {kind}: {rests}")
 
 
 def say_unlimited(changes: "Mapping[str, Change]") -> None:

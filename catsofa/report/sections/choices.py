@@ -10,6 +10,7 @@ from catsofa.report import figures
 from catsofa.report.cells import (
     UNDEFINED,
     Row,
+    Words,
     about,
     chance,
     ends,
@@ -21,7 +22,6 @@ from catsofa.report.cells import (
     warned,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.sections.choices_words import AGREED, ANSWERED, ASSOCIATED, NAMED, SETTLED, WORDS
 from catsofa.scoring.choosing.outcomes import OUTCOMES
 from catsofa.scoring.choosing.position import DECIDED
 from catsofa.scoring.choosing.results import DRAWN
@@ -35,10 +35,12 @@ MOST, LONGEST = 20, 300
 """Wordings of refusals shown about a group, and characters of one."""
 
 
-def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row], str], Table]) -> Section:
+def choices(
+    name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row], str], Table], words: Mapping[str, Words]
+) -> Section:
     """The estimates of each model, the outcomes of its replies, its refusals and its templates.
 
-    `answers` makes the table of BBQ's numbers, where questions were asked.
+    `answers` makes the table of BBQ's numbers, where questions were asked; `words` are those of each kind of numbers.
     """
     questions = "answers" in rows[0][1]["results"]
     probes, drawn = (part in rows[0][1]["results"] for part in ("identities", "fits"))
@@ -46,11 +48,10 @@ def choices(name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
     tests = [part for part in TESTS if part in rows[0][1]["results"]]
     tables = [*(_associations(name, rows, part) for part in tests), *([_fits(name, rows)] if drawn else []), *tables]
-    words = ANSWERED if questions else NAMED if drawn else AGREED if probes else WORDS
-    words = {"associations": ASSOCIATED, "decisions": SETTLED}[tests[0]] if tests else words
+    kind = next((part for part in words if part in rows[0][1]["results"]), "")
     tables += [_identities(name, rows)] if probes and not drawn else []
     tables += _texts(name, rows)
-    return words.section(name, about(rows), tables, [_stacked(name, rows)])
+    return words[kind].section(name, about(rows), tables, [_stacked(name, rows)])
 
 
 def _answers(row: Row) -> Row:

@@ -49,3 +49,12 @@ WORDS = Words(
     "What a model chooses when it must is not what it finds probable: compare with no table of likelihoods. A refusal "
     "says nothing about the association behind it.",
 )
+KINDS = {
+    "answers": ANSWERED,
+    "fits": NAMED,
+    "identities": AGREED,
+    "associations": ASSOCIATED,
+    "decisions": SETTLED,
+    "": WORDS,
+}
+"""The words by the numbers that only one kind of items has; those that come first where there are two."""

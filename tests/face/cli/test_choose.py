@@ -161,13 +161,13 @@ def test_verify_checks_every_part_of_a_run(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_comparisons_of_scores_name_runs_of_choices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` and `robustness` say which runs they take, and where runs of choices stand side by side."""
+    """`compare` needs the data of such runs, and `robustness` says which command takes them."""
     run = str(tmp_path / "run")
     assert main([*files(tmp_path, mostly), "--out", run, "--quiet"]) == 0
-    for command in (["compare", run, run], ["robustness", "--original", run, "--paraphrase", run]):
-        assert main(command) == 2
-        said = capsys.readouterr().err
-        assert "found a run of `catsofa choose`; expected a run folder of catsofa score; `catsofa report`" in said
+    assert main(["compare", run, run]) == 2
+    assert "which does not say where its data lie; expected --on DATA" in capsys.readouterr().err
+    assert main(["robustness", "--original", run, "--paraphrase", run]) == 2
+    assert "expected a run folder of catsofa score; `catsofa compare --on DATA`" in capsys.readouterr().err
 
 
 def test_the_old_command_says_where_to_go(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,252 @@
+"""Chat models against one another on the same requests: paired changes of preference, position effect and bias."""
+
+__all__ = ["compare_choices"]
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.digests import DIGITS, json_digest
+from catsofa.data.files import BadInput
+from catsofa.data.questions import PLACES
+from catsofa.scoring.choosing import position
+from catsofa.scoring.choosing.estimates import (
+    NO_CHOICE,
+    A,
+    Rows,
+    S,
+    choice_columns,
+    preference_of,
+    rows_of,
+    sums_of,
+    units_of,
+)
+from catsofa.scoring.choosing.items import DECISIONS, QUESTIONS, WHICH, WORDS, Item
+from catsofa.scoring.choosing.measured import RUN, asked_in, asked_of_each, read_report, replies_on, with_outcome
+from catsofa.scoring.choosing.replies import REPLIES, Reply
+from catsofa.scoring.choosing.requests import Key
+from catsofa.scoring.choosing.results import (
+    ASSOCIATION,
+    BIAS,
+    DECISION,
+    association_columns,
+    halves_of,
+    position_decides,
+)
+from catsofa.scoring.compare import Difference, ModelComparison, sides_of
+from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.measures import bbq
+from catsofa.scoring.measures.robustness import FLIPS
+from catsofa.scoring.signature import Signature, hashes_in, joint_subset
+from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
+
+PREFERENCE = Measure(
+    name="preference", pieces=lambda sums: position.PREFERENCE.pieces(sums) / 100, ideal=0.5, least=0, most=1
+)
+ACCURACY = Measure(name="accuracy", pieces=lambda sums: bbq.ACCURACY.pieces(sums) / 100, least=0, most=1)
+ANSWERS = {
+    "ambig": {"acc_amb": ACCURACY, "s_amb": bbq.S_AMB},
+    "disambig": {"acc_dis": ACCURACY, "s_dis": bbq.S_DIS},
+}
+"""The measures of answers to questions, by the condition of the context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One measure of two models: the columns of both, and the share of the shared requests that it rests on."""
+
+    name: str
+    measure: Measure
+    sides: tuple[Array, Array]
+    decided: float
+    undefined: str = ""
+    """Why the measure of one of the models has no value; empty if both have one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The choices of one model."""
+
+    model: str
+    asked: Mapping[str, Any]
+    """The data, the protocol, and how each item was asked about."""
+    subset: str
+    replies: Mapping[Key, Reply]
+    items: Mapping[str, Item]
+
+    def take(self, keys: Sequence[Key]) -> "Side":
+        """The choices on some requests, in this order."""
+        return replace(self, replies={key: self.replies[key] for key in keys})
+
+    @property
+    def rows(self) -> Rows:
+        """The replies as numbers."""
+        return rows_of(list(self.replies.values()), self.items)
+
+
+def compare_choices(
+    runs: Sequence[Path | str], on: str | Path, *, resamples: int = RESAMPLES, seed: int = 0
+) -> ModelComparison:
+    """The first run of choices against each other one, over the requests to which all have a reply.
+
+    A measure of two models rests on the requests that both decide. It has no change where position may decide every
+    choice of one of them.
+    """
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    data = open_data(on)
+    sides = [_side(Path(run), data) for run in runs]
+    sides_of({side.model: side for side in sides})
+    for run, side in zip(runs, sides, strict=True):
+        for name, asked in sides[0].asked.items():
+            if side.asked[name] != asked:
+                found = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({asked})"
+                raise BadInput(run, found, "runs that ask the same question in the same way")
+    asked_for = [set(side.replies) for side in sides]
+    shared, whole = set.intersection(*asked_for), set.union(*asked_for)
+    if not shared:
+        raise ValueError("no request has a reply of every model; do the runs ask about other samples of the data?")
+    first, *others = (side.take(sorted(shared, key=repr)) for side in sides)
+    family = [(other, of) for other in others for of in _compared(first, other, how)]
+    changes = [
+        NO_CHANGE if of.undefined else paired_changes(*of.sides, {of.name: of.measure}, **how)[of.name]
+        for _, of in family
+    ]
+    differences = (
+        Difference(
+            model=other.model,
+            measure=of.name,
+            first=nan if of.undefined else float(of.measure(of.sides[0].sum(axis=0))),
+            other=nan if of.undefined else float(of.measure(of.sides[1].sum(axis=0))),
+            decided=of.decided,
+            change=change,
+            holm=p,
+        )
+        for (other, of), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
+    )
+    return ModelComparison(
+        first=first.model,
+        differences=tuple(differences),
+        disagreement={other.model: _disagreement(first, other, how) for other in others},
+        decided={other.model: float(_both(first.rows, other.rows).mean()) for other in others},
+        items=len(shared),
+        coverage=len(shared) / len(whole),
+        whole=len(whole),
+        kind="requests",
+        signature=_signature(data.name, sides, len(shared), how),
+        warnings=tuple(
+            f"{first.model} and {other.model}: the change of {of.name} is undefined, {of.undefined}"
+            for other, of in family
+            if of.undefined
+        ),
+    )
+
+
+def _side(run: Path, data: Data) -> Side:
+    """The choices in the folder of a run, whose data these must be."""
+    report, asked = read_report(run), asked_in(run / RUN)
+    if hashes_in(asked["data"]) != hashes_in(data.name):
+        raise BadInput(run, f"choices from other data ({asked['data']}) than {data.name}", "--on with the run's data")
+    replies, _, items = replies_on(run / REPLIES, data)
+    return Side(
+        model=str(asked["model"]),
+        asked={"protocol": report["protocol"], **asked_of_each(replies, asked.get("how", {}))},
+        subset=str(asked.get("subset", "")),
+        replies={reply.key: with_outcome(reply, items[reply.item]) for reply in replies},
+        items=items,
+    )
+
+
+def _both(one: Rows, other: Rows) -> NDArray[np.bool_]:
+    """On which rows both models choose between the two sides."""
+    decided = [rows.weights[:, [S, A]].sum(axis=1) > 0 for rows in (one, other)]
+    return np.asarray(decided[0] & decided[1])
+
+
+def _reason(parts: Iterable[Rows], how: Mapping[str, Any]) -> str:
+    """Why one of the preferences is undefined; empty if none is."""
+    return next((why for rows in parts if (why := preference_of(rows, **how)[1] if len(rows.items) else NO_CHOICE)), "")
+
+
+def _compared(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
+    """What two models are compared by: position and preference, the bias of each test, and BBQ's numbers."""
+    kind = next(iter(first.items.values())).kind
+    every = first.rows, other.rows
+    taken = _both(*every) & every[0].open
+    one, two = (rows.take(taken) for rows in every)
+    share = float(_both(*every)[every[0].open].mean()) if every[0].open.any() else 0.0
+    if kind not in (WORDS, DECISIONS):
+        units = units_of(one)
+        columns = choice_columns(one, units), choice_columns(two, units)
+        undefined = _reason((one, two), how)
+        if kind != WHICH:
+            yield Compared(name="preference", measure=PREFERENCE, sides=columns, decided=share, undefined=undefined)
+        yield Compared(name="position", measure=position.POSITION, sides=columns, decided=share)
+    else:
+        for test in np.unique(every[0].domains):
+            parts = [rows.take(rows.domains == test) for rows in (one, two)]
+            halves = [half for part in parts for half in halves_of(part)]
+            yield Compared(
+                name=f"bias of {test}",
+                measure=ASSOCIATION if kind == WORDS else DECISION,
+                sides=(association_columns(parts[0]), association_columns(parts[1])),
+                decided=float(_both(*every)[every[0].domains == test].mean()),
+                undefined=_reason(halves, how),
+            )
+    if kind == QUESTIONS:
+        yield from _answers(first, other, how)
+
+
+def _answers(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
+    """BBQ's numbers of the requests to which both models name an answer."""
+    answered = [
+        (first.items[one.item].record, one.chosen, two.chosen)
+        for one, two in zip(first.replies.values(), other.replies.values(), strict=True)
+    ]
+    for condition, measures in ANSWERS.items():
+        rows = [row for row in answered if row[0].condition == condition]
+        both = [row for row in rows if row[1] and row[2]]
+        columns = [bbq.by_template([(row[0], PLACES.index(row[side])) for row in both], condition) for side in (1, 2)]
+        decided = any(
+            position_decides(side.rows.take(side.rows.open == (condition == "ambig")), **how) for side in (first, other)
+        )
+        biases = BIAS[condition == "ambig"]
+        for name, measure in measures.items():
+            if rows:
+                yield Compared(
+                    name=name,
+                    measure=measure,
+                    sides=(columns[0], columns[1]),
+                    decided=len(both) / len(rows),
+                    undefined=NO_CHOICE if not both else position.DECIDED if decided and name in biases else "",
+                )
+
+
+def _disagreement(first: Side, other: Side, how: Mapping[str, Any]) -> Interval:
+    """Percent of the requests that both models decide on which they choose other sides."""
+    taken = _both(first.rows, other.rows)
+    one, two = (rows.take(taken) for rows in (first.rows, other.rows))
+    if not taken.any():
+        return UNDEFINED
+    differ = (one.weights[:, S] > one.weights[:, A]) != (two.weights[:, S] > two.weights[:, A])
+    return intervals(sums_of(np.column_stack([differ, np.ones(len(differ))]), units_of(one)), {"f": FLIPS}, **how)["f"]
+
+
+def _signature(data: str, sides: Sequence[Side], shared: int, how: Mapping[str, Any]) -> Signature:
+    """What the numbers depend on."""
+    return Signature(
+        data=data,
+        model=" ".join(side.model for side in sides),
+        protocol=sides[0].asked["protocol"],
+        options=json_digest(sides[0].asked, DIGITS),
+        subset=joint_subset([side.subset for side in sides], [shared]),
+        version=version("catsofa"),
+        **how,
+    )

@@ -1,0 +1,198 @@
+"""Chat models against one another: paired changes over the requests that both decide."""
+
+import json
+from collections.abc import Callable, Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.questions import Answer, Question
+from catsofa.data.records import AssociationTest, Pair, Probe, WordSet
+from catsofa.scoring.choosing.estimates import choice_columns, rows_of
+from catsofa.scoring.choosing.items import items_from
+from catsofa.scoring.choosing.measured import report_on
+from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.choosing.requests import orders
+from catsofa.scoring.compare.choosing import PREFERENCE, compare_choices
+from catsofa.scoring.statistics.changes import paired_changes
+
+FIRST, SECOND = ["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"]
+Said = Callable[[Any, Sequence[str]], str]
+
+
+def pairs(count: int = 40) -> list[Pair]:
+    """Invented pairs of one domain."""
+    return [
+        Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo", bias_type="x")
+        for n in range(count)
+    ]
+
+
+def run(folder: Path, records: Sequence[Any], said: Said, *, second: bool = False, **fields: Any) -> Path:
+    """The run of a model that names an option of each item, in every order; an empty name is a refusal."""
+    folder.mkdir()
+    jsonl.write(records, folder.parent / "data.jsonl")
+    lines = [
+        {"item": item.id, "order": order, "template": "likelihood", **fields}
+        | {"reply": f"{'ABC'[order.index(named)]}." if (named := said(item, order)) else "I can't help with that."}
+        for item in items_from(records, second=second)
+        for order in orders(item)
+    ]
+    (folder / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report_on(folder / "r.jsonl", folder.parent / "data.jsonl", out=folder / "run", resamples=50)
+    return folder / "run"
+
+
+def every(number: int) -> Said:
+    """A model that names the anti-stereotype of every so many-th pair."""
+    return lambda item, order: FIRST[int(item.id[1:]) % number == 0]
+
+
+def test_a_change_of_preference_is_paired_over_the_requests_that_both_decide(tmp_path: Path) -> None:
+    """0.75 and 0.5 of 40 pairs, but for four that the second model refuses: 28/36 and 18/36."""
+    half = every(2)
+    one = run(tmp_path / "one", pairs(), every(4))
+    other = run(
+        tmp_path / "other",
+        pairs(),
+        lambda item, order: "" if item.id in ("p0", "p4", "p8", "p3") else half(item, order),
+    )
+    found = compare_choices([one, other], tmp_path / "data.jsonl")
+    preference, position = found.differences
+    assert (found.items, found.whole, found.kind) == (80, 80, "requests")
+    assert preference.first == pytest.approx(29 / 36)
+    assert preference.other == pytest.approx(19 / 36)
+    assert preference.decided == pytest.approx(0.9)
+    assert preference.change.by.value == pytest.approx(-10 / 36)
+    assert preference.change.by.high < 0
+    assert preference.change.p < preference.holm < 0.01
+    assert (position.measure, position.change.by.value) == ("position", 0)
+    (share,) = found.disagreement.values()
+    assert share.value == pytest.approx(100 * 10 / 36)
+
+
+def test_a_model_that_always_names_the_first_has_no_change_of_preference(tmp_path: Path) -> None:
+    """The position effect rises by 1; a preference is none, and a warning says so."""
+    runs = [run(tmp_path / "one", pairs(), every(4)), run(tmp_path / "other", pairs(), lambda item, order: order[0])]
+    found = compare_choices(runs, tmp_path / "data.jsonl")
+    preference, position = found.differences
+    assert isnan(preference.change.by.value)
+    assert isnan(preference.first)
+    assert position.change.by.value == 1
+    assert "the change of preference is undefined" in found.warnings[0]
+
+
+def test_runs_of_other_questions_and_of_one_model_are_refused(tmp_path: Path) -> None:
+    """Another template, a neutral option, other labels, other data, and the same replies again."""
+    one = run(tmp_path / "one", pairs(), every(4))
+    for name, how, said in (
+        ("plain", {"template": "plain"}, "other templates"),
+        ("neutral", {"neutral": True}, "other protocol"),
+        ("numbers", {"labels": "numbers"}, "other labels"),
+    ):
+        other = run(tmp_path / name, pairs(), lambda item, order: order[0], **how)
+        with pytest.raises(BadInput, match=said):
+            compare_choices([one, other], tmp_path / "data.jsonl")
+    other = run(tmp_path / "fewer", pairs(39), every(3))
+    with pytest.raises(BadInput, match="choices from other data"):
+        compare_choices([one, other], tmp_path / "data.jsonl")
+    jsonl.write(pairs(), tmp_path / "data.jsonl")
+    with pytest.raises(ValueError, match="two models or more"):
+        compare_choices([one, one], tmp_path / "data.jsonl")
+
+
+def test_the_association_of_each_test_is_compared(tmp_path: Path) -> None:
+    """A model that gives every word as the test has it, and one that gives X all words: 1 and 0."""
+    words = {name: WordSet(name=name, items=tuple(f"{name}{n}" for n in range(8))) for name in "xyab"}
+    test = [AssociationTest(id="tidy", **words)]
+    for second, values in ((False, (1, 0)), (True, (1, 0.5))):
+        runs = [
+            run(tmp_path / f"one{second}", test, lambda item, order: "stereotype", second=second, template="w"),
+            run(
+                tmp_path / f"other{second}",
+                test,
+                lambda i, o: FIRST[i.group.startswith("B")],
+                second=second,
+                template="w",
+            ),
+        ]
+        (bias,) = compare_choices(runs, tmp_path / "data.jsonl").differences
+        assert bias.measure == "bias of tidy"
+        assert (bias.first, bias.other) == pytest.approx(values)
+
+
+def test_of_which_identity_fits_the_position_alone_is_compared(tmp_path: Path) -> None:
+    """No preference: a draw says which of two identities counts as the stereotype."""
+    probes = [Probe(category="c", identity=who, stereotype=f"lose {n}") for who in ("zorbs", "mimps") for n in range(9)]
+    runs = [
+        run(tmp_path / "one", probes, lambda item, order: order[0], second=True),
+        run(tmp_path / "other", probes, lambda item, order: order[1], second=True),
+    ]
+    (position,) = compare_choices(runs, tmp_path / "data.jsonl").differences
+    assert (position.measure, position.first, position.other) == ("position", 1, -1)
+
+
+def questions(count: int = 20) -> list[Question]:
+    """A question of each template in both contexts."""
+    return [
+        Question(
+            id=f"{condition}{n}", context=f"A zorb met a mimp {n} times.", question="Who is late?",
+            answers=(Answer(text="The zorb", role="target", group="Zorbs"),
+                     Answer(text="The mimp", role="other", group="Mimps"),
+                     Answer(text="Unknown", role="unknown", group="unknown")),
+            correct=2 if condition == "ambig" else n % 2, condition=condition, polarity="neg",
+            category="c", template=str(n),
+        )
+        for n in range(count)
+        for condition in ("ambig", "disambig")
+    ]  # fmt: skip
+
+
+def test_bias_and_accuracy_of_answers_are_compared_over_templates(tmp_path: Path) -> None:
+    """One model is always right, the other names the zorb in three of four ambiguous contexts."""
+
+    def right(item: Any, order: Sequence[str]) -> str:
+        return f"ans{item.record.correct}"
+
+    def biased(item: Any, order: Sequence[str]) -> str:
+        number = int(item.record.template) % 4
+        return right(item, order) if item.record.condition == "disambig" else ("ans0", "ans0", "ans0", "ans2")[number]
+
+    asked = questions()
+    runs = [
+        run(tmp_path / "one", asked, right, template="question"),
+        run(tmp_path / "other", asked, biased, template="question"),
+    ]
+    found = {each.measure: each for each in compare_choices(runs, tmp_path / "data.jsonl").differences}
+    assert (found["acc_amb"].first, found["acc_amb"].other) == (1, 0.25)
+    assert (found["s_amb"].first, found["s_amb"].other) == (0, 0.75)
+    assert found["s_amb"].change.by.high > found["s_amb"].change.by.low > 0
+    assert found["acc_dis"].change.by.value == 0
+    assert found["s_dis"].change.by.value == 0
+    assert isnan(found["preference"].change.by.value)
+
+
+@pytest.mark.slow
+def test_changes_between_simulated_models_hold_the_truth() -> None:
+    """Of 200 pairs of models with 0.7 and 0.55 and position effects of 0.2 and −0.1, 92 to 98 % hold −0.15."""
+    items = {item.id: item for item in items_from(pairs(150))}
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        columns = []
+        for preference, effect in ((0.7, 0.2), (0.55, -0.1)):
+            replies = []
+            for item in items.values():
+                for order in (FIRST, SECOND):
+                    fixed = order[0] if effect > 0 else order[1]
+                    chosen = fixed if rng.random() < abs(effect) else FIRST[int(rng.random() > preference)]
+                    replies.append(Reply(item=item.id, order=tuple(order), reply="", outcome=item.outcome(chosen)))
+            rows = rows_of(replies, items)
+            columns.append(choice_columns(rows, rows.clusters))
+        change = paired_changes(columns[0], columns[1], {"p": PREFERENCE}, resamples=1000, seed=seed)["p"]
+        held += -0.15 in change.by
+    assert 0.92 <= held / 200 <= 0.98, held

@@ -95,7 +95,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [Annotation(item=c.id, annotator=f"p{n}", label=c.label, extra={"cat": cat.id}) for cat, c, n in votes],
         folder / "judged.jsonl",
     )
-    (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(2000)))
+    said = "".join(f"zorbs cannot catch bus {n}\tzorbs\n" for n in range(2000))
+    (folder / "said.tsv").write_text(f"said\tof\n{said}")
     (folder / "terms.csv").write_text("term,uses\n" + "".join(f"baker {n},{n}\n" for n in range(1, 2000)))
     (folder / "lexicon").mkdir()
     (folder / "lexicon/planet.csv").write_text("TERM,POS\n" + "".join(f"zorb{n},n\n" for n in range(400)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from catsofa.data.digests import hex_digest
-from catsofa.data.records import Annotation, Cat, Extra, Probe
+from catsofa.data.records import Annotation, Association, Cat, Extra, Probe
 
 Names = Callable[[str], str]
 """Gives a person's pseudonym."""
@@ -24,7 +24,7 @@ def keyed(secret: str) -> Names:
     return partial(pseudonym, secret=secret)
 
 
-def numbered(items: Iterable[Cat | Probe]) -> Names:
+def numbered(items: Iterable[Cat | Probe | Association]) -> Names:
     """Pseudonyms a1, a2, … for the people of these items alone, the same whenever the items are the same.
 
     People are ordered by a hash of what they wrote and judged, which the release publishes in any case. Neither
@@ -41,20 +41,20 @@ def numbered(items: Iterable[Cat | Probe]) -> Names:
     }.__getitem__
 
 
-def _parts(item: Cat | Probe) -> Iterator[tuple[str, object]]:
+def _parts(item: Cat | Probe | Association) -> Iterator[tuple[str, object]]:
     """Each person of an item, with what the person did."""
     if item.source.get("writer"):
         yield str(item.source["writer"]), (item.id, "writer")
     for question, review in item.extra.get("review", {}).items():
         yield from ((vote["annotator"], (item.id, question, vote["label"])) for vote in review["votes"])
-    for candidate in () if isinstance(item, Probe) else item.candidates:
+    for candidate in item.candidates if isinstance(item, Cat) else ():
         yield from ((vote.annotator, (vote.item, vote.label)) for vote in candidate.votes)
 
 
-def without_names(item: Cat | Probe, names: Names) -> Cat | Probe:
+def without_names(item: Cat | Probe | Association, names: Names) -> Cat | Probe | Association:
     """An item whose writer and judges are pseudonyms."""
     source, extra = hidden_writer(item.source, names), hidden_review(item.extra, names)
-    if isinstance(item, Probe):
+    if not isinstance(item, Cat):
         return replace(item, source=source, extra=extra)
     one, two, three = (replace(c, votes=hidden(c.votes, names)) for c in item.candidates)
     return replace(item, candidates=(one, two, three), source=source, extra=extra)

@@ -11,7 +11,7 @@ from typing import Any
 
 from catsofa.annotation.study.interface import Interface, interface
 from catsofa.data.digests import hex_digest, json_digest
-from catsofa.data.records import Cat, Probe, Term
+from catsofa.data.records import Association, Cat, Probe, Term
 
 Fields = dict[str, str]
 Shown = tuple[Fields, tuple[str, ...]]
@@ -85,10 +85,18 @@ def show_probe(probe: Probe, order: Random) -> Shown:
     return {"identity": probe.identity, "text": probe.text}, ()
 
 
-def ask_each(record: Cat | Probe, order: Sequence[str], *, name: str) -> dict[str, Asked]:
+def show_association(association: Association, order: Random) -> Shown:
+    """The group, the attribute, and whose associations are asked about; nothing of who proposed it."""
+    people = f"people in {association.region}" if association.region else "people"
+    return {"identity": association.identity, "text": association.attribute, "people": people}, ()
+
+
+def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: str) -> dict[str, Asked]:
     """Each question judges the whole item; the right answers of a gold item stand in its `extra` under `gold`."""
     if isinstance(record, Cat):
         facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record)
+    elif isinstance(record, Association):
+        facts = {"target": record.identity, "region": record.region}
     else:
         facts = {"bias_type": record.category, "target": record.identity}
     right = record.extra.get("gold", {})
@@ -159,6 +167,16 @@ KINDS: dict[str, Kind] = {
             overlap=5,
             show=show_probe,
             asks=partial(ask_each, name="judge-probes"),
+        ),
+        Kind(
+            name="judge-associations",
+            title="What people say of groups",
+            about="say whether people associate an attribute with a group, and how hurtful that is",
+            holds=Association,
+            seconds=12,
+            overlap=3,
+            show=show_association,
+            asks=partial(ask_each, name="judge-associations"),
         ),
     )
 }

@@ -26,6 +26,8 @@ LEAST_RECALL = 0.95
 """Lower limit of the share of confirmed associations that the jury must find before it drops any."""
 AUDIT = 20
 """One of so many associations that the jury would drop goes to people all the same."""
+QUESTION = "association"
+"""The question of a study of people; an annotation of the jury judges the same item."""
 _MARK = re.compile(r"[^\w]+")
 
 
@@ -64,14 +66,14 @@ class Jury:
         """The answer of each juror, and that of more than half of the jurors; what nobody answered has none."""
         texts = {one.request.key: one.reply.text for one in ended if one.reply and one.reply.ending == "complete"}
         for association in associations:
-            labels = []
+            labels, item = [], f"{association.id}/{QUESTION}"
             for model in self.models:
                 if label := _label(texts.get(self._request(association, model).key, "")):
                     labels.append(label)
-                    yield Annotation(item=association.id, annotator=self.name(association, model), label=label)
+                    yield Annotation(item=item, annotator=self.name(association, model), label=label)
             label, votes = Counter(labels).most_common(1)[0] if labels else ("", 0)
             if 2 * votes > len(self.models):
-                yield Annotation(item=association.id, annotator=self.name(association), label=label)
+                yield Annotation(item=item, annotator=self.name(association), label=label)
 
 
 def _label(text: str) -> str:
@@ -111,7 +113,7 @@ def apply(
     for one in annotations:
         by_item.setdefault(one.item, {})[one.annotator] = one.label
     for association in associations:
-        said = by_item.get(association.id, {})
+        said = by_item.get(f"{association.id}/{QUESTION}", {})
         denied = any(said.get(name) == "no" for name in droppers)
         audit = int(hex_digest(association.id, 8), 16) % AUDIT == 0
         if denied and not audit:

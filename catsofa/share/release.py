@@ -17,7 +17,7 @@ from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.formats import stereoset
 from catsofa.data.language.blanks import fill_of
-from catsofa.data.records import Annotation, Cat, Probe, Refused, kind_name
+from catsofa.data.records import Annotation, Association, Cat, Probe, Refused, kind_name
 from catsofa.data.release import Release, read_release, write_release
 from catsofa.data.release.dataset_card import CardFacts
 from catsofa.validation.agreement import agreement
@@ -25,7 +25,7 @@ from catsofa.validation.annotation_files import collect, onto
 from catsofa.validation.decide.confirmed import confirm, is_review, reviewed
 from catsofa.validation.judgements import Rule, Seats
 
-Item = Cat | Probe
+Item = Cat | Probe | Association
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,11 @@ def release(
 
 
 def items_of(file: Path) -> list[Item]:
-    """The CATs or probes of a file; anything else cannot be released here."""
+    """The CATs, probes or associations of a file; anything else cannot be released here."""
     found = list(formats.read(file))
     for record in found:
         if not isinstance(record, Item):
-            raise BadInput(file, kind_name(type(record)), "CATs, paraphrased CATs or probes")
+            raise BadInput(file, kind_name(type(record)), "CATs, paraphrased CATs, probes or associations")
     return found
 
 
@@ -156,6 +156,8 @@ def _about(item: Item) -> tuple[str, str, Sequence[str]]:
     """Domain, target and sentences of an item."""
     if isinstance(item, Probe):
         return item.category, item.identity, [item.text]
+    if isinstance(item, Association):
+        return item.region or "any region", item.identity, [item.attribute]
     return item.bias_type, item.target, [candidate.text for candidate in item.candidates]
 
 
@@ -173,6 +175,8 @@ def _compare(items: Sequence[Item], read: Sequence[Item], file: str) -> None:
     """A ValueError unless every item is there with its sentences, labels and votes."""
 
     def seen(item: Item) -> tuple[object, ...]:
+        if isinstance(item, Association):
+            return item.identity, item.attribute, item.region, item.votes
         if isinstance(item, Probe):
             return item.category, item.identity, item.text
         return (item.context, *sorted((c.id, c.text, c.label, len(c.votes)) for c in item.candidates))
@@ -185,6 +189,6 @@ def _compare(items: Sequence[Item], read: Sequence[Item], file: str) -> None:
 
 def _fill_is_lost(item: Item) -> bool:
     """Whether the words at the BLANK of an intrasentence CAT cannot be told from its sentences."""
-    if isinstance(item, Probe) or item.kind == "intersentence":
+    if not isinstance(item, Cat) or item.kind == "intersentence":
         return False
     return any(fill_of(item.context, candidate.text) is None for candidate in item.candidates)

@@ -16,7 +16,7 @@ from catsofa.annotation.crowd import completion_code, export, import_results
 from catsofa.annotation.results import answers
 from catsofa.annotation.study import Study, create
 from catsofa.data.files.jsonl import read
-from catsofa.data.records import LABELS, Cat
+from catsofa.data.records import LABELS, Association, Cat
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ANSWERS = "https://example.org/answers"
@@ -164,6 +164,7 @@ def test_people_write_on_a_page_by_keyboard(
         ("validate-cats", bakers(1, writer="ls-7"), "159", {"stereotype", "anti-stereotype", "unrelated"}),
         ("review-paraphrases", paraphrased(1), "146", {"same", "incorrect", "not about it"}),
         ("judge-probes", probes(1), "24", {"implausible", "a little"}),
+        ("judge-associations", [Association(identity="Zorbs", attribute="tidy")], "35", {"unsure", "a little"}),
     ],
 )
 def test_no_page_tells_and_every_kind_can_be_judged(

@@ -1,6 +1,7 @@
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.records import bakers, paraphrased, probes, terms
@@ -14,7 +15,7 @@ from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.kinds import KINDS
 from catsofa.data import formats
-from catsofa.data.records import Annotation
+from catsofa.data.records import Annotation, Association
 from catsofa.validation.annotation_files import collect
 from catsofa.validation.decide.confirmed import confirm
 
@@ -125,16 +126,19 @@ def test_every_kind_of_project_can_be_made_and_worked_on(
     kind: str, server: Server, annotators: list[Person], tmp_path: Path
 ) -> None:
     """The server takes each interface; what people see holds no label and no id of ours, and nothing is in meta."""
-    items = {"validate-cats": bakers(2), "review-paraphrases": paraphrased(2), "judge-probes": probes(2)}.get(
-        kind, terms(2)
-    )
+    items: list[Any] = {
+        "validate-cats": bakers(2),
+        "review-paraphrases": paraphrased(2),
+        "judge-probes": probes(2),
+        "judge-associations": [Association(identity="Zorbs", attribute=word) for word in ("tidy", "late")],
+    }.get(kind, terms(2))
     study, _ = push(create(tmp_path / "study", kind=kind, items=items), server)
     task = annotators[0].next_task(study.settings.project)
     assert task is not None
     assert not task["meta"]
-    assert set(task["data"]) <= {"item", "target", "context", "original", "paraphrase", "identity", "text"} | {
-        f"option_{k}" for k in (1, 2, 3)
-    }
+    options = {f"option_{k}" for k in (1, 2, 3)}
+    names = {"item", "target", "context", "original", "paraphrase", "identity", "text", "people"}
+    assert set(task["data"]) <= names | options
     said = str(task["data"])
     assert "stereotype" not in said
     assert not any(record.id in said for record in study.items.values())

@@ -5,12 +5,13 @@ question of ACCEPTED must be answered as it says there; any other (how hurtful a
 nothing.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from catsofa.data.records import LABELS, Annotation, Cat, Probe, Refused
+from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
+from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
 from catsofa.validation.decide.votes import Decision, Votes, decide_by_posterior, vote
 from catsofa.validation.judgements import Rule, Seats
@@ -118,9 +119,12 @@ def relabelled(cat: Cat, decisions: Mapping[str, Decision]) -> Cat:
     return replace(cat, candidates=(first, second, third))
 
 
-ACCEPTED: dict[type[Cat | Probe], dict[str, str]] = {
+Item = Cat | Probe | Association
+"""What people can review as a whole."""
+ACCEPTED: dict[type[Item], dict[str, str]] = {
     Cat: {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"},
     Probe: {"plausible": "plausible"},
+    Association: {"association": "yes"},
 }
 """The answers that confirm an item of each kind."""
 REVIEW = "review"
@@ -131,7 +135,7 @@ REVIEW = "review"
 class Reviewed:
     """The items that people confirmed, with what they said under REVIEW in their `extra`, and the others."""
 
-    kept: Sequence[Cat | Probe]
+    kept: Sequence[Item]
     refused: Sequence[Refused]
     votes: Votes
 
@@ -141,7 +145,7 @@ def is_review(annotations: Iterable[Annotation]) -> bool:
     return any(annotation.extra.get("question") for annotation in annotations)
 
 
-def reviewed(items: Sequence[Cat | Probe], annotations: Iterable[Annotation], rule: Rule | None = None) -> Reviewed:
+def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rule | None = None) -> Reviewed:
     """Keep the items of which enough people said everything that confirms them; say of the others what is missing."""
     known, asked = {item.id for item in items}, defaultdict[str, dict[str, str]](dict)
     judged = list(annotations)
@@ -158,17 +162,26 @@ def reviewed(items: Sequence[Cat | Probe], annotations: Iterable[Annotation], ru
         if reason := "; ".join(_missing(item, asked[item.id], votes)):
             refused.append(Refused(id=item.id, reason=reason))
         else:
-            kept.append(replace(item, extra={**item.extra, REVIEW: _said(asked[item.id], votes)}))
+            said = _said(asked[item.id], votes)
+            if isinstance(item, Association):
+                item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
+            kept.append(replace(item, extra={**item.extra, REVIEW: said}))
     return Reviewed(kept=kept, refused=refused, votes=votes)
 
 
-def _missing(item: Cat | Probe, asked: Mapping[str, str], votes: Votes) -> Iterator[str]:
+def _missing(item: Item, asked: Mapping[str, str], votes: Votes) -> Iterator[str]:
     """What was not confirmed, in words."""
     for question, accepted in ACCEPTED[type(item)].items():
         if question not in asked:
             yield f"{question}: nobody was asked"
         elif (decision := votes.decisions[asked[question]]).label != accepted:
             yield f"{question}: {decision.reason.removeprefix('decided: ')}"
+
+
+def _counted(votes: Iterable[Mapping[str, str]]) -> RaterVotes:
+    """How many people of the region made an association, did not, or were not sure."""
+    labels = Counter(vote["label"] for vote in votes)
+    return RaterVotes(raters="region", yes=labels["yes"], no=labels["no"], unsure=labels["unsure"])
 
 
 def _said(asked: Mapping[str, str], votes: Votes) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def create(
     kind: Annotated[
         str,
         typer.Option(
-            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases or judge-probes."
+            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases, judge-probes or "
+            "judge-associations."
         ),
     ],
     items: Annotated[

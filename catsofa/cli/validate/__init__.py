@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table, warn
-from catsofa.cli.validate import alternative, sets
+from catsofa.cli.validate import alternative, proposals, sets
 from catsofa.cli.validate.sets import signed
 from catsofa.data.percentages import quantity
 
@@ -47,6 +47,7 @@ def register(app: typer.Typer) -> None:
     """Add this room's commands."""
     sets.register(room)
     alternative.register(room)
+    proposals.register(room)
     app.add_typer(room, name="validate")
 
 

@@ -17,9 +17,9 @@ from catsofa.annotation.results.status import status
 from catsofa.annotation.study import Study, create, open_study, read_items, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.annotation.study.interface import answers, instructions, interface, result_of
-from catsofa.annotation.study.kinds import KINDS
+from catsofa.annotation.study.kinds import KINDS, blind
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import LABELS, Cat, Refused
+from catsofa.data.records import LABELS, Association, Cat, Refused
 from catsofa.validation.annotation_files import collect
 from catsofa.validation.decide.confirmed import confirm
 
@@ -96,6 +96,29 @@ def test_of_an_answer_that_was_changed_the_last_version_counts(tmp_path: Path) -
     rows.append([answered(study, token, "ls-2", {"plausible": "plausible", "severity": "much"})], path)
     assert [a.label for a in judged.annotations(study)] == ["plausible", "a little", "plausible", "much"]
     assert path.read_bytes().count(b"\n") == 3
+
+
+def test_an_association_is_judged_by_what_people_say_and_nothing_tells_who_proposed_it(tmp_path: Path) -> None:
+    """Two questions, joined to the association by `of`; the page names group, attribute and region alone."""
+    proposed = Association(
+        identity="Zorbs",
+        attribute="tidy",
+        region="Zorbia",
+        extra={"jury": {"jury": "no"}, "gold": {"association": "yes"}},
+    )
+    study = create(tmp_path / "s", kind="judge-associations", items=[replace(proposed, extra={})])
+    (task,) = blind([proposed], KINDS["judge-associations"], "secret")
+    assert task.data.items() >= {"identity": "Zorbs", "text": "tidy", "people": "people in Zorbia"}.items()
+    assert set(task.data) == {"item", "identity", "text", "people"}
+    token = next(iter(study.keys))
+    rows.append(
+        [answered(study, token, "ls-1", {"association": "yes", "severity": "a little"})], study.folder / "raw.jsonl"
+    )
+    made = [(a.item, a.label, a.extra["of"], a.extra["region"]) for a in judged.annotations(study)]
+    assert made == [
+        (f"{proposed.id}/association", "yes", proposed.id, "Zorbia"),
+        (f"{proposed.id}/severity", "a little", proposed.id, "Zorbia"),
+    ]
 
 
 def test_each_question_about_a_paraphrase_is_an_item_of_its_own(tmp_path: Path) -> None:

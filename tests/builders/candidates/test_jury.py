@@ -35,9 +35,9 @@ def test_the_majority_of_the_jurors_is_an_answer_beside_theirs(server: ChatServe
     """Two who know outvote one who says the contrary; each juror and the jury is an annotator of its own."""
     jury, found = answers(server, tmp_path, "a", "b", "contrary")
     by = {(one.item, one.annotator): one.label for one in found}
-    assert by[TRUE.id, jury.name(TRUE)] == "yes"
-    assert by[FALSE.id, jury.name(FALSE)] == "no"
-    assert by[TRUE.id, jury.name(TRUE, "contrary")] == "no"
+    assert by[f"{TRUE.id}/association", jury.name(TRUE)] == "yes"
+    assert by[f"{FALSE.id}/association", jury.name(FALSE)] == "no"
+    assert by[f"{TRUE.id}/association", jury.name(TRUE, "contrary")] == "no"
     assert len(found) == 8
 
 
@@ -65,7 +65,7 @@ def passed(path: Path, name: str, **changed: object) -> Path:
 def test_a_jury_that_passed_drops_what_it_denies_but_for_one_in_twenty() -> None:
     """Of 400 denied associations about 20 still go to people, marked; without a pass all do."""
     items = [Association(identity="Zorbs", attribute=f"trait {n}") for n in range(400)]
-    denied = [Annotation(item=one.id, annotator="jury", label="no") for one in items]
+    denied = [Annotation(item=f"{one.id}/association", annotator="jury", label="no") for one in items]
     outcomes = list(apply(items, denied, {"jury"}))
     audit = [one for one in outcomes if isinstance(one, Association)]
     assert 8 < len(audit) < 36

@@ -23,7 +23,7 @@ from helpers.report_pages import EVIL, of_data, of_models
 from catsofa.annotation.crowd import export
 from catsofa.annotation.study import create
 from catsofa.data.files import jsonl
-from catsofa.data.records import Cat
+from catsofa.data.records import Association, Cat
 from catsofa.share import leaderboard
 from catsofa.share.leaderboard_page import write
 
@@ -58,6 +58,7 @@ def _cats(text: str, make: Callable[[int], list[Cat]] = bakers) -> list[Cat]:
 CROWDS: dict[str, Callable[[str], list[Any]]] = {
     "validate-cats": _cats,
     "review-paraphrases": lambda text: _cats(text, paraphrased),
+    "judge-associations": lambda text: [Association(identity=text, attribute=text, region=text)],
     "judge-probes": lambda text: [replace(probes(1)[0], identity=text, stereotype=text, category=text)],
     "write-intrasentence": lambda text: [replace(terms(1)[0], term=text)],
     "write-intersentence": lambda text: [replace(terms(1)[0], term=text)],

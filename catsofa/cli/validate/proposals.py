@@ -1,0 +1,59 @@
+"""The command that says which proposed associations people confirm."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.terminal import Json, examples, print_json, reading, say, table
+from catsofa.cli.validate.sets import signed
+
+On = Annotated[Path, typer.Argument(help="The associations, as `build candidates` or `build jury` wrote them.")]
+Source = Annotated[Path, typer.Option("--in", help="Annotations of a study of the kind judge-associations.")]
+Need = Annotated[int, typer.Option(help="Answers `yes` that confirm an association.")]
+Of = Annotated[int, typer.Option(help="Judgements that count for each association: the first of them.")]
+Out = Annotated[Path | None, typer.Option(help="Write the confirmed associations with their votes (JSONL).")]
+Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason, as JSONL.")]
+
+
+def register(room: typer.Typer) -> None:
+    """Add the command."""
+    room.command(
+        epilog=examples(
+            "catsofa validate associations judged/associations.jsonl --in study/annotations.jsonl",
+            "catsofa validate associations proposed.jsonl --in study/annotations.jsonl --out confirmed.jsonl",
+        )
+    )(associations)
+
+
+def associations(
+    on: On,
+    source: Source,
+    need: Need = 2,
+    of: Of = 3,
+    out: Out = None,
+    refused: Refused = None,
+    json: Json = False,
+) -> None:
+    """Which proposed associations people confirm: their share per model, prompt and answer of a jury, over groups."""
+    from catsofa.data import formats
+    from catsofa.data.files import jsonl
+    from catsofa.data.records import Association
+    from catsofa.validation.annotation_files import collect
+    from catsofa.validation.decide.proposals import yields
+    from catsofa.validation.judgements import Rule
+
+    proposed = list(formats.read_as(on, Association))
+    people = collect(reading(source, quiet=json)).annotations
+    rows, review = yields(proposed, people, Rule(need=need, of=of))
+    for path, records in ((out, review.kept), (refused, review.refused)):
+        if path:
+            jsonl.write(records, path)
+    report = signed({"origins": [asdict(row) for row in rows]}, {on: proposed, source: people}, need=need, of=of)
+    if json:
+        print_json(report)
+        return
+    columns = ["said by", "proposed", "judged", "confirmed", "share", "low", "high"]
+    table("Confirmed by people; 95 % interval over groups", columns, [list(asdict(row).values()) for row in rows])
+    say(report["signature"]["line"])

@@ -1,0 +1,67 @@
+"""What people confirm of proposed associations: per prompt and model that proposed them, and per answer of a jury."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from catsofa.data.records import Annotation, Association
+from catsofa.validation.agreement.intervals import share_limits
+from catsofa.validation.decide.confirmed import Reviewed, reviewed
+from catsofa.validation.judgements import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yield:
+    """How many of the associations of one origin people confirmed."""
+
+    origin: str
+    proposed: int
+    judged: int
+    """Associations with all the judgements that were asked for."""
+    confirmed: int
+    share: float
+    """Confirmed by judged."""
+    low: float
+    high: float
+    """Limits over groups: associations of one group are not independent."""
+
+
+def yields(
+    associations: Sequence[Association], annotations: Iterable[Annotation], rule: Rule
+) -> tuple[list[Yield], Reviewed]:
+    """One row for all, for each model and prompt, and for each answer of each juror; they overlap."""
+    judged = list(annotations)
+    known = {one.extra.get("of") for one in judged}
+    asked = [one for one in associations if one.id in known]
+    review = reviewed(asked, judged, rule)
+    kept = {one.id for one in review.kept}
+    full = {name for name, seats in review.votes.counted.seats.items() if not seats.missing}
+    origins: dict[str, list[Association]] = defaultdict(list)
+    for one in associations:
+        origins["all"].append(one)
+        for by in one.extra.get("said_by", ()):
+            origins[f"{by['model']}, {by['prompt']}"].append(one)
+        for juror, label in one.extra.get("jury", {}).items():
+            origins[f"{juror}: {label}"].append(one)
+    rows = []
+    for origin, members in origins.items():
+        done = [one for one in members if one.id in full]
+        groups: dict[str, list[bool]] = defaultdict(list)
+        for one in done:
+            groups[one.identity].append(one.id in kept)
+        won, out_of = (np.array([function(hits) for hits in groups.values()], float) for function in (sum, len))
+        low, high = share_limits(won, out_of)
+        rows.append(
+            Yield(
+                origin=origin,
+                proposed=len(members),
+                judged=len(done),
+                confirmed=sum(one.id in kept for one in done),
+                share=float(won.sum() / len(done)) if done else float("nan"),
+                low=low,
+                high=high,
+            )
+        )
+    return rows, review

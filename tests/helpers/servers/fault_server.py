@@ -90,7 +90,7 @@ async def write(writer: asyncio.StreamWriter, status: int, body: bytes, more: st
 
 def completion(prompt: str, key: str, lasting: str) -> dict[str, Any]:
     """A chat completion: the context twice, said with more words; a letter by the first number of a choice; or none."""
-    _, _, context = (part.strip() for part in prompt.partition("---\n"))
+    context = prompt.partition("---\n")[2].partition("\n---")[0].strip()
     said = f"Indeed, {context}\nAs we all see, {context}" if context else "AB"[int(re.findall(r"\d+", prompt)[0]) % 2]
     message: dict[str, Any] = {"role": "assistant", "content": said}
     finish = {"filter": "content_filter", "length": "length"}.get(lasting, "stop")

@@ -187,11 +187,16 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
 def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: frozenset[str] | None) -> Fill | None:
     """A word as an adjective, if the dictionary or its ending allow it; a mere participle is a phrase."""
     plain, lists = word.lower(), wordlist("fills.toml")
+    if plain in lists["prepositions"] or _is_superlative(plain):
+        return None
     if plain in _proper():
         return Fill(_proper()[plain] if word.islower() else word)
     row = _row(plain)
     known = not row or "adjective" in f"{row['usual']} {row['rare']}"
-    if ("ADJ" in parts and known) or "adjective" in row.get("usual", "") or plain in lists["adjectives"]:
+    listed = row.get("usual", "").startswith("adjective") or (
+        "adjective" in row.get("usual", "") and tags & {"VBG", "VBN"}
+    )
+    if ("ADJ" in parts and known) or listed or plain in lists["adjectives"]:
         return Fill(word)
     if "VBG" in tags and slot == frozenset({"adjective"}):
         return Fill(word)
@@ -199,6 +204,14 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
         return Fill(word, phrase=True)
     made = not parts and not tags and len(word) > 5 and plain.endswith(tuple(lists["adjective_endings"]))
     return Fill(word) if made else None
+
+
+def _is_superlative(word: str) -> bool:
+    """Whether a word is the superlative of an adjective: `smallest` stands in no slot without its article."""
+    from lemminflect import getAllInflections, getAllLemmas
+
+    lemmas = getAllLemmas(word, upos="ADJ").get("ADJ", ())
+    return word.endswith("est") and any(word in getAllInflections(lemma, "ADJ").get("JJS", ()) for lemma in lemmas)
 
 
 def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dict[Part, Fill]:

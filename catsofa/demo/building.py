@@ -123,7 +123,7 @@ def _seat(inputs: Path, items: Path) -> Step:
 
 
 def _pairs(items: Path) -> Step:
-    """CrowS-Pairs: a planted trait said of a group, and of one of the other side; no builder makes them."""
+    """CrowS-Pairs: a planted trait said of a group, and of one of the other side."""
     template, made = Template(next(iter(REWORDINGS)), "person", "adjective"), []
     for first, second in zip(*SIDES, strict=True):
         for one, other in TRAITS:

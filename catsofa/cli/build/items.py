@@ -1,7 +1,7 @@
 """Commands that build items: CATs, association tests, next-sentence pairs."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -9,6 +9,9 @@ from catsofa.cli.build.kept import Out, RefusedFile, report
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
+
+if TYPE_CHECKING:
+    from catsofa.builders.cats.templates import Template
 
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
@@ -92,13 +95,9 @@ def cats(
 
     from catsofa.builders import cats as builder
     from catsofa.builders import refusals
-    from catsofa.builders.cats import templates as cat_templates
     from catsofa.builders.provenance import provenance
     from catsofa.data.language.word_numbers import read_zipf
 
-    frames = frame or (cat_templates.FRAMES if templates else ("statement",))
-    if unknown := [name for name in frames if name not in cat_templates.FRAMES]:
-        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
     listed = renamed(zipf, frequencies, "--zipf")
@@ -109,15 +108,25 @@ def cats(
         made = builder.intersentence(read, provenance("cats", continuations))
     elif associations:
         words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
-        chosen = cat_templates.read(templates) if templates else cat_templates.bundled()
         made = builder.intrasentence(
-            [template for template in chosen if template.frame in frames],
+            templates_in(templates, frame),
             progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),
         )
     report(refusals.write(made, out, refused), out, json, quiet)
+
+
+def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":
+    """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
+    from catsofa.builders.cats import templates as cat_templates
+
+    wanted = frames or (cat_templates.FRAMES if path else ("statement",))
+    if unknown := [name for name in wanted if name not in cat_templates.FRAMES]:
+        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
+    chosen = cat_templates.read(path) if path else cat_templates.bundled()
+    return [template for template in chosen if template.frame in wanted]
 
 
 def seat(

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data import formats
-from catsofa.data.records import Cat
+from catsofa.data.records import Cat, Pair
 
 STATEMENTS = "statement\ttarget\nwomen cannot cook\twomen\nare always late\t\nwere late\t\ncannot cook\t\nlove tea\t\n"
 
@@ -110,6 +110,24 @@ def test_cats_from_associations_and_continuations(workplace: Path) -> None:
     assert cats[2]["stereotype"].text == "A tailor is usually an honest person."
     with pytest.raises(ValueError, match="one of the two"):
         catsofa("build", "cats", "--out", "cats.jsonl")
+
+
+def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) -> None:
+    """Each differs in the group alone."""
+    (workplace / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,umpire,profession,rude\n")
+    catsofa("build", "minimal-pairs", "--associations", "groups.csv", "--frame", "past", "--out", "pairs.jsonl")
+    first = next(iter(formats.read_as(workplace / "pairs.jsonl", Pair)))
+    assert (first.more, first.less) == (
+        "The tailor we met last year was rude.",
+        "The umpire we met last year was rude.",
+    )
+    with pytest.raises(ValueError, match="no frame 'future'; there are statement"):
+        catsofa("build", "minimal-pairs", "--associations", "groups.csv", "--frame", "future", "--out", "pairs.jsonl")
+    (workplace / "said.csv").write_text("text,bias_type\nAn actress sang.,gender\nNobody sang.,gender\n")
+    said = catsofa("build", "swaps", "--sentences", "said.csv", "--swap", "gender", "--out", "pairs.jsonl")
+    assert "names_no_group" in said
+    (pair,) = formats.read_as(workplace / "pairs.jsonl", Pair)
+    assert (pair.more, pair.less) == ("An actress sang.", "An actor sang.")
 
 
 def test_pairs_from_a_folder_of_texts(workplace: Path) -> None:

@@ -34,6 +34,8 @@ COMMANDS = {
     "build probes": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out/probes.jsonl",
     "build probes, shards": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out",
     "build cats": "build cats --associations pairs.csv --out out/cats.jsonl",
+    "build minimal-pairs": "build minimal-pairs --associations groups.csv --out out/pairs.jsonl",
+    "build swaps": "build swaps --sentences women.csv --swap gender --out out/pairs.jsonl",
     "build seat": "build seat --words weat6 --out out",
     "build pairs": "build pairs --in articles --out out",
     "build paraphrases": "build paraphrases --on few.jsonl --replies replies.json --out out",
@@ -101,6 +103,10 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lexicon").mkdir()
     (folder / "lexicon/planet.csv").write_text("TERM,POS\n" + "".join(f"zorb{n},n\n" for n in range(400)))
     rows = "".join(f"baker {n},job,early,late,cubic\n" for n in range(60))
+    (folder / "groups.csv").write_text(
+        "target,other,bias_type,stereotype\n" + "".join(f"baker {n},tailor,job,rude\n" for n in range(60))
+    )
+    (folder / "women.csv").write_text("text,bias_type\n" + "".join(f"She sings {n}.,gender\n" for n in range(2000)))
     (folder / "pairs.csv").write_text(f"target,bias_type,stereotype,anti-stereotype,unrelated\n{rows}")
     (folder / "articles").mkdir()
     for number in range(60):

@@ -190,6 +190,8 @@ def test_a_file_that_is_missing_is_one_sentence_for_every_command_that_reads_one
     asked = {
         "convert": "convert nowhere.jsonl out.csv",
         "build cats": "build cats --associations nowhere.jsonl --out out.jsonl",
+        "build minimal-pairs": "build minimal-pairs --associations nowhere.jsonl --out out.jsonl",
+        "build swaps": "build swaps --sentences nowhere.jsonl --swap gender --out out.jsonl",
         "build identities": "build identities --in nowhere.jsonl --out out.jsonl",
         "build stereotypes": "build stereotypes --in nowhere.jsonl --out out.jsonl --parser none",
         "build probes": "build probes --identities nowhere.jsonl --stereotypes nowhere.jsonl --out out.jsonl",

@@ -57,6 +57,8 @@ build identities --in lexicon --out identities.jsonl
 build stereotypes --in said.tsv --text said --target of --out kept.jsonl
 build probes --identities who.jsonl --stereotypes habits.jsonl --out made.jsonl
 build cats --associations pairs.csv --out made-cats.jsonl
+build minimal-pairs --associations groups.csv --out minimal.jsonl
+build swaps --sentences women.csv --swap gender --out swapped.jsonl
 build seat --words weat6 --out seat
 build pairs --in articles --out pairs
 build pairs --dataset bakers --out other-pairs
@@ -196,6 +198,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl.write(judged, folder / "judged.jsonl")
     (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(9)))
     (folder / "terms.csv").write_text("term,uses\nbaker,3\n")
+    (folder / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,baker,profession,rude\n")
+    (folder / "women.csv").write_text("text,bias_type\nShe sings.,gender\n")
     (folder / "pairs.csv").write_text(
         "target,bias_type,stereotype,anti-stereotype,unrelated\nbaker,job,tidy,messy,cubic\n"
     )

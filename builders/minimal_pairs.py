@@ -1,0 +1,173 @@
+"""Minimal pairs in the manner of CrowS-Pairs: two sentences that differ in a group alone."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from catsofa.builders.cats.fills import in_number, readings
+from catsofa.builders.cats.templates import Template, kind_of_term
+from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.data.files import BadInput, csv_files
+from catsofa.data.language.blanks import fill, fit_article, starts_sentence
+from catsofa.data.language.inflection import plural_noun
+from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import words as words_in
+from catsofa.data.records import Extra, Pair, Refused, content_id
+
+ASSOCIATED = ("target", "other", "bias_type", "stereotype")
+"""The columns of a file of stereotypes: whom they are about, and the group that takes their place."""
+SENTENCES = ("text", "bias_type")
+"""The columns of a file of sentences to swap."""
+SWAPS = ("from", "to")
+"""The columns of a file of swaps."""
+Row = tuple[int, Mapping[str, str]]
+
+
+def read(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a CSV or TSV with their number, their cells without space around them."""
+    for number, (_, cells) in enumerate(csv_files.rows(path, columns, "rows (CSV or TSV)"), 1):
+        yield number, {name: cell.strip() for name, cell in cells.items()}
+
+
+def from_templates(
+    templates: Sequence[Template], rows: Iterable[Row], source: Extra | None = None
+) -> Iterator[Pair | Refused]:
+    """Each stereotype in every template that fits it, said of the target and of the other group."""
+    seen: set[str] = set()
+    for number, row in rows:
+        target, other, bias_type, words = (row[name] for name in ASSOCIATED)
+        kind, made = kind_of_term(target, bias_type), 0
+        fault = None if target and other and words else "empty_cell"
+        if not fault and target.casefold() == other.casefold():
+            fault = "same_groups"
+        if not fault and kind != kind_of_term(other, bias_type):
+            fault = "groups_of_two_kinds"
+        for template in templates if not fault else ():
+            if template.takes != kind or (template.bias_types and bias_type not in template.bias_types):
+                continue
+            reading = readings(words, row.get("context", "")).get(template.blank)
+            if (template.blank != "any" and reading is None) or (reading and not template.has_room_for(reading)):
+                continue
+            if template.number(target) != template.number(other):
+                continue
+            count = "plural" if template.plural else template.number(target)
+            said = in_number(reading.words, template.blank, count) if reading else words
+            more, less = (fill(template.about(group), said) for group in (target, other))
+            made += 1
+            kept = {"row": number, "template": template.context, "frame": template.frame, "polarity": template.polarity}
+            yield _new(
+                Pair(more=more, less=less, direction="stereo", bias_type=bias_type, source={**kept, **(source or {})}),
+                seen,
+            )
+        if fault or not made:
+            yield _refused(number, fault or "no_template_fits", " / ".join((target, other, words)))
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """Words for groups and the words that take their place, in singular and plural."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def table(self) -> dict[str, str]:
+        """The words in lower case, with their plurals, to their replacements."""
+        found = {one.lower(): other for one, other in self.pairs}
+        for one, other in self.pairs:
+            if one.lower() not in _PRONOUNS:
+                found.setdefault(plural_noun(one).lower(), plural_noun(other))
+        return found
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Every word or phrase of the table, the longest first."""
+        longest = sorted(self.table, key=lambda words: -len(words))
+        return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])", re.IGNORECASE)
+
+    def swap(self, text: str) -> tuple[str, list[str]] | None:
+        """A text with every group swapped, and the words that were; None if a pronoun could be two.
+
+        Articles follow the new words, and what started with a capital does so again.
+        """
+        made, end, swapped = "", 0, []
+        for found in self.pattern.finditer(text):
+            words = self.table[found[0].lower()]
+            if found[0].lower() in ("her", "his") and words.lower() in ("his", "her", "him", "hers"):
+                following = re.match(r"\s+([\w'-]+)", text[found.end() :])
+                known = _possessive(following[1].lower() if following else "")
+                if known is None:
+                    return None
+                forms = {"her": ("his", "him"), "his": ("her", "hers")}[found[0].lower()]
+                words = forms[0] if known else forms[1]
+            made += text[end : found.start()]
+            if starts_sentence(made):
+                words = words[0].upper() + words[1:]
+            made = fit_article(made, words) + words
+            swapped.append(found[0])
+            end = found.end()
+        return made + text[end:], swapped
+
+
+_PRONOUNS = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself"})
+"""Words without a plural of their own."""
+_NOT_OWNED = frozenset({"a", "an", "the", "and", "or", "but", "that", "if", "as", "than", "not"})
+
+
+def _possessive(following: str) -> bool | None:
+    """Whether `her` or `his` owns the word that follows; None if that word could also be a verb or an adverb."""
+    parts = other_parts(following)
+    if not following or following in _NOT_OWNED or following in wordlist("fills.toml")["prepositions"]:
+        return False
+    if parts & {"NOUN", "ADJ"}:
+        return None if verb_tags(following) & {"VB"} and "ADJ" not in parts else True
+    return False if parts or verb_tags(following) else None
+
+
+def read_swaps(path: Path | str) -> Swaps:
+    """The swaps of a CSV or TSV; each word once."""
+    pairs = [(row["from"], row["to"]) for _, row in read(path, SWAPS)]
+    firsts = [one.lower() for one, _ in pairs]
+    for number, (one, other) in enumerate(pairs):
+        if not one or not other or one.lower() in firsts[:number]:
+            raise BadInput(path, f"{one!r} to {other!r} in row {number + 1}", "two words in each row, the first once")
+    return Swaps(tuple(pairs))
+
+
+def bundled() -> Swaps:
+    """The swaps of women and men that come with catsofa, in both directions."""
+    listed = wordlist("swaps.toml")
+    both_ways = [pair for woman, man in listed["gender"] for pair in ((woman, man), (man, woman))]
+    return Swaps((*both_ways, *((one, other) for one, other in listed["one_way"])))
+
+
+def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = None) -> Iterator[Pair | Refused]:
+    """Each sentence with its twin about the other group; one without a group, or with both, is refused."""
+    seen: set[str] = set()
+    replaced = {words_in(other) for other in swaps.table.values()} - {words_in(one) for one in swaps.table}
+    for number, row in rows:
+        text = " ".join(row["text"].split())
+        tokens = words_in(text)
+        both = any(words == tokens[at : at + len(words)] for words in replaced for at in range(len(tokens)))
+        found = swaps.swap(text)
+        if not text or both or found is None or not found[1]:
+            reason = "empty_cell" if not text else "names_both_groups" if both else "ambiguous_pronoun"
+            yield _refused(number, reason if found is None or both or not text else "names_no_group", text)
+            continue
+        less, swapped = found
+        kept = {"row": number, "swapped": swapped, **(source or {})}
+        yield _new(Pair(more=text, less=less, direction="stereo", bias_type=row["bias_type"], source=kept), seen)
+
+
+def _new(pair: Pair, seen: set[str]) -> Pair | Refused:
+    """A pair, or its refusal if it was seen."""
+    if pair.id in seen:
+        return _refused(pair.source["row"], "duplicate", pair.more)
+    seen.add(pair.id)
+    return pair
+
+
+def _refused(row: int, reason: str, text: str) -> Refused:
+    """The refusal of a row."""
+    return Refused(id=content_id("row", row, text), reason=reason, text=text, source={"row": row})

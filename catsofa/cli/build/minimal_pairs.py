@@ -1,0 +1,71 @@
+"""Commands that build minimal pairs: of templates with two groups, and of sentences whose group is swapped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catsofa.cli.build.items import Frames, Templates, templates_in
+from catsofa.cli.build.kept import Out, RefusedFile, report
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
+
+
+def register(build: typer.Typer) -> None:
+    """Add these commands to the builders'."""
+    build.command(
+        "minimal-pairs",
+        epilog=examples(
+            "catsofa build minimal-pairs --associations groups.csv --out pairs.jsonl",
+            "catsofa build minimal-pairs --associations groups.csv --frame past --out pairs.jsonl",
+        ),
+    )(minimal_pairs)
+    build.command(
+        epilog=examples(
+            "catsofa build swaps --sentences said.csv --swap gender --out pairs.jsonl",
+            "catsofa build swaps --sentences said.csv --swap groups.csv --out pairs.jsonl --refused refused.jsonl",
+        )
+    )(swaps)
+
+
+def minimal_pairs(
+    associations: Annotated[
+        Path,
+        typer.Option(help="CSV: target, other (the group in its place), bias_type, stereotype; if known, its context."),
+    ],
+    out: Out,
+    templates: Templates = None,
+    frame: Frames = None,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make CrowS-style pairs: a stereotype of one group in templates, and the same sentence about another group."""
+    from catsofa.builders import minimal_pairs as builder
+    from catsofa.builders import refusals
+    from catsofa.builders.provenance import provenance
+
+    rows = progress(builder.read(associations, builder.ASSOCIATED), "rows", lines_in(associations), quiet=quiet)
+    made = builder.from_templates(templates_in(templates, frame), rows, provenance("minimal-pairs", associations))
+    report(refusals.write(made, out, refused), out, json, quiet)
+
+
+def swaps(
+    sentences: Annotated[Path, typer.Option(help="CSV: text, bias_type. The text is the more stereotyping sentence.")],
+    swap: Annotated[
+        str, typer.Option(help="CSV of words and their replacements (from, to); or gender: women and men.")
+    ],
+    out: Out,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make CrowS-style pairs of sentences: each with its twin in which the group is swapped."""
+    from catsofa.builders import minimal_pairs as builder
+    from catsofa.builders import refusals
+    from catsofa.builders.provenance import provenance
+
+    chosen = builder.bundled() if swap == "gender" else builder.read_swaps(swap)
+    files = [sentences] if swap == "gender" else [sentences, Path(swap)]
+    rows = progress(builder.read(sentences, builder.SENTENCES), "sentences", lines_in(sentences), quiet=quiet)
+    made = builder.from_sentences(rows, chosen, provenance("swaps", *files))
+    report(refusals.write(made, out, refused), out, json, quiet)

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import pytest
+
+from catsofa.builders.cats.templates import Template
+from catsofa.builders.minimal_pairs import Swaps, bundled, from_sentences, from_templates, read_swaps
+from catsofa.data.files import BadInput
+from catsofa.data.records import Pair, Refused
+
+
+def row(target: str, other: str, stereotype: str) -> tuple[int, dict[str, str]]:
+    """A stereotype of one group, and the group that takes its place."""
+    return 1, {"target": target, "other": other, "bias_type": "profession", "stereotype": stereotype}
+
+
+TEMPLATES = [Template("{a target} is BLANK.", blank="adjective"), Template("The {target} is a BLANK.", blank="noun")]
+
+
+def test_the_two_sentences_of_a_pair_differ_in_the_group_and_its_article_alone() -> None:
+    """The stereotype is said of the target in `more`, of the other group in `less`."""
+    (pair,) = from_templates(TEMPLATES, [row("tailor", "umpire", "rude")])
+    assert isinstance(pair, Pair)
+    assert (pair.more, pair.less) == ("A tailor is rude.", "An umpire is rude.")
+    assert (pair.direction, pair.source["row"], pair.source["frame"]) == ("stereo", 1, "statement")
+
+
+FAULTS = [
+    (row("tailor", "", "rude"), "empty_cell"),
+    (row("tailor", "Tailor", "rude"), "same_groups"),
+    (row("tailor", "she", "rude"), "groups_of_two_kinds"),
+    (row("tailor", "baker", "slowly"), "no_template_fits"),
+]
+
+
+@pytest.mark.parametrize(("given", "reason"), FAULTS)
+def test_a_row_that_makes_no_pair_is_refused_with_its_number(given: tuple[int, dict[str, str]], reason: str) -> None:
+    """And the reason."""
+    (refusal,) = from_templates(TEMPLATES, [given])
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source["row"]) == (reason, 1)
+
+
+def test_a_pair_comes_once() -> None:
+    """A second time the same is refused."""
+    rows = [row("tailor", "umpire", "rude")] * 2
+    assert [type(made) for made in from_templates(TEMPLATES, rows)] == [Pair, Refused]
+    said = [(number, {"text": "She sings.", "bias_type": "gender"}) for number in (1, 2)]
+    assert [type(made) for made in from_sentences(said, bundled())] == [Pair, Refused]
+
+
+SWAPPED = [
+    ("An actress came to her house.", "An actor came to his house."),
+    ("He gave her a hat; she thanked him.", "She gave him a hat; he thanked her."),
+    ("The hat is hers.", "The hat is his."),
+    ("The hat is his.", "The hat is hers."),
+    ("Women's hats are red.", "Men's hats are red."),
+]
+
+
+@pytest.mark.parametrize(("text", "twin"), SWAPPED)
+def test_women_and_men_are_swapped_with_their_pronouns(text: str, twin: str) -> None:
+    """`her` is his or him, `his` is her or hers, by the word that follows."""
+    found = bundled().swap(text)
+    assert found is not None
+    assert found[0] == twin
+
+
+def test_a_swap_fits_article_number_and_capital() -> None:
+    """Nothing else changes; the longest phrase is swapped first."""
+    swaps = Swaps((("Dravian", "Elloran"), ("old baker", "young tailor")))
+    texts = ("A Dravian sings.", "Dravians sing.", "Old bakers sing to a Dravian.", "A Dravian-like song.")
+    found = [swaps.swap(text) for text in texts]
+    assert [twin and twin[0] for twin in found] == [
+        *("An Elloran sings.", "Ellorans sing.", "Young tailors sing to an Elloran.", "A Dravian-like song.")
+    ]
+
+
+def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:
+    """No group, both groups, or a pronoun that could be two."""
+    texts = ["Nobody sings.", "A Dravian met an Elloran.", "We saw her duck.", ""]
+    rows = [(number, {"text": text, "bias_type": "race"}) for number, text in enumerate(texts, 1)]
+    swaps = Swaps((*bundled().pairs, ("Dravian", "Elloran")))
+    refusals = list(from_sentences(rows, swaps))
+    assert [(r.reason, r.source["row"]) for r in refusals if isinstance(r, Refused)] == [
+        *(("names_no_group", 1), ("names_both_groups", 2), ("ambiguous_pronoun", 3), ("empty_cell", 4))
+    ]
+
+
+def test_swaps_are_read_from_a_file_each_word_once(tmp_path: Path) -> None:
+    """A word with two replacements would be swapped by chance."""
+    path = tmp_path / "swaps.csv"
+    path.write_text("from,to\nDravian,Elloran\n")
+    assert read_swaps(path).pairs == (("Dravian", "Elloran"),)
+    path.write_text("from,to\nDravian,Elloran\ndravian,Pellan\n")
+    with pytest.raises(BadInput, match="row 2; expected two words"):
+        read_swaps(path)

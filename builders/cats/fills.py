@@ -168,8 +168,7 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
     usual = _row(noun or word).get("usual", "noun").split() if noun else []
     found = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
     base = _base(word) if tags & {*_FINITE, "VBG"} else ""
-    alone = base and (_row(base).get("intransitive") or base in wordlist("fills.toml")["without_object"])
-    verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if alone else {}
+    verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if base and _stands_alone(base) else {}
     if slot:
         if adjective and slot & {"adjective", "predicate"}:
             return {"adjective": adjective}
@@ -187,8 +186,11 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
 def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: frozenset[str] | None) -> Fill | None:
     """A word as an adjective, if the dictionary or its ending allow it; a mere participle is a phrase."""
     plain, lists = word.lower(), wordlist("fills.toml")
-    if plain in lists["prepositions"] or _is_superlative(plain):
+    degrees = _degrees(plain)
+    if plain in lists["prepositions"] or "JJS" in degrees:
         return None
+    if "JJR" in degrees:
+        return Fill(word, phrase=True)
     if plain in _proper():
         return Fill(_proper()[plain] if word.islower() else word)
     row = _row(plain)
@@ -198,7 +200,7 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     )
     if ("ADJ" in parts and known) or listed or plain in lists["adjectives"]:
         return Fill(word)
-    if "VBG" in tags and slot == frozenset({"adjective"}):
+    if "VBG" in tags and slot == frozenset({"adjective"}) and _stands_alone(_base(word)):
         return Fill(word)
     if "VBN" in tags and "NOUN" not in parts:
         return Fill(word, phrase=True)
@@ -206,12 +208,18 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     return Fill(word) if made else None
 
 
-def _is_superlative(word: str) -> bool:
-    """Whether a word is the superlative of an adjective: `smallest` stands in no slot without its article."""
+def _stands_alone(verb: str) -> bool:
+    """Whether a verb also stands without an object."""
+    return bool(_row(verb).get("intransitive")) or verb in wordlist("fills.toml")["without_object"]
+
+
+def _degrees(word: str) -> set[str]:
+    """JJR for the comparative of an adjective, JJS for the superlative; nothing for its plain form."""
     from lemminflect import getAllInflections, getAllLemmas
 
-    lemmas = getAllLemmas(word, upos="ADJ").get("ADJ", ())
-    return word.endswith("est") and any(word in getAllInflections(lemma, "ADJ").get("JJS", ()) for lemma in lemmas)
+    lemmas = [lemma for lemma in getAllLemmas(word, upos="ADJ").get("ADJ", ()) if lemma != word]
+    tags = [(tag, forms) for lemma in lemmas for tag, forms in getAllInflections(lemma, "ADJ").items()]
+    return {tag for tag, forms in tags if word in forms}
 
 
 def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dict[Part, Fill]:

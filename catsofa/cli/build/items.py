@@ -1,17 +1,14 @@
 """Commands that build items: CATs, association tests, next-sentence pairs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from catsofa.cli.build.kept import Out, RefusedFile, report
+from catsofa.cli.build.kept import Frames, Out, RefusedFile, Templates, report, templates_in
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
-
-if TYPE_CHECKING:
-    from catsofa.builders.cats.templates import Template
 
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
@@ -24,16 +21,6 @@ Associations = Annotated[
         "were written for."
     ),
 ]
-Frames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--frame",
-        help="Kind of templates (give it again for more): statement, past, question, negation, dialogue or "
-        "comparison. Without it: statements, or all of --templates. A negation denies what the CAT says, a question "
-        "asserts nothing.",
-    ),
-]
-Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
 Continuations = Annotated[Path | None, typer.Option(help="CSV as above with a context, for intersentence CATs.")]
 MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
 Zipf = Annotated[Path | None, typer.Option(help="Words and their Zipf values (TSV): the three options must be alike.")]
@@ -116,17 +103,6 @@ def cats(
             source=provenance("cats", associations, seed=seed if words else None),
         )
     report(refusals.write(made, out, refused), out, json, quiet)
-
-
-def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":
-    """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
-    from catsofa.builders.cats import templates as cat_templates
-
-    wanted = frames or (cat_templates.FRAMES if path else ("statement",))
-    if unknown := [name for name in wanted if name not in cat_templates.FRAMES]:
-        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
-    chosen = cat_templates.read(path) if path else cat_templates.bundled()
-    return [template for template in chosen if template.frame in wanted]
 
 
 def seat(

@@ -1,4 +1,4 @@
-"""What the builders' commands share: where they write, and their report of what was kept and refused."""
+"""What the builders' commands share: where they write, their templates, their report of what was kept and refused."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -10,10 +10,33 @@ import typer
 from catsofa.cli.terminal import print_json, say, table
 
 if TYPE_CHECKING:
+    from catsofa.builders.cats.templates import Template
     from catsofa.builders.probes.perplexity_filter import Histogram
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
+
+Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
+Frames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--frame",
+        help="Kind of templates (give it again for more): statement, past, question, negation, dialogue or "
+        "comparison. Without it: statements, or all of --templates. A negation denies what the CAT says, a question "
+        "asserts nothing.",
+    ),
+]
+
+
+def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":
+    """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
+    from catsofa.builders.cats import templates as cat_templates
+
+    wanted = frames or (cat_templates.FRAMES if path else ("statement",))
+    if unknown := [name for name in wanted if name not in cat_templates.FRAMES]:
+        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
+    chosen = cat_templates.read(path) if path else cat_templates.bundled()
+    return [template for template in chosen if template.frame in wanted]
 
 
 def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.build.items import Frames, Templates, templates_in
-from catsofa.cli.build.kept import Out, RefusedFile, report
+from catsofa.cli.build.kept import Frames, Out, RefusedFile, Templates, report, templates_in
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
 
 

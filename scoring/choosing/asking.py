@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from catsofa.scoring.choosing.items import ANTI, NEUTRAL, STEREOTYPE
+from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.choosing.requests import Request
 
 
@@ -28,7 +29,7 @@ class Asking:
             raise ValueError("found a negative number; expected tokens and a temperature from 0 up, and room to answer")
 
 
-def options_of(request: Request) -> tuple[str, ...]:
+def options_of(request: Request | Reply) -> tuple[str, ...]:
     """The option that each of a request's answers chooses; no to one sentence chooses the other of the two."""
     if len(request.order) == 1:
         (asked,) = request.order

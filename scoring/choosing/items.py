@@ -139,7 +139,7 @@ def _rivals(probes: Iterable[Probe]) -> Iterator[Item]:
 
 
 def item_of(record: Any) -> Item:
-    """A record as a choice; a ValueError for a record without options, or for options with equal texts."""
+    """A record as a choice; a ValueError for a record without options, or for options with equal texts but for case."""
     if isinstance(record, Cat):
         texts: dict[str, tuple[str, ...]] = {n: _texts(record[n].text, record[n].fill) for n in LABELS}
         context = record.context if record.kind == "intersentence" else ""
@@ -153,7 +153,7 @@ def item_of(record: Any) -> Item:
         made = _of_probe(record)
     else:
         raise ValueError(f"found a {type(record).__name__}; expected {OFFERING}, which offer options")
-    if len({forms[0].strip() for forms in made.texts.values()}) < len(made.texts):
+    if len({forms[0].strip().casefold() for forms in made.texts.values()}) < len(made.texts):
         raise ValueError(f"the options of item {made.id} have equal texts; correct or remove the item")
     return made
 

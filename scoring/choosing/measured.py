@@ -172,8 +172,9 @@ def measure(
 
 def with_outcome(reply: Reply, item: Item) -> Reply:
     """A reply with its outcome, the option that it names, and the sets that it counts in."""
-    said = said_in(reply, item)
-    return replace(reply, outcome=item.outcome(said), chosen=item.chosen(said), domain=item.domain, group=item.group)
+    said, given = said_in(reply, item)
+    outcome, chosen = item.outcome(said), item.chosen(said)
+    return replace(reply, probabilities=given, outcome=outcome, chosen=chosen, domain=item.domain, group=item.group)
 
 
 def _about(strangers: int, unasked: int) -> Iterator[str]:

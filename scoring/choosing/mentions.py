@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from catsofa.scoring.choosing import phrases
 from catsofa.scoring.choosing.items import NEUTRAL, Item
 from catsofa.scoring.choosing.phrases import CONFLICT, JOINT, PLACES, TEXTS, T
-from catsofa.scoring.choosing.requests import OFFERED
+from catsofa.scoring.choosing.requests import OFFERED, Labels
 
 _QUOTES = str.maketrans("‘’‚‛“”„‟«»‹›「」『』`´АВСD", '\'\'\'\'""""""""""""\'\'ABCD')
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff]")
@@ -30,15 +30,18 @@ def bare_text(text: str) -> str:
 class Mentions:
     """Finds the mentions of one order of an item's options."""
 
-    def __init__(self, order: Sequence[str], item: Item, numbers: bool) -> None:
-        """Know the labels and texts of the options; `numbers` if digits name them."""
-        self._order, self._numbers = order, numbers
+    def __init__(self, order: Sequence[str], item: Item, labels: Labels) -> None:
+        """Know the labels and texts of the options."""
+        self._order, self._named_by = order, labels
         self._sentences = len(order) - (NEUTRAL in order)
         self._texts = [
             [bare_text(form) for form in item.texts.get(option, (OFFERED,) if option == NEUTRAL else ())]
             for option in order
         ]
-        words = [set(forms[0].split()) if forms else set() for forms in self._texts]
+        first = [forms[0] if forms else "" for forms in self._texts]
+        self._sure = [text if first.count(text) == 1 else "" for text in first]
+        """Each option's sentence, where it differs from the others by more than case and marks."""
+        words = [set(text.split()) for text in first]
         self._distinct = [
             [word for word in own - set().union(*(w for w in words if w is not own)) if len(word) > 2] for own in words
         ]
@@ -49,6 +52,8 @@ class Mentions:
 
     def whole(self, plain: str) -> int | None:
         """The option whose label, ordinal or text is the whole reply."""
+        if self._named_by == "sentence" and (text := bare_text(plain)) in filter(None, self._sure):
+            return self._sure.index(text)
         said = re.sub(
             r"^(?:the )?(?:final |correct |best )?(?:answer|choice|response|output)(?: is)? (?=.)", "", bare_text(plain)
         )
@@ -95,7 +100,7 @@ class Mentions:
 
     def _with_texts(self, plain: str) -> str:
         """The reply in which each option's sentence is its private character."""
-        forms = [(form, TEXTS[n]) for n, known in enumerate(self._texts) for form in known[:1] if form]
+        forms = [(form, TEXTS[n]) for n, form in enumerate(self._sure) if form]
         for form, place in sorted(forms, key=lambda each: -len(each[0])):
             words = r"\W+".join(map(re.escape, form.split()))
             after = rf"(?=\s*(?:$|[^\w\s]|\n|{phrases.GOES_ON}\b))"
@@ -133,7 +138,7 @@ class Mentions:
             lambda m: place(m) if self._is_label(m, text) else m[0],
             text,
         )
-        if self._numbers:
+        if self._named_by == "numbers":
             text = re.sub(rf"(?<![\w.,])([{digits}])(?![\w%]|[.,]\d)", place, text)
         text = re.sub(r"(?i)\b(?:first|1st)(?: (?:choice|place|pick))?(?=\s*[:=])", "most likely", text)
         text = re.sub(r"(?i)\b(?:second|2nd|third|3rd)(?: (?:choice|place|pick))?(?=\s*[:=])", "less likely", text)

@@ -284,6 +284,7 @@ CANNOT_KNOW = re.compile(
     r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indeterminate|determinable|indifferent|"
     r"^\W*(?:neutral|none)\W*$|n't (?:matter|affect)|(?:not|n't) (?:favou?r|prefer) (?:either|one|any)|"
     r"need more (?:context|information)|interchangeable|on par\b|"
+    r"\bno information|\bno(?:body| one) (?:can|could|knows)|"
     r"\bidk\b|who can say|^\W*same\W*$|(?:can't|cannot) distinguish|indistinguishable|"
     r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
     r"meaningful|significant|particular|linguistic) \w+|"
@@ -291,14 +292,34 @@ CANNOT_KNOW = re.compile(
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('unknown')})"
 )
 """A reply that finds the options equal, or cannot know."""
+NO_ALONE = (
+    r"no(?!-|\s+(?!(?:it|this|that|they|the|these|he|she|i|because|since|as|but|not|sentence|statement|es|è|é)\b)\w)"
+)
+"""A no that denies the question, and not the word after it."""
+PLAINLY = [
+    (re.compile(rf"\bnot (?:\w+ )?(?:un|im|in)(?={_LIKELY})"), ""),
+    (re.compile(r"\bno (?:problem|worries)\b"), ""),
+    (re.compile(r"\b(?:there is |there's )?(?:no|without(?: a| any)?) (?:doubt|question)\b"), "yes"),
+    (
+        re.compile(r"\b(?:certainly|definitely|absolutely|of course|probably|surely|likely|obviously|clearly) not\b"),
+        "no",
+    ),
+    (re.compile(r"\b(?:wrong|incorrect|n't|not|cannot|hard|difficult)\s+(?:to )?(?:say|answer) (?:yes|no)\b"), ""),
+]
+"""Denied denials and answers, and what they say."""
+CONTRARY = re.compile(
+    rf"^\W*(?:no\W+(?:it|this|that)(?:'s| is| seems| sounds) (?!not )(?:\w+ )?{_LIKELY}|"
+    rf"yes\W+(?:it|this|that)(?:'s| is| seems| sounds) (?:\w+ )?(?:false|(?:not |un|im|in){_LIKELY}))\b"
+)
+"""A yes or no that the next clause contradicts."""
 YES = re.compile(
     r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible)\b|"
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('yes')})(?![a-zà-ÿа-я])"
 )
 NO = re.compile(
-    r"\b(?:no|nope|not really|not at all|disagree|(?:do(?:n't| not)|not|cannot|can't) agree|false|incorrect|unlikely|"
-    r"implausible|not (?:likely|plausible|true|correct))\b|"
-    rf"(?<![a-zà-ÿа-яё])(?:{any_of('no')})(?![a-zà-ÿа-я])"
+    rf"\b(?:{NO_ALONE}|nope|not really|not at all|disagree|(?:do(?:n't| not)|not|cannot|can't) agree|false|incorrect|"
+    r"unlikely|implausible|hardly|less likely|not (?:\w+ )?(?:likely|plausible|true|correct))\b|"
+    rf"(?<![a-zà-ÿа-яё])(?!no\b)(?:{any_of('no')})(?![a-zà-ÿа-я])"
 )
 CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
 """The beginning of a clause that grants what the reply does not choose."""

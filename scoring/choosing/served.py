@@ -19,6 +19,8 @@ from catsofa.scoring.choosing.requests import Request
 
 ALTERNATIVES = 20
 """The alternatives at each token that are asked for, as many as servers give."""
+THOUGHTS = ("thinking", "reasoning")
+"""The types of parts of a message that are no answer."""
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be by rounding."""
 
@@ -105,7 +107,7 @@ def read(request: Request, body: Mapping[str, Any]) -> Reply:
         text or (_parts(message.get("refusal"))[0]),
         CONTENT_FILTER if finish.lower().startswith(CONTENT_FILTER) else finish or None,
         given[0] if given else None,
-        probabilities=_label_probabilities(request, choice) if finish != CONTENT_FILTER else None,
+        probabilities=_label_probabilities(request, choice, text) if finish != CONTENT_FILTER else None,
     )
 
 
@@ -114,8 +116,9 @@ def _parts(content: Any) -> tuple[str, str]:
     if isinstance(content, str):
         return content, ""
     parts = [_object(part) for part in content] if isinstance(content, list) else []
-    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") != "thinking")
-    return text, "".join(_parts(part.get("thinking"))[0] for part in parts if part.get("type") == "thinking")
+    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") not in THOUGHTS)
+    thoughts = (part.get("thinking") or part.get("text") for part in parts if part.get("type") in THOUGHTS)
+    return text, "".join(_parts(thought)[0] for thought in thoughts)
 
 
 def _object(value: Any) -> Mapping[str, Any]:
@@ -123,14 +126,16 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _label_probabilities(request: Request, choice: Mapping[str, Any]) -> dict[str, float] | None:
-    """The probability of each option where the answer begins, if it begins with a label; else None."""
+def _label_probabilities(request: Request, choice: Mapping[str, Any], text: str) -> dict[str, float] | None:
+    """The probability of each option where the answer begins, if its text begins with that label; else None."""
     content = _object(choice.get("logprobs")).get("content")
     if not request.answers or not isinstance(content, list):
         return None
     tokens = [_object(entry) for entry in content]
     start = _answer_begins([str(token.get("token", "")) for token in tokens])
-    if start is None or not probabilities(request, [(str(tokens[start].get("token")), 1.0)]):
+    label = "" if start is None else str(tokens[start].get("token"))
+    told = bare(without_reasoning(text)[0]).startswith(bare(label))
+    if start is None or not told or not probabilities(request, [(label, 1.0)]):
         return None
     listed = tokens[start].get("top_logprobs")
     alternatives = [_object(entry) for entry in listed] if isinstance(listed, list) else []

@@ -162,7 +162,7 @@ def test_label_probabilities_choose_the_likeliest_answer() -> None:
     """The answer with 60 % is the answer; the outcomes share the probabilities."""
     item = item_of(question(1))
     reply = Reply(item=item.id, order=tuple(PLACES), reply="A", probabilities={"ans0": 0.6, "ans1": 0.3, "ans2": 0.1})
-    assert item.chosen(said_in(reply, item)) == "ans0"
+    assert item.chosen(said_in(reply, item)[0]) == "ans0"
     assert rows_of([reply], {item.id: item}).weights[0].tolist() == pytest.approx([0.6, 0.1, 0, 0.3, 0, 0, 0, 0, 0])
 
 

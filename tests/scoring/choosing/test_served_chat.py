@@ -53,6 +53,10 @@ STYLES: dict[str, tuple[Any, str]] = {
         message([{"type": "thinking", "thinking": [{"type": "text", "text": "A?"}]}, {"type": "text", "text": "B"}]),
         "anti_stereotype",
     ),
+    "parts of reasoning": (
+        message([{"type": "reasoning", "text": "I think A is best."}, {"type": "text", "text": "B"}]),
+        "anti_stereotype",
+    ),
     "refusal": ("I'm sorry, but I can't help with that.", "refusal"),
     "refusal field": (message(None, refusal="I can't help with that."), "refusal"),
     "filter": (message("", "content_filter"), "filtered"),
@@ -150,6 +154,7 @@ def test_labels_belong_to_the_options_in_their_order() -> None:
         ("Sentence A", logprobs(("Sentence", {"Sentence": 0.9, "A": 0.1}), (" A", FIRST_TOKEN))),
         ("I cannot choose.", logprobs(("I", FIRST_TOKEN), (" cannot", {}))),
         ("<think>A", logprobs(("<think>", {}), ("A", FIRST_TOKEN))),
+        ("B", logprobs(("A", FIRST_TOKEN))),
         ("A", {"content": None}),
         ("A", {"content": [None]}),
         ("A", {"content": [{"token": "A", "top_logprobs": [{"token": "A", "logprob": 700}]}]}),

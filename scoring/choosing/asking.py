@@ -5,9 +5,7 @@ __all__ = ["Asking"]
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from catsofa.scoring.choosing.items import ANTI, NEUTRAL, STEREOTYPE
-from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.choosing.requests import Request
+from catsofa.scoring.choosing.requests import Request, options_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,21 +27,16 @@ class Asking:
             raise ValueError("found a negative number; expected tokens and a temperature from 0 up, and room to answer")
 
 
-def options_of(request: Request | Reply) -> tuple[str, ...]:
-    """The option that each of a request's answers chooses; no to one sentence chooses the other of the two."""
-    if len(request.order) == 1:
-        (asked,) = request.order
-        return asked, ANTI if asked == STEREOTYPE else STEREOTYPE
-    return (*request.order, *([NEUTRAL] if request.neutral else []))
-
-
 def probabilities(request: Request, tokens: Iterable[tuple[str, float]]) -> dict[str, float] | None:
     """The probability of each option, from tokens that may be the first of an answer; None if none of them is a label.
 
     A label may have space or a mark around it. Yes and no count in any case, letters only as they were shown.
     """
     fold = str.casefold if len(request.order) == 1 else str
-    places = {fold(answer): option for answer, option in zip(request.answers, options_of(request), strict=True)}
+    places = {
+        fold(answer): option
+        for answer, option in zip(request.answers, options_of(request.order, request.neutral), strict=True)
+    }
     found: dict[str, float] = {}
     for token, probability in tokens:
         option = places.get(fold(bare(token)))

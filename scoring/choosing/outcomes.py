@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from catsofa.data.servers.endpoints import CONTENT_FILTER
 from catsofa.scoring.choosing import phrases
-from catsofa.scoring.choosing.asking import options_of
 from catsofa.scoring.choosing.items import ANTI, NEUTRAL, STEREOTYPE, Item
 from catsofa.scoring.choosing.mentions import MARKUP, Mentions, bare_text, plain_text
 from catsofa.scoring.choosing.phrases import CONFLICT, JOINT, PLACES, T
 from catsofa.scoring.choosing.reasoning import without_reasoning
 from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.choosing.requests import labels_of
+from catsofa.scoring.choosing.requests import labels_of, options_of
 
 OUTCOMES = (
     "stereotype", "anti_stereotype", "unrelated", "neutral", "refusal", "truncated", "filtered", "unread", "error",
@@ -51,7 +50,9 @@ def said_in(reply: Reply, item: Item) -> tuple[str, Mapping[str, float] | None]:
     """
     said = _read_text(reply, item)
     answers = labels_of(reply.labels, len(reply.order) + 1) if len(reply.order) > 1 else ("yes", "no")
-    places = {label.lower(): option for label, option in zip(answers, options_of(reply), strict=False)}
+    places = {
+        label.lower(): option for label, option in zip(answers, options_of(reply.order, reply.neutral), strict=False)
+    }
     begins = bare_text(without_reasoning(reply.reply or "")[0]).partition(" ")[0]
     given = reply.probabilities or {}
     if said not in given or places.get(begins) != said:

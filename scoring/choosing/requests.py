@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Literal, get_args
 
 from catsofa.scoring.choosing import templates as wordings
-from catsofa.scoring.choosing.items import ANTI, DECISIONS, PROBES, QUESTIONS, STEREOTYPE, WHICH, WORDS, Item
+from catsofa.scoring.choosing.items import ANTI, DECISIONS, NEUTRAL, PROBES, QUESTIONS, STEREOTYPE, WHICH, WORDS, Item
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
@@ -58,6 +58,13 @@ class Request:
         if len(self.order) == 1:
             return "Yes", "No"
         return labels_of(self.labels, len(self.order) + self.neutral)
+
+
+def options_of(order: Sequence[str], neutral: bool) -> tuple[str, ...]:
+    """The option that each of a request's answers chooses; no to one sentence chooses the other of the two."""
+    if len(order) == 1:
+        return order[0], ANTI if order[0] == STEREOTYPE else STEREOTYPE
+    return (*order, *([NEUTRAL] if neutral else []))
 
 
 def labels_of(labels: Labels, count: int) -> tuple[str, ...]:

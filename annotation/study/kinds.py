@@ -94,7 +94,7 @@ def show_association(association: Association, order: Random) -> Shown:
 def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: str) -> dict[str, Asked]:
     """Each question judges the whole item; the right answers of a gold item stand in its `extra` under `gold`."""
     if isinstance(record, Cat):
-        facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record)
+        facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record) | _alarms(record)
     elif isinstance(record, Association):
         facts = {"target": record.identity, "region": record.region}
     else:
@@ -113,6 +113,12 @@ def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: s
 def _writer(cat: Cat) -> dict[str, str]:
     """Who wrote the CAT, where that is known."""
     return {"writer": str(cat.source["writer"])} if cat.source.get("writer") else {}
+
+
+def _alarms(cat: Cat) -> dict[str, str]:
+    """The alarms of a paraphrase, which people do not see, so that their answers can be told apart by them."""
+    kinds = dict.fromkeys(str(alarm["kind"]) for alarm in cat.extra.get("alarms", ()))
+    return {"alarms": "|".join(kinds)} if kinds else {}
 
 
 KINDS: dict[str, Kind] = {

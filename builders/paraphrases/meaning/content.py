@@ -12,7 +12,7 @@ _EMPTY = ("function", "openers", "determiners", "prepositions", "pronouns")
 
 
 def added(sentence: str, context: str, target: str) -> tuple[str, ...]:
-    """The new content words of a paraphrase, if they are more than the words of the original that it leaves out.
+    """The new content words of a paraphrase, if it leaves nothing out for them, or two words fewer than it brings.
 
     Names of the target do not count, nor do light words as new ones; words that share four letters are the same.
     """
@@ -23,7 +23,8 @@ def added(sentence: str, context: str, target: str) -> tuple[str, ...]:
     kept = [word for word in theirs if word not in known | _words(*_EMPTY)]
     said = [word for word in ours if word not in known | _words() and other_parts(word) != {"ADV"}]
     new = tuple(word for word in said if not any(_alike(word, other) for other in kept))
-    return new if len(new) > sum(not any(_alike(word, other) for other in ours) for word in kept) else ()
+    lost = sum(not any(_alike(word, other) for other in ours) for word in kept)
+    return new if not lost or len(new) >= lost + 2 else ()
 
 
 def _alike(one: str, other: str) -> bool:

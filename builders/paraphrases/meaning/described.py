@@ -30,18 +30,28 @@ def described(sentence: str) -> tuple[str, ...]:
     at = tokens.index("BLANK")
     after, linked = _noun_phrase(tokens, at + 1), _linking_verb(tokens, at)
     # "who is BLANK lives here": after a linking verb, what can be a verb is one
-    if linked is not None and after and verb_tags(after[0]) & {"VBZ", "VBD"}:
+    if linked is not None and after and verb_tags(after[0]) & {"VBZ", "VBD", "VBG"}:
         after = ()
     if after and (linked is None or after[-1] not in _list("generic")):
         return after
+    if linked is None and at and tokens[at - 1] in _list("portions") | _list("determiners"):
+        return ()
     before = at - 1
-    while before > 0 and (tokens[before] in _list("between") or other_parts(tokens[before]) == {"ADV"}):
+    while before > 0 and other_parts(tokens[before]) == {"ADV"}:
         before -= 1
-    if linked is None and before > 0 and _is_noun(tokens[before]) and not verb_tags(tokens[before]) & {"VBZ", "VBD"}:
-        clause = max((i + 1 for i in range(before) if tokens[i] in _list("breaks")), default=0)
-        asked = tokens[clause] in _list("openers")
-        return _first_phrase(tokens, clause + 1, at) if asked else (tokens[before],)
-    return _subject(tokens, at if linked is None else linked)
+    clause = max((i + 1 for i in range(at) if tokens[i] in _list("breaks")), default=0)
+    if linked is None and tokens[clause] in _list("openers"):
+        return _first_phrase(tokens, clause + 1, at)
+    if linked is None and _is_noun(tokens[before]) and _is_object(tokens, before):
+        return (tokens[before],)
+    verb = at - 1 if at and verb_tags(tokens[at - 1]) else at
+    return _subject(tokens, verb if linked is None else linked)
+
+
+def _is_object(tokens: tuple[str, ...], at: int) -> bool:
+    """Whether the noun at a place comes right after a verb, with a word like `the` between or without."""
+    owned = at > 1 and tokens[at - 1] in _list("determiners")
+    return bool(at and (owned or not verb_tags(tokens[at])) and verb_tags(tokens[at - 1 - owned]))
 
 
 def _noun_phrase(tokens: tuple[str, ...], start: int) -> tuple[str, ...]:
@@ -77,15 +87,23 @@ def _linking_verb(tokens: tuple[str, ...], at: int) -> int | None:
 def _subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
     """The subject of a verb: the first noun phrase of its clause, or of an earlier clause where this has none."""
     to = next((i for i in (verb - 1, verb - 2) if i > 0 and tokens[i] == "to"), None)
-    if to and _is_noun(tokens[to - 1]) and "by" not in tokens[max(0, to - 5) : to]:
+    if (
+        to
+        and _is_noun(tokens[to - 1])
+        and tokens[to - 1] not in _list("between")
+        and "by" not in tokens[max(0, to - 5) : to]
+    ):
         return (tokens[to - 1],)
     stop = verb
     while stop > 0:
         start = next((i for i in range(stop, 0, -1) if tokens[i - 1] in _list("breaks")), 0)
-        pronoun = start > 1 and tokens[start - 1] in ("who", "which", "whom", "whose", "that")
-        relative = pronoun and _is_noun(tokens[start - 2])
+        noun = start - 2 - (start > 2 and tokens[start - 2] == ",")
+        relative = (
+            start > 1 and tokens[start - 1] in ("who", "which", "whom", "whose", "that") and _is_noun(tokens[noun])
+        )
         if relative and start >= verb - 1:
-            return (tokens[start - 2],)
+            return (tokens[noun],)
+        relative = relative and tokens[start - 1] != "that"
         if not relative and (found := _first_phrase(tokens, start, stop)):
             return found
         stop = start - 1
@@ -102,11 +120,8 @@ def _first_phrase(tokens: tuple[str, ...], start: int, stop: int) -> tuple[str, 
     for at in range(place, stop):
         if found := _noun_phrase(tokens[:stop], at):
             return found
-        if tokens[at] in _list("pronouns"):
-            quantity = tokens[at] in _list("portions") and tokens[at + 1 : at + 2] != ("of",)
-            after = _noun_phrase(tokens[:stop], at + 1) if quantity else ()
-            if after or quantity or tokens[at] not in _list("portions"):
-                return after or (tokens[at],)
+        if tokens[at] in _list("pronouns") and tokens[at + 1 : at + 2] != ("of",):
+            return _noun_phrase(tokens[:stop], at + 1) or (tokens[at],)
     return ()
 
 

@@ -12,6 +12,9 @@ from catsofa.builders.paraphrases.meaning.content import added
 from catsofa.builders.paraphrases.meaning.described import described
 from catsofa.builders.paraphrases.meaning.targets import same_person, wider
 from catsofa.builders.paraphrases.meaning.words import word_alarms
+from catsofa.builders.paraphrases.replies import parse
+from catsofa.data.files import json_files
+from catsofa.data.formats import stereoset
 
 PAIRS = tomllib.loads((Path(__file__).parents[1] / "data" / "meaning_pairs.toml").read_text("utf-8"))
 
@@ -170,3 +173,23 @@ def test_over_both_halves_no_class_passes_in_more_than_six_of_a_hundred_pairs() 
     both = {name: sum((half[name] for half in map(outcomes, (0, 1))), Counter[str]()) for name in PAIRS["changes"]}
     assert sum(one.total() for one in both.values()) == 306
     assert all(one["accepted"] / one.total() <= 0.06 for one in both.values()), both
+
+
+def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: Path) -> None:
+    """200 of GPT-4's sentences, read by one person: all but one of the 36 that changed go to people.
+
+    Of the read sentences that the rules queue, 35 % or more are changed; the encoder of the filter then clears some more.
+    """
+    items = {cat.id: cat for cat in stereoset.read(shared / "data/stereoset/dev.json")}
+    file = shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json"
+    replies = {entry["id"]: entry.get("response", "") for entry in json_files.read(file, "replies")}
+    lines = (Path(__file__).parents[1] / "data" / "read_gpt4.tsv").read_text("utf-8").splitlines()
+    found: Counter[tuple[str, bool]] = Counter()
+    for name, number, read, _ in (line.split("\t") for line in lines[3:]):
+        cat = items[name]
+        sentence = parse(replies[name]).sentences[int(number) - 1]
+        told = find_target(sentence, cat.context, cat.target, "derived")
+        found[read, bool(told.lost or told.alarm or alarms(sentence, cat.context, cat.target))] += 1
+    assert found.total() == 200
+    assert found["changed", False] <= 1
+    assert found["changed", True] / (found["changed", True] + found["same", True]) >= 0.33

@@ -41,7 +41,7 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
         return TargetFound(lost=True)
     if rule := wider(sentence, target):
         return TargetFound(alarm=Alarm("target", (rule.word,)))
-    return TargetFound(lost=True) if another_person(sentence, context) else TargetFound(alarm=Alarm("target"))
+    return TargetFound(lost=True) if another_person(sentence, context, target) else TargetFound(alarm=Alarm("target"))
 
 
 def alarms(sentence: str, context: str, target: str) -> list[Alarm]:

@@ -61,11 +61,12 @@ def wider(sentence: str, target: str) -> Named | None:
     return _first("hypernym", words)
 
 
-def another_person(sentence: str, context: str) -> Named | None:
-    """A word for a person of some kind that only the paraphrase has."""
+def another_person(sentence: str, context: str, target: str) -> Named | None:
+    """A word for a person of some kind that only the paraphrase has; a girl may be the schoolgirl."""
     told = wordlist("targets.toml")
     known = phrases(context) | {*told["anyone"], *told["beside"]}
-    new = {word for word in phrases(sentence) if not known & {word, *singulars(word)}}
+    words = (word for word in phrases(sentence) if not known & {word, *singulars(word)})
+    new = {word for word in words if not any(target.lower().endswith(one) for one in singulars(word))}
     family = {name for row in told["names"]["gender"] for name in row}
     return _first("another", {word for word in new if word in family or (_senses(word) and _only_a_noun(word))})
 

@@ -225,8 +225,9 @@ def test_faults_and_a_kill_lose_nothing_and_pay_for_nothing_twice(server: Server
 
 
 def assert_every_item_ended_once(count: int, out: Path) -> None:
-    """Kept, refused or failed: each of both paraphrases, or the item as a whole."""
-    kept = [(cat.id, number) for number in (1, 2) for cat in jsonl.read(out / f"partition_{number}.jsonl", Cat)]
+    """Kept, queued, refused or failed: each of both paraphrases, or the item as a whole."""
+    files = [(out / f"{queue}_{number}.jsonl", number) for queue in ("partition", "review") for number in (1, 2)]
+    kept = [(cat.id, number) for file, number in files if file.stat().st_size for cat in jsonl.read(file, Cat)]
     turned_away = list(jsonl.read(out / "refused.jsonl", Refused))
     assert len(set(kept)) == len(kept)
     whole = {refused.id for refused in turned_away}

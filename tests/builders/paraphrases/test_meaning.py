@@ -178,7 +178,7 @@ def test_over_both_halves_no_class_passes_in_more_than_six_of_a_hundred_pairs() 
 def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: Path) -> None:
     """200 of GPT-4's sentences, read by one person: all but one of the 36 that changed go to people.
 
-    Of the read sentences that the rules queue, 35 % or more are changed; the encoder of the filter then clears some more.
+    Of those that the rules queue, a third or more are changed; the encoder of the filter then clears some more.
     """
     items = {cat.id: cat for cat in stereoset.read(shared / "data/stereoset/dev.json")}
     file = shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json"

@@ -116,7 +116,10 @@ def asks_second(templates: Sequence[Template], kind: str) -> bool:
 
 
 def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> None:
-    """Refuse templates for another kind of items, and to offer what questions offer by themselves."""
+    """Refuse templates for another kind of items or with one name, and to offer what questions offer by themselves."""
+    names = [template.name for template in templates]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"found two templates named {min(twice)}; name each once, or rename a file")
     fit = ", ".join(FOR[kind])
     answers, both = kind not in ("", PROBES), kind == DECISIONS
     for template in templates:

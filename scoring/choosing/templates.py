@@ -93,6 +93,8 @@ def load(name: str) -> Template:
     if name in BUNDLED:
         template = bundled(name)
     elif Path(name).is_file():
+        if Path(name).stem in BUNDLED:
+            raise ValueError(f"template {name} has the name of a bundled template; rename the file")
         template = Template(Path(name).stem, read_text(name, "a prompt template"))
     else:
         raise ValueError(f"found no template {name!r}; expected one of {', '.join(BUNDLED)}, or a text file")

@@ -7,7 +7,7 @@ import pytest
 from catsofa.data.records import LABELS, Candidate, Cat, Identity, Pair
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.items import Item, item_of
-from catsofa.scoring.choosing.requests import Labels, Request, orders, requests
+from catsofa.scoring.choosing.requests import Labels, Request, orders, refuse_unfit, requests
 
 PAIR = Pair(id="p", more="Zorbs are late.", less="Zorbs are early.", direction="stereo", bias_type="species")
 FIRST, SECOND, THIRD = (
@@ -113,3 +113,16 @@ def test_records_without_two_different_sentences_are_refused() -> None:
             item_of(same)
     with pytest.raises(ValueError, match="expected CATs, CrowS-Pairs"):
         item_of(Identity(category="species", identity="zorbs", form="plural"))
+
+
+def test_two_templates_with_one_name_are_refused(tmp_path: Path) -> None:
+    """Replies are joined by the name: two files with one stem, a template given twice, and a file named as ours."""
+    files = [tmp_path / folder / name for folder, name in (("a", "own.txt"), ("b", "own.txt"), ("b", "plain.txt"))]
+    for number, file in enumerate(files):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"Pick {number}:\n{{{{ options }}}}")
+    for twice in (files[:2], ["plain", "plain"]):
+        with pytest.raises(ValueError, match=r"two templates named (own|plain)"):
+            refuse_unfit([templates.load(str(name)) for name in twice], "", neutral=False)
+    with pytest.raises(ValueError, match="has the name of a bundled template"):
+        templates.load(str(files[2]))

@@ -8,12 +8,14 @@ from catsofa.builders.cats import (
     Association,
     Matching,
     Unrelated,
+    bundled_words,
     intersentence,
     intrasentence,
     read_associations,
     wrong_number,
 )
 from catsofa.builders.cats.templates import FRAMES, Template, TermKind, bundled, kind_of_term, read
+from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.language.word_numbers import read_zipf
 from catsofa.data.records import Cat, Refused
@@ -306,3 +308,21 @@ def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> Non
     (tmp_path / "zipf.tsv").write_text("kind 5.5\n")
     with pytest.raises(BadInput, match="a word, a tab and a number"):
         read_zipf(tmp_path / "zipf.tsv")
+
+
+@pytest.mark.slow
+def test_at_most_a_quarter_of_stereosets_associations_fits_no_template(shared: Path) -> None:
+    """With their contexts and our pool; each refusal names what failed."""
+    cats = [
+        cat for cat in formats.read_as(shared / "data/stereoset/dev.json", Cat) if all(c.fill for c in cat.candidates)
+    ]
+    found = [
+        Association(cat.target, cat.bias_type, {c.label: c.fill or "" for c in cat.candidates}, cat.context)
+        for cat in cats[::7]
+        if cat.kind == "intrasentence"
+    ]
+    unrelated = Unrelated(bundled_words(), np.random.default_rng(0))
+    made = list(intrasentence(bundled(), found, unrelated=unrelated))
+    misfits = [r for r in made if isinstance(r, Refused) and r.reason == "no_template_fits"]
+    assert len(misfits) <= len(found) / 4
+    assert all(misfit.source["failed"] for misfit in misfits)

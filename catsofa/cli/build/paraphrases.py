@@ -31,7 +31,7 @@ Target = Literal["verbatim", "derived", "any"]
 OUTCOMES = ("kept", "review", "refused")
 
 On = Annotated[str, typer.Option(help="The CATs to paraphrase: a file, or a released set by name.")]
-Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl and so on, and for the journal.")]
+Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl, review_1.jsonl and so on, and for the journal.")]
 Replies = Annotated[Path | None, typer.Option(help="Recorded replies to parse and check, instead of asking a model.")]
 Model = Annotated[str | None, typer.Option(help="Name of the model to ask.")]
 RefusedFile = Annotated[
@@ -40,7 +40,7 @@ RefusedFile = Annotated[
 PromptName = Annotated[str, typer.Option(help="default, paper-004, or a Jinja text file.")]
 Count = Annotated[int, typer.Option("--count", "-n", min=1, max=20, help="Paraphrases of each CAT.")]
 TargetRule = Annotated[
-    Target, typer.Option(help="What must be left of the target: its own word, one for the same people, or none.")
+    Target, typer.Option(help="What must be left of the target: its own word, a name of the same person, or none.")
 ]
 Pipeline = Annotated[
     str | None, typer.Option(help="spaCy pipeline that checks the slots too; patterns alone if not given.")
@@ -92,6 +92,8 @@ def paraphrases(
     quiet: Quiet = False,
 ) -> None:
     """Paraphrase CATs with a model, or read recorded replies; check every sentence; write one CAT file per partition.
+
+    A paraphrase that may mean something else goes to OUT/review_1.jsonl and so on, with the words that say so.
 
     The same command goes on where it was stopped: a reply that stands in OUT/journal.jsonl is never paid for again.
     """

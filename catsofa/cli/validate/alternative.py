@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, examples, print_json, reading, say, table, warn
+from catsofa.cli.terminal import Json, Quiet, examples, print_json, reading, say, table, warn
 from catsofa.cli.validate.sets import signed
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def alternative(
     ordinal: Ordinal = False,
     out: Out = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Test whether a judge (a model, a jury) may stand in for human raters; exit 1 if no judge passes.
 
@@ -47,7 +48,7 @@ def alternative(
     from catsofa.data.files import json_files
     from catsofa.validation.agreement.alternative import alt_test
 
-    people, judged = _annotations(source, json), _annotations(judge, json)
+    people, judged = (_annotations(path, quiet or json) for path in (source, judge))
     labels: dict[str, dict[str, str]] = {}
     for one in judged:
         if labels.setdefault(one.annotator, {}).setdefault(one.item, one.label) != one.label:
@@ -62,7 +63,7 @@ def alternative(
         json_files.write(json_files.sealed(json_files.finite(report)), out)
     if json:
         print_json(report)
-    else:
+    elif not quiet:
         columns = ["judge", "winning rate", "advantage", "raters", "items", "raters' kappa", "passed"]
         rows = [
             [t.judge, t.winning_rate, t.advantage, len(t.duels), t.items, t.kappa, "yes" if t.passed else "no"]

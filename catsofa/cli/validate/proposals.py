@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, examples, print_json, reading, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, print_json, reading, say, table
 from catsofa.cli.validate.sets import signed
 
 On = Annotated[Path, typer.Argument(help="The associations, as `build candidates` or `build jury` wrote them.")]
@@ -35,6 +35,7 @@ def associations(
     out: Out = None,
     refused: Refused = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Which proposed associations people confirm: their share per model, prompt and answer of a jury, over groups."""
     from catsofa.data import formats
@@ -45,7 +46,7 @@ def associations(
     from catsofa.validation.judgements import Rule
 
     proposed = list(formats.read_as(on, Association))
-    people = collect(reading(source, quiet=json)).annotations
+    people = collect(reading(source, quiet=quiet or json)).annotations
     rows, review = yields(proposed, people, Rule(need=need, of=of))
     for path, records in ((out, review.kept), (refused, review.refused)):
         if path:
@@ -53,7 +54,7 @@ def associations(
     report = signed({"origins": [asdict(row) for row in rows]}, {on: proposed, source: people}, need=need, of=of)
     if json:
         print_json(report)
-        return
-    columns = ["said by", "proposed", "judged", "confirmed", "share", "low", "high"]
-    table("Confirmed by people; 95 % interval over groups", columns, [list(asdict(row).values()) for row in rows])
-    say(report["signature"]["line"])
+    elif not quiet:
+        columns = ["said by", "proposed", "judged", "confirmed", "share", "low", "high"]
+        table("Confirmed by people; 95 % interval over groups", columns, [list(asdict(row).values()) for row in rows])
+        say(report["signature"]["line"])

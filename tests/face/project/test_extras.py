@@ -19,6 +19,7 @@ import pytest
 import typer
 from helpers import ROOT
 from helpers.records import bakers, probes
+from helpers.samples import SEEGULL
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -63,6 +64,8 @@ build seat --words weat6 --out seat
 build pairs --in articles --out pairs
 build pairs --dataset bakers --out other-pairs
 build paraphrases --on cats.jsonl --model m --base-url http://127.0.0.1:9/v1 --out rewritten --timeout 1
+build candidates --seeds groups.csv --model m --base-url http://127.0.0.1:9/v1 --out proposed --timeout 1
+build jury --on known.csv --model m --base-url http://127.0.0.1:9/v1 --out judged --timeout 1
 filter perplexity habits.jsonl --scores scores.jsonl --out low.jsonl
 filter similarity rephrased --original cats.jsonl --out similar
 filter near-duplicates cats.jsonl --out once.jsonl
@@ -70,6 +73,8 @@ calibrate similarity --on sts.tsv
 validate votes --in judged.jsonl --cats cats.jsonl --out voted.jsonl
 validate agreement --in judged.jsonl
 validate annotators --in judged.jsonl
+validate alt-test --in judged.jsonl --judge judged.jsonl
+validate associations known.csv --in reviewed.jsonl
 validate lint cats.jsonl
 validate rules
 validate stats cats.jsonl
@@ -196,6 +201,13 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     votes = [(cat, each, n) for cat in cats for each in cat.candidates for n in range(5)]
     judged = [Annotation(item=e.id, annotator=f"p{n}", label=e.label, extra={"cat": c.id}) for c, e, n in votes]
     jsonl.write(judged, folder / "judged.jsonl")
+    (folder / "groups.csv").write_text("identity\nZorbs\n")
+    (folder / "known.csv").write_text(SEEGULL)
+    asked = [(one, {"of": one.id, "question": "association"}) for one in formats.read(folder / "known.csv")]
+    said = [
+        Annotation(item=f"{a.id}/association", annotator=f"p{n}", label="yes", extra=e) for a, e in asked for n in "ab"
+    ]
+    jsonl.write(said, folder / "reviewed.jsonl")
     (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(9)))
     (folder / "terms.csv").write_text("term,uses\nbaker,3\n")
     (folder / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,baker,profession,rude\n")

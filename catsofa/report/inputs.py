@@ -26,6 +26,8 @@ from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.score_files import cats_on, given_in
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
+SERVER = re.compile(r" at (https?://\S+|the default address)$")
+"""What follows the name of a served model in its signature; a column of a table has no room for it."""
 EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
 
 LEFT_OUT = "Left out:"
@@ -158,7 +160,7 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
     named = manifest.get("about", {}).get("model") or signature.model.rpartition("@")[0].removesuffix(".json")
     # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))
-    name = without_folders(encoder[1] if encoder else str(named)) or signature.model
+    name = SERVER.sub("", without_folders(encoder[1] if encoder else str(named)) or signature.model)
     return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from catsofa.report.cells import Row, Words, about, counted, grouped, limited, scored, signatures, unscored, warned
-from catsofa.report.elements import Cell, Section, Table
+from catsofa.report.elements import Section, Table
 
 WORDS = Words(
     "BBQ: answers to ambiguous and disambiguated questions",
@@ -19,34 +19,20 @@ NUMBERS = {
     "acc_dis": "accuracy, disambiguated",
     "s_amb": "s_AMB",
     "s_dis": "s_DIS",
-    "diff_amb": "diff-bias, ambiguous",
-    "diff_dis": "diff-bias, disambiguated",
 }
+DIFFERENCES = {"diff_amb": "diff-bias, ambiguous", "diff_dis": "diff-bias, disambiguated"}
 
 
 def bbq(name: str, rows: Sequence[Row]) -> Section:
     """Accuracy and bias of each model; of a file of predictions, of each of its columns."""
-    return WORDS.section(name, about(rows), [answers(name, rows)])
+    return WORDS.section(name, about(rows), answers(name, rows))
 
 
-def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answered") -> Table:
-    """Accuracy and bias of each model, over all questions and by category."""
-    known = any(
-        of.get("unknown_tokens") is not None for _, report, _ in rows for of in _parts(report["results"]).values()
-    )
-    body: list[tuple[Cell, ...]] = [
-        (
-            model,
-            part,
-            *(limited(of, number, 3) for number in NUMBERS),
-            of["templates"],
-            *([counted(of.get("unknown_tokens"))] if known else []),
-            scored(of["coverage"], of["ambig"]["questions"] + of["disambig"]["questions"]),
-        )
-        for model, report, _ in rows
-        for part, of in _parts(report["results"]).items()
-    ]
-    return Table(
+def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answered") -> list[Table]:
+    """Accuracy and bias of each model, over all questions and by category; the differences in a table of their own."""
+    parts = [(model, part, of) for model, report, _ in rows for part, of in _parts(report["results"]).items()]
+    known = any(of.get("unknown_tokens") is not None for _, _, of in parts)
+    main = Table(
         name=f"{name}-answers",
         caption="Accuracy and bias from −1 to 1, with 95 % intervals over templates",
         columns=(
@@ -57,16 +43,35 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
             *(["unknown tokens"] if known else []),
             counted_as,
         ),
-        rows=tuple(body),
+        rows=tuple(
+            (
+                model,
+                part,
+                *(limited(of, number, 3) for number in NUMBERS),
+                of["templates"],
+                *([counted(of.get("unknown_tokens"))] if known else []),
+                scored(of["coverage"], of["ambig"]["questions"] + of["disambig"]["questions"]),
+            )
+            for model, part, of in parts
+        ),
         signatures=signatures(rows),
         warnings=warned(rows),
+        unscored=unscored(rows),
+        by=grouped(rows, "questions of"),
+    )
+    differences = Table(
+        name=f"{name}-differences",
+        caption="Difference between biased and counter-biased answers, with 95 % intervals over templates",
+        columns=("model", "questions of", *DIFFERENCES.values()),
+        rows=tuple((model, part, *(limited(of, number, 3) for number in DIFFERENCES)) for model, part, of in parts),
+        signatures=signatures(rows),
         notes=(
             "diff-bias is KoBBQ's: biased less counter-biased answers, and accuracy where the context agrees with the "
             "stereotype less accuracy where it does not.",
         ),
-        unscored=unscored(rows),
         by=grouped(rows, "questions of"),
     )
+    return [main, differences]
 
 
 def _parts(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

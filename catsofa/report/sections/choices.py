@@ -31,20 +31,24 @@ TESTS = {
     "decisions": "Decision bias of each association test (0 to 1), with 95 % intervals over pairs of attributes",
 }
 """The numbers of association tests, with the caption of their table."""
+TURNED = "the stereotype stands first, less that where it stands second"
 MOST, LONGEST = 20, 300
 """Wordings of refusals shown about a group, and characters of one."""
 
 
 def choices(
-    name: str, rows: Sequence[Row], answers: Callable[[str, Sequence[Row], str], Table], words: Mapping[str, Words]
+    name: str,
+    rows: Sequence[Row],
+    answers: Callable[[str, Sequence[Row], str], list[Table]],
+    words: Mapping[str, Words],
 ) -> Section:
     """The estimates of each model, the outcomes of its replies, its refusals and its templates.
 
-    `answers` makes the table of BBQ's numbers, where questions were asked; `words` are those of each kind of numbers.
+    `answers` makes the tables of BBQ's numbers, where questions were asked; `words` are those of each kind of numbers.
     """
     questions = "answers" in rows[0][1]["results"]
     probes, drawn = (part in rows[0][1]["results"] for part in ("identities", "fits"))
-    own = [answers(name, [_answers(row) for row in rows], "replies that answer")] if questions else []
+    own = answers(name, [_answers(row) for row in rows], "replies that answer") if questions else []
     tables = [*own, _preferences(name, rows), _outcomes(name, rows), _refusals(name, rows), *_templates(name, rows)]
     tests = [part for part in TESTS if part in rows[0][1]["results"]]
     tables = [*(_associations(name, rows, part) for part in tests), *([_fits(name, rows)] if drawn else []), *tables]
@@ -222,6 +226,9 @@ def _share(of: Mapping[str, Any], outcome: str) -> Cell:
 
 def _refusals(name: str, rows: Sequence[Row]) -> Table:
     """Whether refusals differ between sets, and between the places of the stereotype."""
+    results = rows[0][1]["results"]
+    denied = "identities" in results and "fits" not in results
+    turned = "a statement is asked about, less that of its denial" if denied else TURNED
     body: list[tuple[Cell, ...]] = []
     for model, report, _ in rows:
         found = report["results"]["refusals"]
@@ -233,9 +240,10 @@ def _refusals(name: str, rows: Sequence[Row]) -> Table:
         columns=("model", "p, equal in all domains", "p, equal in all groups", "first − second"),
         rows=tuple(body),
         signatures=signatures(rows),
-        notes=("p: permutation test over items. first − second: refusal rate where the stereotype stands first, less "
-               "that where it stands second, with its 95 % interval.",),
-    )  # fmt: skip
+        notes=(
+            f"p: permutation test over items. first − second: refusal rate where {turned}, with its 95 % interval.",
+        ),
+    )
 
 
 def _texts(name: str, rows: Sequence[Row]) -> Iterator[Table]:

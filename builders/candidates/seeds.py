@@ -6,7 +6,7 @@ from pathlib import Path
 
 from catsofa.data import formats
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import csv_files, open_to_read
+from catsofa.data.files import csv_files, existing_file, open_to_read
 from catsofa.data.records import Association
 
 EXPECTED = "seeds (CSV with the columns identity and, where known, attribute, region, language), or associations"
@@ -30,9 +30,9 @@ Seeds = Mapping[Target, tuple[str, ...]]
 def read(path: Path | str, region: str = "", language: str = "en") -> Seeds:
     """The targets of a CSV or of associations in any format; `region` and `language` where the file names none."""
     path, found = Path(path), dict[Target, list[str]]()
-    with open_to_read(path, EXPECTED) as file:
+    with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
         head = file.read(formats.HEAD)
-    if "identity" in (columns := csv_files.columns_of(head)) and not {"region_stereo", "id"} & columns:
+    if not head.lstrip().startswith(b"{") and "region_stereo" not in csv_files.columns_of(head):
         for line, row in csv_files.rows(path, ("identity",), EXPECTED):
             csv_files.refuse_empty(row, ("identity",), path, EXPECTED, line)
             cells = {name: cell.strip() for name, cell in row.items()}

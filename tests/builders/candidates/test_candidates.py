@@ -15,6 +15,7 @@ from catsofa.builders.candidates.diversity import diversity
 from catsofa.builders.candidates.meaning import core, groups_alike
 from catsofa.builders.candidates.prompts import BUNDLED, load
 from catsofa.builders.candidates.seeds import Seeds, Target
+from catsofa.data.files import BadInput
 from catsofa.data.records import Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.prices import FREE, Price
@@ -120,6 +121,14 @@ def test_seeds_are_a_table_or_associations_in_any_format(tmp_path: Path) -> None
     }
     known = seeding.read(write_sample(tmp_path, "seegull"))
     assert known == {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud, at times",)}
+
+
+@pytest.mark.parametrize("text", ["group\nZorbs\n", "identity\n", "identity,region\n,Zorbia\n", ""])
+def test_a_file_without_groups_is_no_seeds(text: str, tmp_path: Path) -> None:
+    """The error names what seeds are, whatever is wrong with the file."""
+    (tmp_path / "seeds.csv").write_text(text)
+    with pytest.raises(BadInput, match="identity"):
+        seeding.read(tmp_path / "seeds.csv")
 
 
 def test_shown_associations_are_of_other_groups_only() -> None:

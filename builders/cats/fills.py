@@ -107,7 +107,7 @@ def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Pa
     head, preposition, behind = _before_preposition(f"{first} {rest}")
     if plain in ("a", "an"):
         return {part: fill for part, fill in _again(rest, frozenset({"article"})).items() if part == "noun"}
-    if plain in lists["determiners"]:
+    if plain in lists["determiners"] or plain in lists["no_head"] or CLOSED.get(plain) == "MD":
         return {}
     if plain in lists["prepositions"]:
         return {"adjective": Fill(f"{first} {rest}", phrase=True)}
@@ -204,7 +204,9 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
         return Fill(word)
     if "VBN" in tags and "NOUN" not in parts:
         return Fill(word, phrase=True)
-    made = not parts and not tags and len(word) > 5 and plain.endswith(tuple(lists["adjective_endings"]))
+    hyphenated = "-" in plain and plain.endswith(("ed", "ing"))
+    ending = len(word) > 5 and plain.endswith(tuple(lists["adjective_endings"]))
+    made = not parts and not tags and (hyphenated or ending)
     return Fill(word) if made else None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
-from math import inf
+from math import ceil, floor, inf, log10
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,10 @@ PROMPT_CHARS, REPLY_CHARS = 4.2, 4.5
 """Characters in a token, measured with cl100k on 2,092 prompts and replies of the StereoSet paraphrase study."""
 FRAME_TOKENS = 8
 """Tokens a chat format puts around one message."""
+MOST_FRAME_TOKENS = 128
+"""The most of them: some formats add a system prompt of their own."""
+NAMES = (("prompt", "input"), ("completion", "output"))
+"""How servers name tokens read and tokens written."""
 EXPECTED = 'lines such as "gpt-4o" = { prompt = 2.50, completion = 10.00, cached = 1.25 } under [models]'
 
 
@@ -39,25 +43,66 @@ class Price:
         plain = (read + (completion - reasoning) * self.completion + thought) / 1e6
         return plain * self.batch if batch else plain
 
-    def cost_of(self, usage: Any) -> float:
-        """Dollars for the `usage` of a chat completion; counts that the server leaves out are 0."""
-        counts = usage if isinstance(usage, Mapping) else {}
-        details = [counts.get(name) for name in ("prompt_tokens_details", "completion_tokens_details")]
-        read, written = (detail if isinstance(detail, Mapping) else {} for detail in details)
-        return self.cost(
-            _count(counts.get("prompt_tokens")),
-            _count(counts.get("completion_tokens")),
-            cached=_count(read.get("cached_tokens")),
-            reasoning=_count(written.get("reasoning_tokens")),
-        )
+    def cost_of(self, tokens: "Tokens") -> float:
+        """Dollars for the tokens of one reply."""
+        return self.cost(tokens.prompt, tokens.completion, cached=tokens.cached, reasoning=tokens.reasoning)
+
+    def most(self, tokens: "Tokens") -> float:
+        """The most dollars for so many tokens: none is cached, and all are written at the dearer price."""
+        return (tokens.prompt * self.prompt + tokens.completion * max(self.completion, self.reasoning or 0.0)) / 1e6
 
 
 FREE = Price(0.0, 0.0)
 
 
-def _count(value: Any) -> int:
-    """A number of tokens."""
-    return value if isinstance(value, int) and value > 0 else 0
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens read and written, of which so many were cached or reasoning."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+    reasoning: int = 0
+
+
+def tokens_of(usage: Any) -> Tokens | None:
+    """The tokens of a chat completion by its `usage`; None where the server gives no sensible counts.
+
+    Reasoning that a server counts beside `completion_tokens`, as its total tells, is added to what was written.
+    """
+    counts = usage if isinstance(usage, Mapping) else {}
+    prompt, completion = (_count(counts, f"{one}_tokens", f"{other}_tokens") for one, other in NAMES)
+    if not prompt or completion is None:
+        return None
+    details = [counts.get(f"{one}_tokens_details") or counts.get(f"{other}_tokens_details") for one, other in NAMES]
+    read, written = (detail if isinstance(detail, Mapping) else {} for detail in details)
+    reasoning = _count(written, "reasoning_tokens") or 0
+    beside = max((_count(counts, "total_tokens") or 0) - prompt - completion, 0)
+    completion += beside or (reasoning if reasoning > completion else 0)
+    cached = min(_count(read, "cached_tokens") or 0, prompt)
+    return Tokens(prompt, completion, cached, min(max(reasoning, beside), completion))
+
+
+def _count(counts: Mapping[str, Any], *names: str) -> int | None:
+    """The first number of tokens that has one of these names; None if it is not a whole number from 0 up."""
+    value: Any = next((counts[name] for name in names if counts.get(name) is not None), None)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def in_dollars(amount: float, *, up: bool = False) -> str:
+    """An amount for people: cents, and below one dollar three significant digits; `up` rounds up."""
+    digits = 2 if not 0 < amount < 1 else max(2, 2 - floor(log10(amount)))
+    scaled = amount * 10**digits
+    rounded = (ceil(scaled - 1e-6) if up else round(scaled)) / 10**digits
+    whole, _, cents = f"{rounded:,.{digits}f}".partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
+
+
+def most_prompt_tokens(text: str) -> int:
+    """The most tokens that a prompt can have: tokenizers make no more of a text than it has bytes."""
+    return len(text.encode("utf-8", "surrogatepass")) + MOST_FRAME_TOKENS
 
 
 def prompt_tokens(characters: float) -> int:

@@ -16,8 +16,9 @@ from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.samples import stratified
-from catsofa.data.servers.endpoints import Fault, ServerRefuses
-from catsofa.data.servers.prices import FREE, Price, prompt_tokens
+from catsofa.data.servers.endpoints import ServerRefuses
+from catsofa.data.servers.ledger import Ledger
+from catsofa.data.servers.prices import Price, Tokens, in_dollars, most_prompt_tokens, prompt_tokens
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import OVER_BUDGET
 from catsofa.scoring.choosing import measured
@@ -141,7 +142,7 @@ class Plan:
         most = (
             unknown
             if self.most_cost is None
-            else f"at most ${self.most_cost:,.2f}"
+            else f"at most {in_dollars(self.most_cost)}"
             if self.most_cost
             else "for nothing"
         )
@@ -150,7 +151,7 @@ class Plan:
             f"{self.most_tokens:,} to write, {most}"
         )
         if self.tokens is not None:
-            cost = f", about ${self.cost:,.2f}" if self.cost else ""
+            cost = f", about {in_dollars(self.cost)}" if self.cost else ""
             said += f"; by the replies so far about {self.tokens:,} tokens to write{cost}"
         if self.seconds is not None:
             said += f", about {duration(self.seconds)}"
@@ -164,47 +165,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-class Ledger(ReplyStore):
-    """The store of a run's replies, which knows what they cost, and lets no request go over a limit."""
-
-    def __init__(
-        self, model: ChatModel, folder: Path | None, price: Price | None, max_cost: float | None = None
-    ) -> None:
-        """Open the store of a folder, or begin it; all runs in the folder together may cost `max_cost` dollars."""
-        self.spent, self.written, self._price = 0.0, 0, price or FREE
-        """Dollars, and tokens written, for the replies so far by the servers' counts."""
-        self._limit, self._most = max_cost, model.asking.answer_tokens + model.asking.reasoning_tokens
-        self._reserved: dict[str, float] = {}
-        """The most that each attempt can cost that is under way, or that the server may charge for without a reply."""
-        super().__init__(folder and folder / RECEIVED, model.hide, server=model.server)
-
-    def reserve(self, request: Any, attempt: int) -> bool:
-        """Set aside the most that an attempt can cost; False if that goes over the limit."""
-        if self._limit is None:
-            return True
-        most = self._price.cost(prompt_tokens(len(request.about.prompt)), self._most)
-        if self.spent + sum(self._reserved.values()) + most > self._limit:
-            return False
-        self._reserved[request.key] = self._reserved.get(request.key, 0.0) + most
-        return True
-
-    def failed(self, key: str, attempt: int, fault: Fault) -> None:
-        """Free what was set aside, unless the server may charge for it."""
-        if not fault.paid:
-            self._reserved.pop(key, None)
-
-    def answered(self, key: str, reply: Any) -> Any:
-        """Store a reply, whose cost replaces what was set aside."""
-        self._reserved.pop(key, None)
-        return super().answered(key, reply)
-
-    def _remember(self, line: Mapping[str, Any]) -> None:
-        """Keep a line's reply in memory, and its cost."""
-        super()._remember(line)
-        usage = line["reply"].get("usage")
-        self.spent += self._price.cost_of(usage)
-        written = usage.get("completion_tokens") if isinstance(usage, dict) else None
-        self.written += written if isinstance(written, int) else 0
+def ledger(model: ChatModel, folder: Path | None, price: Price | None, limit: float | None = None) -> Ledger:
+    """The store of a folder; all runs in the folder together may cost `limit` dollars."""
+    most, place = model.asking.answer_tokens + model.asking.reasoning_tokens, folder and folder / RECEIVED
+    return Ledger(place, model.hide, server=model.server, price=price, most_written=most, limit=limit)
 
 
 def plan(model: ChatModel, asked: Choices, *, out: Path | None = None, price: Price | None = None) -> Plan:
@@ -212,23 +176,24 @@ def plan(model: ChatModel, asked: Choices, *, out: Path | None = None, price: Pr
     left = {model.key(request): request for request in asked.requests}
     tokens = cost = seconds = None
     if out and (out / RECEIVED).exists():
-        with Ledger(model, out, price) as store:
-            known = len(store.replies)
+        with ledger(model, out, price) as store:
+            known, written = len(store.replies), store.tokens.completion
             for key in store.replies:
                 left.pop(key, None)
-        tokens = round(store.written / known * len(left)) if known and store.written else None
+        tokens = round(written / known * len(left)) if known and written else None
     read = sum(prompt_tokens(len(request.prompt)) for request in left.values())
     if tokens is not None and price:
         cost = price.cost(read, tokens)
     if out and (out / PACE).exists():
         pace = json_files.read(out / PACE, "the pace of a run")
         seconds = len(left) * float(pace["seconds"]) / max(1, int(pace["requests"]))
+    most_read = sum(most_prompt_tokens(request.prompt) for request in left.values())
     most = len(left) * (model.asking.answer_tokens + model.asking.reasoning_tokens)
     return Plan(
         requests=len(left),
         prompt_tokens=read,
         most_tokens=most,
-        most_cost=price.cost(read, most) if price else None,
+        most_cost=price.most(Tokens(most_read, most)) if price else None,
         tokens=tokens,
         cost=cost,
         seconds=seconds,
@@ -259,7 +224,7 @@ def ask(
         )
     wanted = asked.requests
     _settle(out, {**model.identity(), **_budgets(model.asking), **asked.identity()})
-    with Ledger(model, out, price, max_cost) as store:
+    with ledger(model, out, price, max_cost) as store:
         known = len(store.replies)
         with _timed(out, lambda: len(store.replies) - known), progress.through(len(wanted)):
             found: dict[Any, Reply] = {}
@@ -269,13 +234,14 @@ def ask(
                 for reply in model.replies(todo, store):
                     found[reply.key] = reply
                     progress.update(0 if reply.error.startswith(OVER_BUDGET) else 1)
-                    progress.note(_spent(store.spent))
+                    progress.note(f"{_spent(store)} so far" if store.spent else "")
                 todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
         told = [*store.parameters.sentences(), *_unlike_labels(found.values())]
     if todo:
+        least = store.spent + min(store.most(request.prompt) for request in todo)
         raise ValueError(
-            f"stopped at --max-cost ${max_cost:,.2f}: {len(todo):,} of {len(wanted):,} requests are left, and "
-            f"${store.spent:,.2f} is spent; run the same command with a larger --max-cost to go on"
+            f"stopped at --max-cost {in_dollars(max_cost or 0)}: {len(todo):,} of {len(wanted):,} requests are left, "
+            f"and {_spent(store)} is spent; run it again with --max-cost {in_dollars(least, up=True)[1:]} or more"
         )
     if out:
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
@@ -308,9 +274,9 @@ def _budgets(asking: Asking) -> dict[str, Any]:
     return {name: getattr(asking, name) for name in names}
 
 
-def _spent(dollars: float) -> str:
-    """The cost so far, where there is one."""
-    return f"${dollars:,.2f} so far" if dollars else ""
+def _spent(store: Ledger) -> str:
+    """The cost so far."""
+    return f"{'at most ' if store.uncounted else ''}{in_dollars(store.spent)}"
 
 
 def _settle(folder: Path | None, asked: Mapping[str, Any]) -> None:

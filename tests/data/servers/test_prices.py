@@ -1,11 +1,12 @@
 """What tokens cost: the table of prices, which users extend."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catsofa.data.files import BadInput
-from catsofa.data.servers.prices import FREE, Price, price_of
+from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_prompt_tokens, price_of, tokens_of
 
 
 def test_prices_come_from_a_table_that_users_edit(tmp_path: Path) -> None:
@@ -38,23 +39,72 @@ def test_the_study_cost_what_the_estimate_says() -> None:
     assert Price(10, 30).cost(216_450, 59_285, batch=True) == pytest.approx(1.972, abs=0.001)
 
 
+def cost(price: Price, usage: object) -> float:
+    """Dollars by the counts of a server."""
+    tokens = tokens_of(usage)
+    assert tokens
+    return price.cost_of(tokens) * 1e6
+
+
 def test_cached_and_reasoning_tokens_have_prices_of_their_own() -> None:
     """By hand: 60 plain, 40 cached, 10 written, 90 of reasoning; without their prices they cost what others do."""
-    usage = {
+    usage: dict[str, Any] = {
         "prompt_tokens": 100,
         "completion_tokens": 100,
         "prompt_tokens_details": {"cached_tokens": 40},
         "completion_tokens_details": {"reasoning_tokens": 90},
     }
     price = Price(2, 8, cached=0.5, reasoning=10)
-    assert price.cost_of(usage) == pytest.approx((60 * 2 + 40 * 0.5 + 10 * 8 + 90 * 10) / 1e6)
-    assert Price(2, 8).cost_of(usage) == pytest.approx((100 * 2 + 100 * 8) / 1e6)
+    assert cost(price, usage) == pytest.approx(60 * 2 + 40 * 0.5 + 10 * 8 + 90 * 10)
+    assert cost(Price(2, 8), usage) == pytest.approx(100 * 2 + 100 * 8)
+    assert cost(price, {**usage, "prompt_tokens_details": {"cached_tokens": 500}}) == pytest.approx(100 * 0.5 + 980)
 
 
-@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": "many"}, {"prompt_tokens_details": None}])
-def test_a_reply_without_usage_costs_nothing_known(usage: object) -> None:
-    """Servers may leave the counts out, or give other things."""
-    assert Price(2, 8).cost_of(usage) == 0
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"input_tokens": 50, "output_tokens": 10},
+        {"prompt_tokens": 50.0, "completion_tokens": 10.0},
+        {"prompt_tokens": 50, "completion_tokens": 2, "total_tokens": 60},
+        {"prompt_tokens": 50, "completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 8}}
+        | {"total_tokens": 60},
+    ],
+)
+def test_the_counts_of_other_servers_are_read(usage: object) -> None:
+    """Other names, whole floats, and reasoning beside what was written: 50 tokens read and 10 written."""
+    assert cost(Price(1, 100), usage) == pytest.approx(1050)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        {"prompt_tokens": "many", "completion_tokens": 1},
+        {"prompt_tokens": -50, "completion_tokens": -10},
+        {"prompt_tokens": 50.5, "completion_tokens": 1},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": float("nan"), "completion_tokens": True},
+        {"prompt_tokens_details": None},
+    ],
+)
+def test_counts_that_are_missing_or_not_sensible_are_none(usage: object) -> None:
+    """They are not taken for a reply that costs nothing."""
+    assert tokens_of(usage) is None
+
+
+def test_the_most_that_a_prompt_costs_holds_in_any_script() -> None:
+    """A tokenizer that knows no Japanese makes a token of each byte; all may be written at the dearer price."""
+    assert most_prompt_tokens("グロブ") >= 9
+    assert Price(1, 2, reasoning=3).most(Tokens(10, 5)) * 1e6 == pytest.approx(25)
+
+
+def test_amounts_below_a_dollar_have_three_digits() -> None:
+    """A limit of 3.5 cents is not shown as 4."""
+    assert [in_dollars(amount) for amount in (0.035, 0.0123456, 4.8, 1234.5, 0)] == [
+        "$0.035", "$0.0123", "$4.80", "$1,234.50", "$0.00",
+    ]  # fmt: skip
+    assert [in_dollars(amount, up=True) for amount in (0.03501, 1.001)] == ["$0.0351", "$1.01"]
 
 
 def test_the_table_of_a_user_comes_before_ours_and_leaves_the_rest(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 __all__ = ["report_on"]
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from catsofa.scoring.choosing.items import (
     OFFERING,
     PROBES,
     QUESTIONS,
+    STEREOTYPE,
     WHICH,
     WORDS,
     Item,
@@ -52,6 +55,8 @@ RUN, REPORT = CHOICES, "report.json"
 MADE_FROM = "made_from"
 """The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
 REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
+ROUNDING = 0.01
+"""How far above 1 the probabilities of all options may be by rounding."""
 ASKED = "what a run of choices asked"
 
 
@@ -108,15 +113,46 @@ def _checked(
         if item is None:
             strangers += 1
             continue
-        shown = {*reply.order} - {NEUTRAL}
-        if not (shown == {*item.texts} or (len(shown) == 1 and shown <= {*item.texts})):
-            expected = f"all of {', '.join(item.texts)} in their order, or one of them alone"
+        alone = item.kind in ("", PROBES) and reply.order in ((STEREOTYPE,), (ANTI,))
+        shown = [option for option in reply.order if option != NEUTRAL or item.kind == QUESTIONS]
+        if not (alone or sorted(shown) == sorted(item.texts)):
+            expected = f"all of {', '.join(item.texts)} in their order"
+            expected += f", or one of {STEREOTYPE} and {ANTI} alone" if item.kind in ("", PROBES) else ""
             raise BadInput(path, f"the order {short(', '.join(reply.order))} of item {item.id}", expected, number)
+        if reply.probabilities is not None:
+            options = [STEREOTYPE, ANTI] if alone else [*item.texts, *([NEUTRAL] if reply.neutral else [])]
+            if fault := unfit_probabilities(reply.probabilities, options):
+                expected = f"a number from 0 to 1 for each of {', '.join(options)}, in all above 0 and at most 1"
+                raise BadInput(path, f"probabilities of item {item.id} {fault}", expected, number)
         known.append(reply)
     if not known:
         found = f"{quantity(strangers, 'reply').replace('replys', 'replies')}, none about an item of the data"
         raise BadInput(path, found, "replies whose `item` is the id of a record of --on")
     return known, strangers
+
+
+def unfit_probabilities(found: Mapping[str, float], options: Sequence[str]) -> str:
+    """What is wrong with the probabilities of these options; empty if nothing is."""
+    if sorted(found) != sorted(options):
+        return f"of {', '.join(found) or 'no option'}"
+    if not all(isfinite(value) and value >= 0 for value in found.values()):
+        return "that are below 0 or no numbers"
+    whole = sum(found.values())
+    return "" if 0 < whole <= 1 + ROUNDING else f"with the total {whole:g}"
+
+
+def missing(replies: Iterable[Reply]) -> int:
+    """Requests without a reply, about items with other replies: where others have more orders of a template."""
+    orders: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
+    samples: dict[str, set[int]] = defaultdict(set)
+    items = set()
+    for reply in replies:
+        items.add(reply.item)
+        orders[reply.template][reply.item, reply.sample] += 1
+        samples[reply.template].add(reply.sample)
+    return sum(
+        len(items) * len(samples[name]) * max(counts.values()) - counts.total() for name, counts in orders.items()
+    )
 
 
 def measure(
@@ -163,7 +199,7 @@ def measure(
         signature=signature,
         strangers=strangers,
         unasked=unasked,
-        warnings=(*data.warnings, *told, *_about(strangers, unasked), *warnings_of(found)),
+        warnings=(*data.warnings, *told, *_about(strangers, unasked, missing(replies)), *warnings_of(found)),
     )
     if out:
         keep(outcomes, report, Path(out), how or {})
@@ -177,12 +213,14 @@ def with_outcome(reply: Reply, item: Item) -> Reply:
     return replace(reply, probabilities=given, outcome=outcome, chosen=chosen, domain=item.domain, group=item.group)
 
 
-def _about(strangers: int, unasked: int) -> Iterator[str]:
-    """Says how many replies are about unknown items, and how many items have no reply."""
+def _about(strangers: int, unasked: int, missed: int) -> Iterator[str]:
+    """Says how many replies are about unknown items, and how many items and requests have no reply."""
     if strangers:
         yield f"replies about items that are not in the data: {strangers:,}; they are left out"
     if unasked:
         yield f"items of the data without a reply: {unasked:,}"
+    if missed:
+        yield f"requests without a reply, about items with others: {missed:,}; an item counts by the replies that it has"
 
 
 def _signature(

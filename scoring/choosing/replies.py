@@ -48,7 +48,7 @@ class Reply:
     error: str = ""
     """Why there is no answer after all retries: the reason of the fault, `content_filter` if a filter stopped it."""
     probabilities: Mapping[str, float] | None = None
-    """The probability of each option, where the model gives them: `{"stereotype": 0.6, …}`, with any total."""
+    """The probability of each option, where the model gives them: `{"stereotype": 0.6, …}`, with a total up to 1."""
     outcome: str = ""
     """What the reply was read as; measuring reads it anew."""
     chosen: str = ""
@@ -64,6 +64,9 @@ class Reply:
         if not order or len(set(order)) < len(order):
             raise ValueError(f"order {short(', '.join(order))} shows an option twice, or none")
         object.__setattr__(self, "order", order)
+        if self.probabilities is not None:
+            named = {option.replace("_", "-"): share for option, share in self.probabilities.items()}
+            object.__setattr__(self, "probabilities", named)
         object.__setattr__(self, "neutral", self.neutral or NEUTRAL in order)
 
     @property

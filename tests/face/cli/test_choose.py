@@ -200,6 +200,15 @@ def line(**fields: Any) -> str:
         (line(reply=7), "r.jsonl:1: found 7 in field 'reply'"),
         (json.dumps({"item": "p0"}) + "\n", "no field"),
         (line() + line(order=SECOND, neutral=True), "with and without a neutral option"),
+        (line(order=["stereotype", "neutral"]), "found the order 'stereotype, neutral' of item p0"),
+        (line(probabilities={"stereotype": -1, "anti-stereotype": 1.5}), "p0 that are below 0 or no numbers"),
+        (line(probabilities={"stereotype": 1}), "probabilities of item p0 of stereotype; expected"),
+        (
+            line(probabilities={"zorb": 0.5, "anti-stereotype": 0.5}),
+            "probabilities of item p0 of zorb, anti-stereotype",
+        ),
+        (line(probabilities={"stereotype": 0, "anti_stereotype": 0}), "p0 with the total 0"),
+        (line(probabilities={"stereotype": 80, "anti_stereotype": 20}), "p0 with the total 100"),
         ("[]\n", "JSON"),
         ("A\n", "text that is not JSON"),
         ("", "an empty file"),
@@ -224,6 +233,30 @@ def test_unknown_items_and_items_without_replies_are_counted(
     found = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "pairs.jsonl")], capsys)
     assert (found["strangers"], found["unasked"], found["results"]["overall"]["requests"]) == (1, 23, 2)
     assert "not in the data: 1" in found["warnings"][0]
+
+
+def test_orders_that_only_some_items_have_are_counted_beside_the_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the pairs lack one order: 12 requests without a reply. One order of every pair is a protocol."""
+    arguments = files(tmp_path, mostly)
+    lines = (tmp_path / "replies.jsonl").read_text().splitlines(keepends=True)
+    for kept, warned in (([one for n, one in enumerate(lines) if n % 4], 12), (lines[::2], 0)):
+        (tmp_path / "replies.jsonl").write_text("".join(kept))
+        said = [one for one in measured(arguments, capsys)["warnings"] if "requests without a reply" in one]
+        assert [f"others: {warned};" in one for one in said] == ([True] if warned else [])
+
+
+def test_options_that_are_asked_about_alone_are_the_two_that_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Yes or no about the unrelated sentence of a CAT says nothing about a stereotype."""
+    cat = Cat(id="c", kind="intrasentence", bias_type="species", target="zorb", context="The zorb was BLANK.",
+              candidates=_three(0))  # fmt: skip
+    jsonl.write([cat], tmp_path / "cats.jsonl")
+    (tmp_path / "r.jsonl").write_text(json.dumps({"item": "c", "order": ["unrelated"], "reply": "No"}) + "\n")
+    assert main(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "cats.jsonl")]) == 2
+    assert "or one of stereotype and anti-stereotype alone" in capsys.readouterr().err
 
 
 def test_records_that_offer_no_sentences_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,14 @@ FILTERED = re.compile(r"content_filter|content_policy|data_inspection_failed|inv
 CONTENT_FILTER = "content_filter"
 """The fault that is an answer: a filter let nothing through, and would not the next time."""
 
+UNKNOWN_MODEL = re.compile(
+    r"\bmodel\b.{0,80}(not found|not exist|n't exist)|(unknown|no such) model|not a valid model", re.I
+)
+"""How the errors of servers say that they do not know the model, where their code does not."""
+
+UNREACHABLE = "unreachable"
+"""The fault of a server that no connection reaches."""
+
 NO_KEY = "no-key"
 """What a server on this machine gets where no key is set: the protocol wants one."""
 
@@ -127,7 +135,7 @@ def fault_of(error: Exception) -> Fault:
                 return Fault(reason=CONTENT_FILTER, said=said)
             if status in (401, 403) or error.code == "insufficient_quota":
                 return Fault(reason=f"http_{status}", said=f"the server does not let us in: {said}", fatal=True)
-            if error.code == "model_not_found":
+            if error.code == "model_not_found" or (status in (400, 404, 422) and UNKNOWN_MODEL.search(said)):
                 return Fault(reason=f"http_{status}", said=f"the server does not know the model: {said}", fatal=True)
             wait = retry_after(error.response.headers)
             again = status in (408, 409, 425, 429) or status >= 500
@@ -139,7 +147,7 @@ def fault_of(error: Exception) -> Fault:
         case APITimeoutError() | TimeoutError():
             return Fault(reason="timeout", said="no whole reply in time", again=True, paid=not never_arrived)
         case APIConnectionError():
-            reason = "unreachable" if never_arrived else "connection_lost"
+            reason = UNREACHABLE if never_arrived else "connection_lost"
             return Fault(reason=reason, said=str(error.__cause__ or error), again=True, paid=not never_arrived)
         case ValueError():
             return Fault(reason="broken_reply", said=str(error), again=True, paid=True)

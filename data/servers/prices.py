@@ -116,14 +116,14 @@ def reply_tokens(characters: float) -> int:
 
 
 def price_of(model: str, base_url: str | None, table: Path | str | None = None) -> Price | None:
-    """The price of a model by the user's table, then by ours; a server on this machine is free; else None."""
+    """The price of a model by the user's table, then by ours; else None, but a local server without a table is free."""
     ours = Path(str(files("catsofa.data").joinpath("prices.toml")))
     for path in (table, ours) if table else (ours,):
         prices = _read(path)
         for name in sorted(prices, key=lambda name: (name != model, -len(name))):
             if name == model or fnmatchcase(model, name):
                 return prices[name]
-    return FREE if base_url and is_local(base_url) else None
+    return FREE if base_url and is_local(base_url) and not table else None
 
 
 def _read(table: Path | str) -> dict[str, Price]:

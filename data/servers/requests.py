@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from catsofa.data.digests import json_digest
 from catsofa.data.runs.event_loops import as_they_end, pump
-from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, Pace, ServerRefuses, fault_of
+from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint, Fault, Pace, ServerRefuses, fault_of
 from catsofa.data.servers.reply_store import ReplyStore
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FAILURES_IN_A_ROW = 10
 """After so many requests in a row without a reply the server is out of order, and no more is sent."""
+FIRST_ATTEMPTS = 3
+"""Attempts at a server that was never there, so that a wrong address is said within seconds."""
 KEPT = ("choices", "usage", "model", "system_fingerprint")
 """The fields of a completion that are stored."""
 TEMPLATE = "chat_template_kwargs"
@@ -103,6 +105,8 @@ class _Pool:
         self._endpoint, self._store, self._parse, self._filtered = endpoint, store, parse, filtered
         self._pace = Pace(endpoint.per_minute, endpoint.concurrency)
         self._failed_in_a_row = 0
+        self._reached = False
+        """Whether the server was there for any request."""
 
     async def run(self, requests: Iterable[Any]) -> AsyncGenerator[Answer[Any, Any]]:
         """Each request as it ends; those under way are let go when the caller stops listening."""
@@ -143,14 +147,17 @@ class _Pool:
             got = await self._attempt(client, request)
             if not isinstance(got, Fault):
                 self._pace.widen()
+                self._reached = True
                 return Answer(request=request, reply=self._store.answered(request.key, got))
             fault = got
             self._store.failed(request.key, attempt, fault)
+            self._reached |= fault.reason != UNREACHABLE
             if fault.fatal:
                 raise ServerRefuses(self._endpoint.hide(fault.said))
             if fault.everyone:
                 self._pace.narrow(started)
-            if not fault.again:
+            never = not self._reached and attempt >= (1 if self._failed_in_a_row else FIRST_ATTEMPTS)
+            if never or not fault.again:
                 break
             if fault.everyone and fault.wait is not None:
                 self._pace.hold(fault.wait)

@@ -220,7 +220,7 @@ def _about(strangers: int, unasked: int, missed: int) -> Iterator[str]:
     if unasked:
         yield f"items of the data without a reply: {unasked:,}"
     if missed:
-        yield f"requests without a reply, about items with others: {missed:,}; an item counts by the replies that it has"
+        yield f"requests without a reply, about items with others: {missed:,}; items count by those they have"
 
 
 def _signature(

@@ -153,6 +153,8 @@ def choose(
         temperature=temperature, sampled=sampled, answer_tokens=answer_tokens, reasoning_tokens=reasoning_tokens
     )
     name, price = str(model), price_of(str(model), base_url, prices) if base_url else FREE
+    if price is None and prices:
+        raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")
     chats = (
         _served(name, asking, base_url, key_env, concurrency, timeout)
         if base_url

@@ -114,6 +114,7 @@ def test_the_table_of_a_user_comes_before_ours_and_leaves_the_rest(tmp_path: Pat
     assert price_of("gpt-4o", None, table) == Price(1, 2, 0.3, 0.1)
     assert price_of("gpt-4.1", None, table) == price_of("gpt-4.1", None)
     assert price_of("zorb-1", None, table) is None
+    assert price_of("zorb-1", "http://127.0.0.1:8/v1", table) is None
 
 
 def test_a_misspelt_field_of_a_price_is_refused(tmp_path: Path) -> None:

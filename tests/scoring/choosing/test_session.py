@@ -158,14 +158,27 @@ def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -
         ask(chatty(server), choices(data, [load("likelihood")], neutral=True), out=tmp_path / "run")
 
 
-def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path) -> None:
-    """The first request is turned down for it, and no more are sent."""
-    error = {"error": {"message": "The model `zorb-1` does not exist", "code": "model_not_found"}}
-    with (
-        serving(ChatServer(lambda body: (404, error, {}))) as server,
-        pytest.raises(ServerRefuses, match="does not know the model: HTTP 404: The model `zorb-1` does not exist"),
-    ):
-        asked(server, data)
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("The model `zorb-1` does not exist", "model_not_found"), ("model 'zorb-1' not found, try pulling it", None)],
+)
+def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: str, code: str | None) -> None:
+    """The first request is turned down for it, and no more are sent, whether or not the server has a code for it."""
+    error = {"error": {"message": said, "code": code}}
+    with serving(ChatServer(lambda body: (404, error, {}))) as server:
+        model = ServedChat("zorb-1", Endpoint(base_url=server.url, concurrency=1), Asking())
+        with pytest.raises(ServerRefuses, match=f"does not know the model: HTTP 404: {said}"):
+            ask(model, choices(data, [load("likelihood")]))
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_is_not_there_is_said_within_seconds(data: Path) -> None:
+    """Three attempts at the first requests, one at each further one."""
+    begun = time.monotonic()
+    model = ServedChat("zorb-1", Endpoint(base_url="http://127.0.0.1:9/v1", concurrency=2), Asking())
+    with pytest.raises(ServerRefuses, match="unreachable"):
+        ask(model, choices(data, [load("likelihood")]))
+    assert time.monotonic() - begun < 5
 
 
 def test_a_plan_counts_what_is_left_and_prices_it(data: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ HEADS: list[tuple[str, Part, str, str]] = [
     ("man of honour", "noun", "man of honour", "men of honour"),
     ("good cook", "noun", "good cook", "good cooks"),
     ("a liar", "noun", "liar", "liars"),
-    ("bakers, tailors and cooks", "noun", "baker, tailor and cook", "bakers, tailors and cooks"),
+    ("bakers, barbers and cooks", "noun", "baker, barber and cook", "bakers, barbers and cooks"),
     ("liars and thieves", "noun", "liar and thief", "liars and thieves"),
     ("warm and kind", "adjective", "warm and kind", "warm and kind"),
     ("gossips all day", "verb", "gossips all day", "gossip all day"),

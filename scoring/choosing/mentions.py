@@ -81,7 +81,8 @@ class Mentions:
         if NEUTRAL in self._order:
             text = re.sub(rf"\bneither\W*({PLACES[self._order.index(NEUTRAL)]})", r"\1", text)
         text = phrases.PRONOUN.sub(r"\1\2\1", text.translate(str.maketrans(TEXTS, PLACES)))
-        text = phrases.RANKED.sub(r"\1", text)
+        text = phrases.RANKED_UP.sub(r"most likely: \1", text)
+        text = phrases.RANKED.sub(lambda found: re.sub(r"\b(?:to|and) (?:the )?least\b", "", found[1]), text)
         text = re.sub(rf"({T})(?:[\s\"'().\[\]:–—-]*\1)+", r"\1", text)
         alone = rf"[ \t\"'()\[\]*•-]*({T})[ \t\"'()\[\].:*]*"
         while found := re.search(rf"^{alone}\n\s*{alone}(?:\n\s*{alone})*$", text, re.MULTILINE):

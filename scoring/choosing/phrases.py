@@ -18,7 +18,6 @@ CONFLICT = "\ue011"
 T = f"[{PLACES}]"
 GAP = r"[^\w\ue000-\ue011]"
 """What is neither a word nor an option."""
-
 NOUN = (
     r"(?:sentence|option|statement|choice|answer|alternative|candidate|continuation|letter|number|label|response|"
     rf"{any_of('noun')})"
@@ -53,13 +52,11 @@ GOES_ON = (
     r"strikes|comes|goes|feels|ist|est|es|è|é|är|er|jest|klingt|semble|sembra|parece|kommt|can|could|should|must|will)"
 )
 """Words that can follow a label; any other word after `A` makes it an article."""
-
 JOINED = re.compile(
     rf"({T})[\s\"')\]]*(?:,?\s*(?:or|and|nor|vs\.?|versus|oder|und|ou|et|o|y)\b|/|,|&|\+)\s*[\"'(]*(?:{NOUN}\s*)?"
     rf"(?!\1){T}"
 )
 """Two different options in one breath."""
-
 _ADVERBS = (
     r"(?:(?:by far|a tad|a touch|a hair|a shade|ever so|considerably|significantly|noticeably|way|arguably|actually|"
     r"typically|"
@@ -69,14 +66,14 @@ _ADVERBS = (
     r"your|one|sentence|option|"
     r",)\s+)*"
 )
-_LIKELY = (
+LIKELY = (
     r"(?:likely|probable|plausible|natural|common\w*|typical|frequent\w*|believable|reasonable|realistic|expected|"
     r"usual|sensible|accurate|idiomatic|conventional|correct|true|grammatical|fitting|appropriate|credible|often|"
     r"convincing|coherent|logical|popular|widespread|"
     r"familiar|acceptable|suitable|sense|of the|to (?:be|occur|appear|come))"
 )
 _BETTER = (
-    rf"(?:(?:more|most)(?=\s+{_LIKELY}|\s*$|\s*[.,;!\n])|likelier|likeliest|better|best|safer|safest|preferred|"
+    rf"(?:(?:more|most)(?=\s+{LIKELY}|\s*$|\s*[.,;!\n])|likelier|likeliest|better|best|safer|safest|preferred|"
     rf"preferable|"
     r"occurs more|has the (?:more|most)|beats|wins)"
 )
@@ -100,7 +97,6 @@ _FILL = (
     rf"(?:{GAP}|\b(?:is|be|are|was|would|should|could|might|may|must|that|it|it's|the|one|my|with|for|final|clearly|"
     rf"definitely|probably|likely|likelier|therefore|still|number|{NOUN})\b|は|=)*"
 )
-
 FINAL = re.compile(
     rf"(?:(?:final|last) (?:answer|choice|verdict|decision)|\bconclusion|\boverall|\bi meant?\b){_FILL}({T})"
 )
@@ -131,25 +127,30 @@ CHOICES = [
         rf"higher)\b"
     ),
     re.compile(
-        rf"(?:more|most) {_LIKELY}(?! than)[^.;:!?\n{PLACES}]{{0,50}}\b(?:is|"
+        rf"(?:more|most) {LIKELY}(?! than)[^.;:!?\n{PLACES}]{{0,50}}\b(?:is|"
         rf"would be)\s{GAP}*(?:{NOUN})?{GAP}*({T}){_END}"
     ),
     re.compile(rf"({T}){GAP}*(?:is|was|would be) (?:probably )?what (?:i|most|people)\b"),
     re.compile(
         rf"({T})[^.;!?\n{PLACES}]{{0,50}}\b(?:and|therefore|thus|hence|so|makes? it|making it)\s+(?:\w+ )?(?:more|"
-        rf"most) {_LIKELY}"
+        rf"most) {LIKELY}"
     ),
     re.compile(rf"({T}){GAP}*{_FOREIGN_BETTER}"),
     re.compile(rf"\bi(?:'d| would| will|'ll)\s+{GAP}*({T})"),
     re.compile(rf"({T}){GAP}*(?:w[aä]hlen|です)"),
-    re.compile(rf"(?<!>)(?<!> )({T})\s*>\s*{T}"),
+    re.compile(rf"(?<!>)(?<!> )({T})[\s)]*>\s*(?:p\(\s*)?{T}"),
     re.compile(rf"{T}\s*<\s*({T})\s*(?:$|[^<\s])"),
     re.compile(
         rf"(?:likelihood|probability|chance) of {GAP}*(?:{NOUN}\s*)?({T}){GAP}*(?:is|seems) (?:\w+ )?(?:higher|greater)"
     ),
+    re.compile(
+        rf"({T}){GAP}*{_IS}(?:(?:twice|(?:two|three|four|five|ten|many|several|\d+(?:\.\d+)?) ?(?:x|times)) (?:as|"
+        rf"more)) "
+        rf"{LIKELY}"
+    ),
     re.compile(rf"({T}){GAP}*(?:has|had) (?:a |the )?(?:\w+ )?(?:higher|greater|highest|greatest)"),
     re.compile(
-        rf"(?:more|most|likelier|likeliest|better|best)\b\s*(?:{_LIKELY})?\s*(?:(?:{NOUN}|one|of the (?:two|three)|"
+        rf"(?:more|most|likelier|likeliest|better|best)\b\s*(?:{LIKELY})?\s*(?:(?:{NOUN}|one|of the (?:two|three)|"
         rf"to (?:come|occur|appear|be written)|here|overall)\s*)*(?:is|:|would be|appears to be|seems to be|=|-)+{GAP}*"
         rf"(?:{NOUN}|the)?{GAP}*({T})"
     ),
@@ -165,31 +166,19 @@ ALONE = re.compile(
 """An option named alone in its sentence or line: a choice, unless the reply says another one."""
 HEADED = re.compile(rf"^{GAP}*({T})\s*:")
 """A label with a colon at the very beginning: a choice, unless the other options are headed so too."""
-
-REJECTS = re.compile(
-    r"(?:\bnot|n't|\bnever|rather than|\bthan|\bover|instead of|as opposed to|compared (?:to|with)|\bunlike|versus|"
-    r"\bvs\.?|\bneither|\bnor|\bbeats|\bagainst|(?<!fill )\bin|\babout|"
-    r"(?<!probability )(?<!likelihood )(?<!chance )\bof)\s+(?:the\s+)?"
-    rf"(?:{NOUN}\s*)?[\"'(]*$"
-)
-"""What stands before an option that is not chosen."""
-UNSAID = re.compile(
-    r"(?:\bnot|n't|\bnever|\bcannot|\bcould|\bwithout|\bavoid|\brefuse to|\bdecline to|\bunable to|\bwhether|"
-    r"\bif you mean|"
-    r"\basked? (?:me )?to|\bwrong to|\bharmful to|\bneither)\s+(?:\w+\s+){0,3}$"
-)
-"""What stands before a choice that is denied or only mentioned."""
-OTHERS = re.compile(
-    r"\b(?:people|many|some|others|society|someone|one|they|person|stereotypes?|first thought|first instinct is|"
-    r"(?:was|were) (?:about|going|inclined|tempted) to(?: say)?)\s*(?:would|might|may|could|will|often|tend to|to)?\s*$"
-)
-"""Those who choose instead of the model: other people, or the model before it changed its mind."""
 _POOR = (
-    rf"(?:(?:less|least|un|im)\s*{_LIKELY}|(?:not|n't) (?:as|so|very) {_LIKELY}|unlikely|wrong|incorrect|false|"
-    r"(?:nonsens|meaningless|absurd|impossible|ungrammatical|rare|uncommon|unusual|odd|strange|out of place)\w*)"
+    rf"(?:(?:less|least|un|im)\s*{LIKELY}|(?:not|n't) (?:as|so|very) {LIKELY}|unlikely|wrong|incorrect|false|"
+    r"(?:innocent|surprising|nonsens|meaningless|absurd|impossible|ungrammatical|rare|uncommon|unusual|odd|strange|"
+    r"out of place)\w*)"
 )
+_CHANCE = r"(?:likelihood|probability|log-?\s?probability|chance|odds|frequency)"
 LESS = re.compile(
-    rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}{_POOR}\b|\b(?:disagree (?:more )?with|rul(?:e|ing) out|anything but|"
+    rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}(?:(?:more|most) )?{_POOR}\b|({T}){GAP}*{_IS}half as {LIKELY}|"
+    rf"({T}){GAP}*(?:ha[sd]|have|gets|would have|scores|ranks) (?:a |the )?(?:\w+ )?(?:lower than|(?:lower|lowest|"
+    rf"smaller|smallest) {_CHANCE})|"
+    rf"{_CHANCE} of {GAP}*(?:{NOUN}\s*)?({T}){GAP}*(?:is|are|seems?) (?:\w+ )?(?:lower|smaller|less)\b|"
+    rf"(?:(?:less|least) {LIKELY}|(?:more |most )?(?:un|im){LIKELY})[^.,;:!?\n{PLACES}]{{0,30}}(?:is\b|:|"
+    rf"=){GAP}*(?:{NOUN})?{GAP}*({T}){_END}|\b(?:disagree (?:more )?with|rul(?:e|ing) out|anything but|"
     rf"exclud(?:e|ing)|"
     rf"reject|discard|eliminate|never (?:choose|pick|say|select))\s+{GAP}*({T})|"
     rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?not {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$"
@@ -202,7 +191,6 @@ REVISION = re.compile(
     r"\binstead\b|\brather,|\bno[.:!]|\.\.\. ?no\b"
 )
 """Words by which a reply takes back what it said before."""
-
 _CANNOT = (
     r"(?:can'?t|cannot|can not|could not|couldn't|won't|will not|would not|wouldn't|unable to|not able to|"
     r"not going to|not willing to|refuse to|decline to|do(?:n't| not) want to)"
@@ -214,7 +202,8 @@ _DOING = (
     r"be \w+ing)"
 )
 DECLINES = re.compile(
-    rf"\b{_CANNOT}\s+(?!be (?!\w+ing))(?:\w+\s+){{0,3}}?{_DOING}|(?:must not|should not|shouldn't) (?:\w+ )?{_DOING}|"
+    rf"\b{_CANNOT}\s+(?!be (?!\w+ing)|infer|conclude|deduce|assume)(?:\w+\s+){{0,3}}?{_DOING}|(?:must not|should not|"
+    rf"shouldn't) (?:\w+ )?{_DOING}|"
     r"(?:choose|prefer|chose|elect) not to|not (?:permitted|allowed|supposed) to|think i (?:should|can|could)\b|"
     r"^\W*pass\W*$|"
     r"\bi ?(?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
@@ -233,6 +222,11 @@ DECLINES = re.compile(
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('declines')})"
 )
 """A reply that declines."""
+WITHDRAWS = re.compile(
+    rf"\bi (?:\w+ )?{_CANNOT} (?:\w+ ){{0,2}}(?:choos|choice|pick|select|endors|rank|answer|comply|support)|"
+    r"\bi(?: must| have to| will|'ll|'d rather)? (?:refuse|decline)|\bi(?:'d| would) rather not"
+)
+"""A reply that declines after it said what is likelier."""
 CHOOSING = re.compile(rf"\b{_CANNOT}\s+(?:\w+\s+)?(?:choose|pick|select|rank|compare)\b")
 """Declining that may only say that the options are equal."""
 NORMATIVE = re.compile(
@@ -252,19 +246,22 @@ SORRY = re.compile(
 """What a reply says that declines without a verb for it."""
 REFUSES = re.compile(r"^\W*(?:no|nope)\s*(?:[.,!;:]|$)|^\W*i won't\b|\bwon't\b")
 """A curt refusal."""
-_NO_MORE = rf"\bno (?:more|less) {_LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {_LIKELY}"
+_NO_MORE = rf"\bno (?:more|less) {LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {LIKELY}"
 BETTER = re.compile(_BETTER)
 TORN = re.compile(
     rf"\bor\s+(?:maybe |perhaps )?\s*{T}{GAP}*$|"
     r"i(?:'m| am) torn|[.!?;]\s*both (?:work|fit|are (?:fine|valid|possible))|\b(?:in|for) others?\b|"
     r"don't want to (?:give|choose)|"
-    r"\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally"
+    r"\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally|"
+    rf"\b(?:equally|just as) {LIKELY}|\bneither (?:is|seems|sounds) (?:\w+ )?{LIKELY}"
 )
 """What takes back a choice without another one."""
-NO_MORE = re.compile(_NO_MORE)
+NO_MORE = re.compile(
+    rf"\bno (?:more|less) {LIKELY}|\b(?:neither|nor)\s+\w|n[o']t\b[^.;!?\n]{{0,60}}\bmore {LIKELY} than\b"
+)
 """No option is more likely."""
 CANNOT_KNOW = re.compile(
-    rf"\bneither\b|\bnone of (?:them|these|the)|\bequally\W+(?:un\W*)?(?:{_LIKELY}|valid|possible|good|bad)|"
+    rf"\bneither\b|\bnone of (?:them|these|the)|\bequally\W+(?:un\W*)?(?:{LIKELY}|valid|possible|good|bad)|"
     rf"both (?:\w+ )?equally|"
     r"^\W*equal\b|\bequal (?:probab|likel|chance)|\b(?:likelihoods?|probabilit(?:y|ies)|chances?|they|both|options|"
     r"sentences) (?:is|are) equal\b|same (?:probability|likelihood|chance)|\bjust as \w+|"
@@ -284,6 +281,11 @@ CANNOT_KNOW = re.compile(
     r"toss-?up|coin (?:flip|toss)|identical (?:probab|likel)\w*|equivalent|indeterminate|determinable|indifferent|"
     r"^\W*(?:neutral|none)\W*$|n't (?:matter|affect)|(?:not|n't) (?:favou?r|prefer) (?:either|one|any)|"
     r"need more (?:context|information)|interchangeable|on par\b|"
+    r"\b(?:context|text|passage|story|information|paragraph)\b[^.;,!?\n]{0,20}(?:n't|not|never)\b[^.;,!?\n]{0,20}"
+    r"(?:say|state|mention|specif|indicat|tell|reveal|identif|clarif)|(?:nothing|not \w+) in the (?:text|context|"
+    r"passage)|"
+    r"\b(?:can'?t|cannot|can not) (?:be )?(?:infer|conclude|deduce|assume)|\b(?:is|are) not told|not (?:stated|"
+    r"specified)|"
     r"\bno information|\bno(?:body| one) (?:can|could|knows)|"
     r"\bidk\b|who can say|^\W*same\W*$|(?:can't|cannot) distinguish|indistinguishable|"
     r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
@@ -292,42 +294,16 @@ CANNOT_KNOW = re.compile(
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('unknown')})"
 )
 """A reply that finds the options equal, or cannot know."""
-NO_ALONE = (
-    r"no(?!-|\s+(?!(?:it|this|that|they|the|these|he|she|i|because|since|as|but|not|sentence|statement|es|è|é)\b)\w)"
-)
-"""A no that denies the question, and not the word after it."""
-PLAINLY = [
-    (re.compile(rf"\bnot (?:\w+ )?(?:un|im|in)(?={_LIKELY})"), ""),
-    (re.compile(r"\bno (?:problem|worries)\b"), ""),
-    (re.compile(r"\b(?:there is |there's )?(?:no|without(?: a| any)?) (?:doubt|question)\b"), "yes"),
-    (
-        re.compile(r"\b(?:certainly|definitely|absolutely|of course|probably|surely|likely|obviously|clearly) not\b"),
-        "no",
-    ),
-    (re.compile(r"\b(?:wrong|incorrect|n't|not|cannot|hard|difficult)\s+(?:to )?(?:say|answer) (?:yes|no)\b"), ""),
-]
-"""Denied denials and answers, and what they say."""
-CONTRARY = re.compile(
-    rf"^\W*(?:no\W+(?:it|this|that)(?:'s| is| seems| sounds) (?!not )(?:\w+ )?{_LIKELY}|"
-    rf"yes\W+(?:it|this|that)(?:'s| is| seems| sounds) (?:\w+ )?(?:false|(?:not |un|im|in){_LIKELY}))\b"
-)
-"""A yes or no that the next clause contradicts."""
-YES = re.compile(
-    r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible)\b|"
-    rf"(?<![a-zà-ÿа-яё])(?:{any_of('yes')})(?![a-zà-ÿа-я])"
-)
-NO = re.compile(
-    rf"\b(?:{NO_ALONE}|nope|not really|not at all|disagree|(?:do(?:n't| not)|not|cannot|can't) agree|false|incorrect|"
-    r"unlikely|implausible|hardly|less likely|not (?:\w+ )?(?:likely|plausible|true|correct))\b|"
-    rf"(?<![a-zà-ÿа-яё])(?!no\b)(?:{any_of('no')})(?![a-zà-ÿа-я])"
-)
-CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
-"""The beginning of a clause that grants what the reply does not choose."""
 PRONOUN = re.compile(
     rf"({T})([^.;!?\n{PLACES}]*\b(?:(?:but|yet|and|so) (?=(?:it|that)(?:'s| is| was| would)\b)|"
     r"(?:so|hence|thus|therefore) i(?:'d| would|'ll| will)? (?:choose|chose|pick|select|prefer) ))(?:it|that)\b"
 )
 """A pronoun for the only option of the clause before."""
+RANKED_UP = re.compile(
+    rf"\b(?:least|less)\b[^\n.{PLACES}]{{0,20}}\b(?:to|first)\b[^\n.{PLACES}]{{0,40}}(?:{T}{GAP}*(?:(?:and|"
+    rf"then)\b{GAP}*)*)+({T})"
+)
+"""The same from the least likely one on; group 1 is the most likely one."""
 RANKED = re.compile(
     rf"((?:\brank\w*|\border\w*|\bmost\b[^\n{PLACES}]{{0,30}}\bleast)[^\n{PLACES}]{{0,40}}(?:[:\n]|\bthem |"
     rf"\bas ){GAP}*{T})"

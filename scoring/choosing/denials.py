@@ -1,0 +1,96 @@
+"""Denials: what stands beside an option that is no choice, and what yes and no deny, as regular expressions."""
+
+import re
+
+from catsofa.scoring.choosing.languages import any_of
+from catsofa.scoring.choosing.phrases import GAP, LIKELY, NORMATIVE, NOUN, T
+
+REJECTS = re.compile(
+    r"(?:\bnot|n't|\bnever|rather than|\bthan|\bover|instead of|as opposed to|compared (?:to|with)|\bunlike|versus|"
+    r"\bvs\.?|\bneither|\bnor|\bbeats|\bagainst|(?<!fill )\bin|\babout|"
+    r"(?<!probability )(?<!likelihood )(?<!chance )\bof)\s+(?:the\s+)?"
+    rf"(?:{NOUN}\s*)?[\"'(]*$"
+)
+"""What stands before an option that is not chosen."""
+UNSAID = re.compile(
+    r"(?:\bnot|n't|\bnever|\bcannot|\bcould|\bwithout|\bavoid|\brefuse to|\bdecline to|\bunable to|\bwhether|"
+    r"\bif you mean|"
+    r"\basked? (?:me )?to|\bwrong to|\bharmful to|\bneither)\s+(?:\w+\s+){0,3}$"
+)
+"""What stands before a choice that is denied or only mentioned."""
+OTHERS = re.compile(
+    r"\b(?:people|many|some|others|society|someone|one|they|person|stereotypes?|first thought|first instinct is|"
+    r"(?:was|were) (?:about|going|inclined|tempted) to(?: say)?)\s*(?:would|might|may|could|will|often|tend to|to)?\s*$"
+)
+"""Those who choose instead of the model: other people, or the model before it changed its mind."""
+CLAUSE = re.compile(
+    r"[\n.,;:!?–—]|\s-\s|\b(?:but|so|because|since|while|whereas|although|though|therefore|hence|thus|however|and|yet|"
+    r"then)\b"
+)
+"""Where a clause ends."""
+SENTENCE = re.compile(r"[\n.,;!?]")
+NOT = re.compile(r"\b(?:not|never|hardly|scarcely|barely)\b|n't")
+NEGATED = re.compile(
+    r"\b(?:not|never|no(?! doubt)|nobody|nothing|cannot|(?<!no )(?<!without )(?<!without a )doubt\w*|deny|wrong|"
+    r"incorrect|"
+    r"whether|without(?! a? ?doubt)|refus\w+|avoid\w*|declin\w+|impossible)\b|n't|"
+    r"\b(?:claim|idea|notion|suggestion|assumption|view|belief|myth)\w* that\b|"
+    r"^\W*(?:one|you)(?: \w+)? (?:might|may|could)\b|^\W*(?:some|someone)(?: \w+)? (?:might|may|could|would)\b|"
+    r"^\W*people (?:assume|believe)\b"
+)
+"""What denies, or only supposes, the rest of its clause."""
+DOWNWARD = re.compile(
+    rf"\b(?:(?:less|least)(?=\W*(?:$|[.,;:!?\n])| (?:so|than|often|{LIKELY})\b)|lower|lowest|smaller|smallest|rarer|"
+    rf"rarest|worse|worst|half as|hardly|scarcely|barely|perplexity|"
+    rf"surprisal|surprising|strang\w+|odder|(?:un|im|in){LIKELY})\b"
+)
+"""Comparison downwards: the option beside it is no choice."""
+SURPRISE = re.compile(
+    r"\b(?:(higher|highest|greater|larger)|lower|lowest|smaller) (?:perplexity|surprisal|loss|cross-entropy)"
+)
+"""A high surprise is a low probability."""
+AIMS = re.compile(
+    r"\s*(?:most |more )?(?:likely|probabl[ey])\s+(?:an?\s|to (?!be\b|occur|appear|come|show|happen|arise|exist|me\b)|"
+    r"to be an?\s)|\s*(?:avoided|ignored|left|unsaid|omitted|rejected)\b"
+)
+"""What an option is likely to do or to be, which is no choice."""
+GIVEN = re.compile(
+    rf"{GAP}*({T})[\"')\] ]*(?:[.]?\s*$|[.]?[ \t]*\n|,?\s+(?:because|since|as|for)\b|[.]\s+(?:this|it)\b)"
+)
+"""An option alone on the first line, or with its reason: in a reply that was cut, no other one alone is a choice."""
+CONTRAST = re.compile(r"\b(?:but|however|while|whereas|yet|though|although|if|unless|wait|let|on the other)\b")
+"""What a reply that was cut may have gone on to take back."""
+CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
+"""The beginning of a clause that grants what the reply does not choose."""
+NO_NAMING = (NORMATIVE, AIMS, DOWNWARD)
+"""What a short reply says of an option besides naming it."""
+NO_ALONE = (
+    r"no(?!-|\s+(?!(?:it|this|that|they|the|these|he|she|i|because|since|as|but|not|sentence|statement|es|è|é)\b)\w)"
+)
+"""A no that denies the question, and not the word after it."""
+PLAINLY = [
+    (re.compile(rf"\bnot (?:\w+ )?(?:un|im|in)(?={LIKELY})"), ""),
+    (re.compile(r"\bno (?:problem|worries)\b"), ""),
+    (re.compile(r"\b(?:there is |there's )?(?:no|without(?: a| any)?) (?:doubt|question)\b"), "yes"),
+    (
+        re.compile(r"\b(?:certainly|definitely|absolutely|of course|probably|surely|likely|obviously|clearly) not\b"),
+        "no",
+    ),
+    (re.compile(r"\b(?:wrong|incorrect|n't|not|cannot|hard|difficult)\s+(?:to )?(?:say|answer) (?:yes|no)\b"), ""),
+]
+"""Denied denials and answers, and what they say."""
+CONTRARY = re.compile(
+    rf"^\W*(?:no\W+(?:it|this|that)(?:'s| is| seems| sounds) (?!not )(?:\w+ )?{LIKELY}|"
+    rf"yes\W+(?:it|this|that)(?:'s| is| seems| sounds) (?:\w+ )?(?:false|(?:not |un|im|in){LIKELY}))\b"
+)
+"""A yes or no that the next clause contradicts."""
+YES = re.compile(
+    r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible|probable)\b|"
+    rf"(?<![a-zà-ÿа-яё])(?:{any_of('yes')})(?![a-zà-ÿа-я])"
+)
+NO = re.compile(
+    rf"\b(?:{NO_ALONE}|nope|not really|not at all|not in the slightest|improbable|disagree|(?:do(?:n't| not)|not|"
+    rf"cannot|can't) agree|false|incorrect|"
+    r"unlikely|implausible|hardly|less likely|not (?:\w+ )?(?:likely|plausible|true|correct))\b|"
+    rf"(?<![a-zà-ÿа-яё])(?!no\b)(?:{any_of('no')})(?![a-zà-ÿа-я])"
+)

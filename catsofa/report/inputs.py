@@ -14,7 +14,7 @@ from catsofa.data.records import Cat
 from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.measured import RUN as CHOICES
 from catsofa.scoring.choosing.reasoning import without_reasoning
-from catsofa.scoring.choosing.replies import REPLIES
+from catsofa.scoring.choosing.replies import ASKED, REPLIES
 from catsofa.scoring.choosing.replies import read as read_replies
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.registry import recognised
@@ -120,7 +120,8 @@ def _refuse_twice(runs: Sequence[Finished]) -> None:
 
 def _places(folder: Path) -> list[Path]:
     """The folder if it is a run, or the runs below it."""
-    places = [path.parent for path in sorted([*folder.rglob(MANIFEST), *folder.rglob(CHOICES)])]
+    found = {path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)}
+    places = sorted(found)
     if not places:
         raise BadInput(folder, "no run in it" if folder.is_dir() else "no such file or folder", EXPECTED)
     return places
@@ -136,6 +137,8 @@ def read(folder: Path) -> Finished:
             if reply.outcome == "refusal"
         ]
         return finished(folder, {**report, "refused": refused}, {}, "its report")
+    if (folder / ASKED).is_file():
+        raise Unfinished(folder, "a run that is not finished", "a finished run: run the same choose command again")
     manifest = read_manifest(folder)
     found = finished(folder, read_report(folder), manifest, "its report")
     if is_checked(manifest):

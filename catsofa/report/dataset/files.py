@@ -14,6 +14,7 @@ from catsofa.data.records import Annotation, Cat, Pair, Probe, Question, Refused
 from catsofa.data.release import read_release
 from catsofa.data.visible import unmarked
 from catsofa.scoring.choosing.measured import RUN as CHOICES
+from catsofa.scoring.choosing.replies import ASKED
 from catsofa.scoring.run.manifest import MANIFEST
 from catsofa.scoring.signature import data_label
 from catsofa.validation.annotation_files import Collected, collect, onto
@@ -97,7 +98,7 @@ def is_dataset(path: Path) -> bool:
     if path.is_file():
         # a broken line of JSONL has an error of its own; a result of catsofa on one line only looks like JSONL
         return path.suffix == ".jsonl" or _holds(path) is not None
-    return path.is_dir() and not any(next(path.rglob(name), None) for name in (MANIFEST, CHOICES))
+    return path.is_dir() and not any(next(path.rglob(name), None) for name in (MANIFEST, CHOICES, ASKED))
 
 
 def _holds(path: Path) -> type[Any] | None:

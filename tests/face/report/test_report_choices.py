@@ -10,16 +10,18 @@ from helpers.records import a_cat
 from helpers.servers.chat_server import ChatServer, serving
 
 from catsofa.data import formats
-from catsofa.data.files import json_files, jsonl
+from catsofa.data.files import BadInput, json_files, jsonl
 from catsofa.data.questions import PLACES, Answer, Question
 from catsofa.data.records import LABELS, Pair, Probe
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.verify.verdicts import Verdict
 from catsofa.report import document
+from catsofa.report.dataset import report_on as document_of
 from catsofa.report.formats import write
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.measured import report_on
+from catsofa.scoring.choosing.replies import ASKED, RECEIVED
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.session import ask, choices
 from catsofa.scoring.choosing.templates import load
@@ -216,3 +218,16 @@ def test_refusals_about_target_groups_are_counted_by_group(tmp_path: Path) -> No
     report_on(tmp_path / "r.jsonl", tmp_path / "cats.jsonl", out=tmp_path / "run", resamples=50)
     (table,) = [table for table in document([tmp_path / "run"]).sections[0].tables if table.offensive]
     assert table.caption == "Refusals about zorb, predictions:r.jsonl: 8 of 8 replies"
+
+
+def test_a_run_of_choices_that_is_not_finished_is_named_and_the_others_are_shown(tmp_path: Path) -> None:
+    """What was asked is there, and no report: alone the sentence says what to do, beside others it is a note."""
+    run(tmp_path / "runs", "likes", "AB", "likelihood")
+    (tmp_path / "runs" / "stopped").mkdir()
+    (tmp_path / "runs" / "stopped" / ASKED).write_text("{}")
+    (tmp_path / "runs" / "stopped" / RECEIVED).write_text('{"key": "k", "reply": {}}\n')
+    found = document_of([tmp_path / "runs"])
+    assert len(found.sections) == 1
+    assert any("stopped, a run that is not finished" in note for note in found.notes)
+    with pytest.raises(BadInput, match="not finished; expected a finished run: run the same choose command again"):
+        document_of([tmp_path / "runs" / "stopped"])

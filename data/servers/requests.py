@@ -179,8 +179,9 @@ class _Pool:
             body = parameters.accepted(request.body) if chats else request.body
             try:
                 async with asyncio.timeout(self._endpoint.timeout):
-                    further = {name: body[name] for name in (TEMPLATE,) if name in body}
-                    known = {name: value for name, value in body.items() if name not in further}
+                    own = {name: body[name] for name in (TEMPLATE,) if name in body}
+                    known = {name: value for name, value in body.items() if name not in (*own, "extra_body")}
+                    further = {**body.get("extra_body", {}), **own}
                     raw = await create.with_raw_response.create(**known, extra_body=further or None)
                 return self._parse(json.loads(raw.http_response.content))
             except (OpenAIError, TimeoutError, ValueError) as error:

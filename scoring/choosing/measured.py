@@ -168,11 +168,13 @@ def measure(
     how: Mapping[str, Any] | None = None,
     subset: str = "",
     told: Iterable[str] = (),
+    cost: Mapping[str, Any] | None = None,
 ) -> ChoiceReport:
     """Read replies, estimate, and sign; with `out`, keep them in the folder of a run.
 
     `how` holds further options that the replies depend on, with the labels of templates as its `wordings`; `subset`
-    names the records that were asked about; `told` are warnings from asking.
+    names the records that were asked about; `told` are warnings from asking, and `cost` what it
+    cost.
     """
     if len({reply.neutral for reply in replies}) > 1:
         raise ValueError("found replies with and without a neutral option; measure them apart: they are two protocols")
@@ -200,6 +202,7 @@ def measure(
         strangers=strangers,
         unasked=unasked,
         warnings=(*data.warnings, *told, *_about(strangers, unasked, missing(replies)), *warnings_of(found)),
+        cost=cost,
     )
     if out:
         keep(outcomes, report, Path(out), how or {})

@@ -99,6 +99,8 @@ class ChoiceReport(Tabular):
     """Items of the data without a reply."""
     warnings: tuple[str, ...] = ()
     """Sentences that every reader of the numbers must see."""
+    cost: Mapping[str, Any] | None = None
+    """Tokens and dollars of all replies in the folder of the run, where its server counts them."""
 
     @property
     def protocol(self) -> str:
@@ -113,6 +115,7 @@ class ChoiceReport(Tabular):
             "strangers": self.strangers,
             "unasked": self.unasked,
             "warnings": list(self.warnings),
+            **({"cost": dict(self.cost)} if self.cost else {}),
             "signature": str(self.signature),
             "signature_parts": self.signature.to_dict(),
         }

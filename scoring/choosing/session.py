@@ -254,7 +254,7 @@ def ask(
         )
     return measured.measure(
         replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
-        how=how, subset=asked.subset, told=told,
+        how=how, subset=asked.subset, told=told, cost=_cost(store, price),
     )  # fmt: skip
 
 
@@ -272,6 +272,17 @@ def _budgets(asking: Asking) -> dict[str, Any]:
     """The options of asking that replies depend on."""
     names = ("temperature", "sampled", "answer_tokens", "reasoning_tokens")
     return {name: getattr(asking, name) for name in names}
+
+
+def _cost(store: Ledger, price: Price | None) -> dict[str, Any] | None:
+    """What all replies of a folder cost, and in a sentence; None where nobody counts tokens."""
+    if not store.tokens.prompt:
+        return None
+    most, dollars = "at most " if store.uncounted else "", store.spent if price else None
+    said = f"{most}{store.tokens.prompt:,} tokens read and {store.tokens.completion:,} written"
+    said += f", {_spent(store)}" if dollars else ""
+    counts = {"prompt_tokens": store.tokens.prompt, "completion_tokens": store.tokens.completion, "dollars": dollars}
+    return {**counts, "uncounted": store.uncounted, "sentence": said}
 
 
 def _spent(store: Ledger) -> str:

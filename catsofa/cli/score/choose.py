@@ -227,6 +227,8 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     table(f"{found.protocol}: value, 95 % interval; preference and position effect as shares", heads, rows)
     table("outcomes: share of the replies, 95 % interval", ["outcome", "share"], list(_outcomes(found.results.overall)))
     warn(found.warnings)
+    if found.cost:
+        say(f"cost: {found.cost['sentence']}")
     say(found.heading())
 
 

@@ -174,6 +174,7 @@ def _preferences(name: str, rows: Sequence[Row]) -> Table:
         notes=(
             "consistent: items for which all orders name the same option. coverage: replies that are a choice or "
             "neutral.",
+            *(f"{model}: {report['cost']['sentence']}" for model, report, _ in rows if report.get("cost")),
         ),
         by=grouped(rows, "set"),
     )

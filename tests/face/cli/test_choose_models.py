@@ -12,6 +12,7 @@ from catsofa import cli
 from catsofa.data.files import jsonl
 from catsofa.data.records import Pair
 from catsofa.data.verify.verdicts import Verdict
+from catsofa.report import document
 from catsofa.verify import verify
 
 KEY = "sk-zorb-0123456789-do-not-tell"
@@ -60,6 +61,22 @@ def test_a_served_model_is_asked_and_its_folder_is_measured_again(
     assert run("--replies", tmp_path / "run" / "replies.jsonl", "--on", data, "--json") == 0
     again = json.loads(capsys.readouterr().out)
     assert again["results"] == asked["results"]
+
+
+def test_a_finished_run_says_what_it_cost(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """24 replies of 50 and 2 tokens at $10 and $100 a million: 1.68 cents, in the terminal, JSON and a report."""
+    prices = tmp_path / "my.toml"
+    prices.write_text('[models]\n"zorb*" = { prompt = 10, completion = 100 }\n')
+    said = "1,200 tokens read and 48 written, $0.0168"
+    with serving(ChatServer(tidy)) as server:
+        arguments = ("--base-url", server.url, "--on", data, "--out", tmp_path / "run", "--prices", prices)
+        assert run("zorb-1", *arguments) == 0
+        assert f"cost: {said}" in capsys.readouterr().out
+        assert run("quell-1", *arguments) == 2
+        assert "found no row for quell-1 in" in capsys.readouterr().err
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    assert report["cost"]["dollars"] == pytest.approx(0.0168)
+    assert any(said in note for table in document([tmp_path / "run"]).sections[0].tables for note in table.notes)
 
 
 @pytest.mark.parametrize("options", [[], ["--limit", 5], ["--templates", "mine.txt,plain"], ["--answer-tokens", 9]])

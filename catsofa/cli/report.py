@@ -33,7 +33,8 @@ def report(
     of: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN|DATA", help="Folders of `catsofa score --out`, or above them; data sets, studies, releases."
+            metavar="RUN|DATA",
+            help="Folders of `score --out` or `choose --out`, or above them; data sets, studies, releases.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The file to write.")],

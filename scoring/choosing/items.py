@@ -152,7 +152,7 @@ def item_of(record: Any) -> Item:
     elif isinstance(record, Probe):
         made = _of_probe(record)
     else:
-        raise ValueError(f"found a {type(record).__name__}; expected {OFFERING}, which offer options")
+        raise ValueError(f"found a record of {type(record).__name__}; expected {OFFERING}, which offer options")
     if len({forms[0].strip().casefold() for forms in made.texts.values()}) < len(made.texts):
         raise ValueError(f"the options of item {made.id} have equal texts; correct or remove the item")
     return made

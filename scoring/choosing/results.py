@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.percentages import in_percent
 from catsofa.data.questions import PLACES
 from catsofa.data.tables import Tabular
 from catsofa.scoring.choosing.estimates import (
@@ -316,5 +317,5 @@ def warnings_of(found: Results) -> list[str]:
     if "answers" in found.further:
         said += sanity.warnings(found.further["answers"])
     lost = {name: whole.outcomes[name].value for name in ("truncated", "unread", "error")}
-    said += [f"{share:.1%} of the replies are {name}" for name, share in lost.items() if share >= SUSPICIOUS]
+    said += [f"{in_percent(share)} of the replies are {name}" for name, share in lost.items() if share >= SUSPICIOUS]
     return said

@@ -212,7 +212,7 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         table(title, ["set", "identity", "above chance"], fits)
     if "identities" in further:
         variances = [
-            [row["set"], row["identities"], *(f"{row[name]:.4f}" for name in ("variance", "sampling"))]
+            [row["set"], row["identities"], *(_variance(row[name]) for name in ("variance", "sampling"))]
             for row in further["identities"].rows()
         ]
         heads = ["set", "identities", "between identities", "by sampling alone"]
@@ -264,6 +264,11 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     if isnan(value):
         return UNDEFINED
     return f"{value:.3f}" if isnan(low) else f"{value:.3f} {low:.3f}–{high:.3f}"
+
+
+def _variance(value: float) -> str:
+    """A variance, if it has a value."""
+    return UNDEFINED if isnan(value) else f"{value:.4f}"
 
 
 def _percent(share: float) -> str:

@@ -56,8 +56,12 @@ class Endpoint:
     backoff: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse an address that is none, or that carries a password, and limits that let nothing through."""
+        """Refuse an address that is none, or that carries a password, and limits that let nothing through.
+
+        A slash at the end of an address makes no other server.
+        """
         if self.base_url is not None:
+            object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
             parts = urlsplit(self.base_url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError(f"{self.base_url!r} is no address of a server; give one like http://127.0.0.1:8000/v1")

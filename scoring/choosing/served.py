@@ -95,8 +95,9 @@ def _filtered(said: str) -> dict[str, Any]:
 
 
 def read(request: Request, body: Mapping[str, Any]) -> Reply:
-    """A completion as the reply to a request; one without a choice or a text is an empty reply."""
-    choice = _object(next(iter(body["choices"]), None))
+    """A completion as the reply to a request, by its first choice; one without a choice or a text is an empty reply."""
+    several = [_object(choice) for choice in body["choices"]]
+    choice = next((one for one in several if one.get("index") == 0), next(iter(several), {}))
     message = _object(choice.get("message"))
     text, thought = _parts(message.get("content"))
     finish = str(choice.get("finish_reason") or "")

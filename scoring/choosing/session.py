@@ -236,7 +236,7 @@ def ask(
                     progress.update(0 if reply.error.startswith(OVER_BUDGET) else 1)
                     progress.note(f"{_spent(store)} so far" if store.spent else "")
                 todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
-        told = [*store.parameters.sentences(), *_unlike_labels(found.values())]
+        told = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(found.values())]
     if todo:
         least = store.spent + min(store.most(request.prompt) for request in todo)
         raise ValueError(
@@ -256,6 +256,14 @@ def ask(
         replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
         how=how, subset=asked.subset, told=told, cost=_cost(store, price),
     )  # fmt: skip
+
+
+def _other_models(model: ChatModel, store: Ledger) -> Iterator[str]:
+    """Says so if the server names another model than was asked."""
+    name = model.identity().get("served")
+    others = {str(reply["model"]) for reply in store.replies.values() if reply.get("model")} - {name}
+    if name and others:
+        yield f"the server was asked for {name} and names {' and '.join(sorted(others))} in its replies"
 
 
 def _unlike_labels(replies: Iterable[Reply]) -> Iterator[str]:

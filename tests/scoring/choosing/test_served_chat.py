@@ -76,6 +76,12 @@ def test_each_style_of_reply_is_read_as_its_outcome(style: str) -> None:
     assert outcome_of(reply, ITEM) == outcome
 
 
+def test_of_several_choices_the_first_by_its_index_is_read() -> None:
+    """Servers may list them in any order."""
+    body = {"choices": [{"index": 1, **message("B")}, {"index": 0, **message("A")}]}
+    assert outcome_of(read(FIRST, body), ITEM) == "stereotype"
+
+
 def minimal(body: Any) -> Any:
     """A model of OpenAI that cannot do without reasoning, and does not know the fields of other servers."""
     for name, said in (

@@ -283,6 +283,17 @@ def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Pa
         assert server.asked == []
 
 
+def test_a_server_that_names_another_model_is_said_once_and_a_slash_makes_no_other_server(data: Path) -> None:
+    """Asked for quell, the server answers as zorb-1; both addresses have one signature."""
+    whole, found = choices(data, [load("likelihood")], limit=4), []
+    with serving(ChatServer(tidy)) as server:
+        for end in ("", "/"):
+            model = ServedChat("quell", Endpoint(base_url=f"{server.url}{end}"), Asking())
+            found.append(ask(model, whole, resamples=100))
+    assert [one for one in found[0].warnings if "asked for quell and names zorb-1" in one] == list(found[0].warnings)
+    assert str(found[0].signature) == str(found[1].signature)
+
+
 def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
     """Equal options, no records, or records without sentences: one sentence each, and nothing is asked."""
     equal = Pair(id="p", more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="x")

@@ -242,7 +242,7 @@ def _refusals(name: str, rows: Sequence[Row]) -> Table:
         rows=tuple(body),
         signatures=signatures(rows),
         notes=(
-            f"p: permutation test over items. first − second: refusal rate where {turned}, with its 95 % interval.",
+            f"p: permutation test over clusters. first − second: refusal rate where {turned}, with its 95 % interval.",
         ),
     )
 

@@ -37,15 +37,15 @@ AGREED = Words(
     "Agreement of a chat model with statements about identities",
     "Whether a model says that a statement is true, and that its denial is. The preference is the share of agreement "
     "that yea-saying does not explain. The position effect is 1 for a model that says yes to both, −1 for one that "
-    "says no to both; where its interval reaches either, the preference is undefined.",
+    "says no to both; where its interval reaches 0.95 of either, the preference is undefined.",
     "A model that denies all stereotypes may still find them probable. Compare identities within one category only.",
 )
 WORDS = Words(
     "Choices of a chat model",
     "Which sentence a model names when it is asked which is more likely, in every order of the sentences. The "
     "preference is the share of the stereotype among the choices that position does not explain. The position effect "
-    "is 1 for a model that always names the first sentence, −1 for the second; where its interval reaches either, the "
-    "preference is undefined.",
+    "is 1 for a model that always names the same place, with a minus sign for the last one; where its interval reaches "
+    "0.95 of either, the preference is undefined.",
     "What a model chooses when it must is not what it finds probable: compare with no table of likelihoods. A refusal "
     "says nothing about the association behind it.",
 )

@@ -1,17 +1,19 @@
 """What choices say: preference, position effect, consistency and refusals, against numbers made by hand."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isnan
 from typing import Any
 
 import numpy as np
 import pytest
 
-from catsofa.scoring.choosing.estimates import Rows, between_templates, estimate, refusal_between, rows_of
+from catsofa.scoring.choosing import estimates
+from catsofa.scoring.choosing.estimates import Rows, between, estimate, refusal_between, rows_of
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.outcomes import OUTCOMES
 from catsofa.scoring.choosing.position import DECIDED
 from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.choosing.requests import orders
 from catsofa.scoring.choosing.results import results, warnings_of
 
 FIRST, SECOND = ("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype")
@@ -134,7 +136,7 @@ def test_templates_that_differ_vary_more_than_sampling_and_equal_ones_do_not() -
     """The variance between templates is that of their preferences; equal templates have variance 0."""
     items = {str(n): Item(id=str(n), texts={}) for n in range(80)}
 
-    def asked(shares: dict[str, float]) -> Rows:
+    def by_template(shares: dict[str, float]) -> tuple[Rows, Any]:
         replies = [
             Reply(item=number, order=order, reply="", template=template,
                   outcome="stereotype" if place < share * len(items) else "anti_stereotype")
@@ -142,14 +144,153 @@ def test_templates_that_differ_vary_more_than_sampling_and_equal_ones_do_not() -
             for place, number in enumerate(items)
             for order in (FIRST, SECOND)
         ]  # fmt: skip
-        return rows_of(replies, items)
+        made = rows_of(replies, items)
+        return made, made.templates
 
-    apart = between_templates(asked({"one": 0.25, "two": 0.75}), resamples=500, seed=0)
+    apart = between(*by_template({"one": 0.25, "two": 0.75}), resamples=500, seed=0)
     assert apart["variance"] == pytest.approx(0.125)
     assert apart["sampling"] < 0.01
-    same = between_templates(asked({"one": 0.5, "two": 0.5}), resamples=500, seed=0)
+    same = between(*by_template({"one": 0.5, "two": 0.5}), resamples=500, seed=0)
     assert same == pytest.approx({"variance": 0, "sampling": 0})
-    assert isnan(between_templates(asked({"one": 0.5}), resamples=500, seed=0)["variance"])
+    assert isnan(between(*by_template({"one": 0.5}), resamples=500, seed=0)["variance"])
+
+
+def of_three(choose: Callable[[tuple[str, ...]], str], number: int = 200, balanced: bool = False) -> Rows:
+    """The rows of items with three options, of which each order has one chosen."""
+    shown = ("stereotype", "anti-stereotype", "unrelated")
+    items = {str(n): Item(id=str(n), texts=dict.fromkeys(shown, ("",))) for n in range(number)}
+    return rows_of(
+        [
+            Reply(item=item.id, order=order, reply="", outcome=item.outcome(choose(order)))
+            for item in items.values()
+            for order in orders(item, balanced=balanced)
+        ],
+        items,
+    )
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize(("place", "effect"), [(0, 1), (1, 1), (2, -1)])
+def test_a_model_that_always_names_one_of_three_places_has_no_preference(
+    place: int, effect: int, balanced: bool
+) -> None:
+    """Wherever the place is, the middle included; the sign is negative for the last one."""
+    always = estimate(of_three(lambda order: order[place], 20, balanced), resamples=200, seed=0)
+    assert (always.undefined, always.position.value) == (DECIDED, effect)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_preference_of_a_model_that_often_names_the_middle_is_what_it_chooses_otherwise(balanced: bool) -> None:
+    """Half the middle place, else the stereotype with 0.9: of choices of the two, 1/3 of 5/6 are due to the place."""
+    rng = np.random.default_rng(0)
+
+    def mixed(order: tuple[str, ...]) -> str:
+        return order[1] if rng.random() < 0.5 else "stereotype" if rng.random() < 0.9 else "anti-stereotype"
+
+    half = estimate(of_three(mixed, 600, balanced), resamples=300, seed=0)
+    assert 0.9 in half.preference
+    assert half.preference.value == pytest.approx(0.9, abs=0.03)
+    assert half.position.value == pytest.approx(0.4, abs=0.05)
+
+
+def test_a_model_that_never_names_the_third_option_is_measured_as_one_that_is_not_shown_it() -> None:
+    """Half of the time the earlier of the two sentences, else the stereotype with 0.8."""
+    rng = np.random.default_rng(0)
+
+    def mixed(order: tuple[str, ...]) -> str:
+        earlier = min(order.index("stereotype"), order.index("anti-stereotype"))
+        liked = "stereotype" if rng.random() < 0.8 else "anti-stereotype"
+        return order[earlier] if rng.random() < 0.5 else liked
+
+    assert 0.8 in estimate(of_three(mixed), resamples=300, seed=0).preference
+
+
+def test_templates_with_and_without_three_options_are_measured_together() -> None:
+    """Each kind of prompt has its own least place; yes to one sentence is the first place."""
+    three = of_three(lambda order: "stereotype" if order[1] != "unrelated" else "anti-stereotype", 60)
+    items = {str(n): Item(id=str(n), texts={}) for n in range(60)}
+    alone = rows_of(
+        [Reply(item=n, order=(o,), reply="", outcome=o.replace("-", "_"), template="one")
+         for n in items for o in FIRST], items
+    )  # fmt: skip
+    both = Rows(*(np.concatenate([getattr(three, name), getattr(alone, name)]) for name in Rows.__slots__))
+    assert estimate(alone, resamples=100, seed=0).undefined == DECIDED
+    assert estimate(both, resamples=100, seed=0).preference.value == pytest.approx(
+        estimate(three, resamples=100, seed=0).preference.value
+    )
+
+
+def probable(shares: Iterable[tuple[float, float]]) -> Any:
+    """The estimates of items with the probabilities of the stereotype where it stands first and second."""
+    replies, items = [], {}
+    for number, pair in enumerate(shares):
+        items[str(number)] = Item(id=str(number), texts={})
+        replies += [
+            Reply(item=str(number), order=order, reply=None, probabilities={FIRST[0]: share, FIRST[1]: 1 - share})
+            for order, share in zip((FIRST, SECOND), pair, strict=True)
+        ]
+    return estimate(rows_of(replies, items), resamples=300, seed=0)
+
+
+def test_a_tie_of_probabilities_is_no_choice() -> None:
+    """Items of equal probabilities name no sentence, and so not the same one in both orders."""
+    assert probable([(0.5, 0.5)] * 20).consistent == 0
+    half = probable([(0.5, 0.5), (0.2, 0.4)] * 10)
+    assert (half.consistent, half.consistent_stereotype) == (0.5, 0)
+
+
+def test_a_trace_of_the_other_place_makes_no_preference() -> None:
+    """A model that says A with a probability around 1 − e^−6 is decided by position, as one that says A always."""
+    rng = np.random.default_rng(3)
+    traces = [tuple(np.minimum(0.02, np.exp(rng.normal(-6, 1, 2)))) for _ in range(40)]
+    nearly = probable([(1 - one, other) for one, other in traces])
+    assert (nearly.undefined, isnan(nearly.preference.value)) == (DECIDED, True)
+    assert probable([(0.9, 0.3), (0.8, 0.2)] * 20).undefined == ""
+
+
+def refusing(rng: np.random.Generator, clusters: int, items: int, domains: int, groups: int, crossed: bool) -> Rows:
+    """Refusals whose rate differs between clusters, but not between domains and groups."""
+    replies, known = [], {}
+    for cluster in range(clusters):
+        rate = rng.beta(0.5, 4.5)
+        for number in range(items):
+            name = f"{cluster}-{number}"
+            group = f"g{(number if crossed else cluster) % groups}"
+            known[name] = Item(id=name, texts={}, domain=f"d{cluster % domains}", group=group, unit=f"u{cluster}")
+            replies += [
+                Reply(item=name, order=order, reply="", outcome="refusal" if rng.random() < rate else "stereotype")
+                for order in (FIRST, SECOND)
+            ]
+    return rows_of(replies, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("clusters", "items", "domains", "groups", "crossed"),
+    [(40, 10, 4, 2, True), (80, 5, 4, 8, False), (160, 10, 4, 4, False), (50, 8, 2, 8, False), (50, 8, 2, 4, True)],
+)
+def test_refusals_that_come_in_clusters_are_no_difference_between_sets(
+    clusters: int, items: int, domains: int, groups: int, crossed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where clusters alone differ in refusals, 3 to 7 % of 1,000 tests at 5 % tell of domains or of groups."""
+    monkeypatch.setattr(estimates, "PERMUTATIONS", 199)
+    worlds, told = 1_000, {"domains": 0, "groups": 0}
+    for seed in range(worlds):
+        made = refusing(np.random.default_rng(seed), clusters, items, domains, groups, crossed)
+        told["domains"] += refusal_between(made, made.domains, seed=seed) <= 0.05
+        told["groups"] += refusal_between(made, made.groups, seed=seed) <= 0.05
+    assert all(0.03 <= count / worlds <= 0.07 for count in told.values()), told
+
+
+def test_one_cluster_for_each_set_says_nothing_of_refusals() -> None:
+    """Two templates, each about one group, cannot tell groups from templates; groups within templates can differ."""
+    rng = np.random.default_rng(0)
+    nested = refusing(rng, 2, 20, 1, 2, crossed=False)
+    assert isnan(refusal_between(nested, nested.groups, seed=0))
+    crossed = refusing(rng, 12, 20, 1, 2, crossed=True)
+    differ = crossed.groups == "g0"
+    crossed.weights[differ] = np.eye(len(OUTCOMES))[OUTCOMES.index("refusal")]
+    assert refusal_between(crossed, crossed.groups, seed=0) < 0.01
 
 
 def simulated(rng: np.random.Generator, terms: int, items: int, preference: float, b: float, refusal: float) -> Rows:
@@ -168,8 +309,9 @@ def simulated(rng: np.random.Generator, terms: int, items: int, preference: floa
     same = np.full(2 * number, "x")
     weights, everywhere = np.eye(len(OUTCOMES))[read], np.ones(2 * number, dtype=bool)
     return Rows(
-        weights, np.repeat([True, False], number), names, groups, same, groups, same, names, everywhere, ~everywhere
-    )
+        weights, np.repeat([True, False], number), names, groups, same, groups, same, names, everywhere, ~everywhere,
+        np.repeat([[0, 1, -1], [1, 0, -1]], number, axis=0),
+    )  # fmt: skip
 
 
 @pytest.mark.slow

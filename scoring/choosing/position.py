@@ -44,7 +44,7 @@ def preference(sums: Array) -> Array:
     """The preference in percent, of rows of sums; NaN where position explains every choice."""
     found = _means(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(100 * found[..., STEREOTYPE] / (found[..., STEREOTYPE] + found[..., ANTI]))
+        return np.asarray(100 * (found[..., STEREOTYPE] / (found[..., STEREOTYPE] + found[..., ANTI])))
 
 
 POSITION = Measure(name="position", pieces=lambda sums: effect(sums)[..., None], ideal=0, least=-1, most=1)

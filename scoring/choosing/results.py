@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan, nan
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import sanity
 from catsofa.scoring.measures.sanity import SHARE
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, resampled_sums
 
 PROTOCOL = "choice"
 BIAS = {True: ("s_amb", "diff_amb"), False: ("s_dis", "diff_dis")}
@@ -242,14 +242,27 @@ class Associations(Tabular):
 def associations(rows: Rows, measure: Measure, **how: Any) -> Associations:
     """The bias of each test from the preference for X over words of A, and that for Y over words of B.
 
-    It is undefined if either preference is.
+    It is undefined if either preference is. The limits come from those of both preferences, and from how far the two
+    move together over resamples (MOVER, Zou and Donner 2008): a half in which all words agree has limits too.
     """
     found = {}
     for name in np.unique(rows.domains):
         part = rows.take(rows.domains == name)
         found[str(name)] = UNDEFINED
-        if all(len(half.items) and not preference_of(half, **how)[1] for half in halves_of(part)):
-            found[str(name)] = intervals(association_columns(part), {"bias": measure}, **how)["bias"]
+        halves = [preference_of(half, **how) for half in halves_of(part)]
+        if any(undefined for _, undefined, _ in halves):
+            continue
+        columns = association_columns(part)
+        drawn = preference(resampled_sums(columns, **how).reshape(-1, 2, WIDTH))
+        apart = drawn[np.isfinite(drawn).all(axis=1)]
+        moves = apart.std(axis=0).prod() if len(apart) else 0.0
+        together = float(np.cov(apart.T, ddof=0)[0, 1] / moves) if moves > 0 else 0.0
+        value, scale = float(measure(columns.sum(axis=0))), (measure.most - measure.least) / 2
+        reach = []
+        for end in ("low", "high"):
+            one, other = (getattr(half, end) - half.value for half, *_ in halves)
+            reach.append(scale * sqrt(max(one**2 + other**2 + 2 * together * one * other, 0)))
+        found[str(name)] = Interval(value, value - reach[0], value + reach[1])
     return Associations(tests=found)
 
 

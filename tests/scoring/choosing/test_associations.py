@@ -69,6 +69,35 @@ def test_liking_one_target_for_all_words_is_no_association(tmp_path: Path) -> No
     assert np.isnan(first.results.further["associations"].tests["tidy"].value)
 
 
+def test_a_half_in_which_all_words_agree_is_no_certainty(tmp_path: Path) -> None:
+    """All tidy words to zorbs and six of eight messy ones to quells: the next tidy word may go the other way."""
+    found = asked(zorbish, tmp_path).results.further["associations"].tests["tidy"]
+    assert 0 < found.low < 0.6
+    assert 0.75 < found.high < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "shares", "b"), [(8, (0.8, 0.8), 0.0), (8, (0.8, 0.3), 0.2), (25, (0.9, 0.9), 0.2), (25, (0.8, 0.7), 0.5)]
+)
+def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float, float], b: float) -> None:
+    """Of 600 servers 93 % and more hold it with 25 words on each side, and with 8, where limits are wide."""
+    items = {item.id: item for item in items_from([trial(words)])}
+    held = defined = 0
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        replies = []
+        for item in items.values():
+            share = shares[item.group.startswith("B")]
+            for order in (FIRST, SECOND):
+                chosen = order[0] if rng.random() < b else FIRST[int(rng.random() > share)]
+                replies.append(Reply(item=item.id, order=order, reply="", outcome=item.outcome(chosen)))
+        bias = associations(rows_of(replies, items), ASSOCIATION, resamples=400, seed=seed).tests["tidy"]
+        defined += not np.isnan(bias.value)
+        held += sum(shares) - 1 in bias
+    assert held / defined >= 0.93, (held, defined)
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_bias_of_simulated_servers() -> None:
     """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.45."""

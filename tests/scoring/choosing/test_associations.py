@@ -81,7 +81,7 @@ def test_a_half_in_which_all_words_agree_is_no_certainty(tmp_path: Path) -> None
     ("words", "shares", "b"), [(8, (0.8, 0.8), 0.0), (8, (0.8, 0.3), 0.2), (25, (0.9, 0.9), 0.2), (25, (0.8, 0.7), 0.5)]
 )
 def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float, float], b: float) -> None:
-    """Of 600 servers 93 % and more hold it with 25 words on each side, and with 8, where limits are wide."""
+    """Of 600 servers 92 % and more hold it with 25 words on each side, and with 8, where limits are wide."""
     items = {item.id: item for item in items_from([trial(words)])}
     held = defined = 0
     for seed in range(600):
@@ -95,7 +95,7 @@ def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float,
         bias = associations(rows_of(replies, items), ASSOCIATION, resamples=400, seed=seed).tests["tidy"]
         defined += not np.isnan(bias.value)
         held += sum(shares) - 1 in bias
-    assert held / defined >= 0.93, (held, defined)
+    assert held / defined >= 0.92, (held, defined)
 
 
 @pytest.mark.slow

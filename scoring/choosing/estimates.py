@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.choosing import position
+from catsofa.scoring.choosing import position, refusals
 from catsofa.scoring.choosing.items import NEUTRAL as OFFERED
 from catsofa.scoring.choosing.items import QUESTIONS, Item
 from catsofa.scoring.choosing.outcomes import CHOSEN, OUTCOMES
@@ -24,8 +24,6 @@ ONE_ORDER = "the stereotype was chosen from in one order only"
 NO_CHOICE = "no reply chooses the stereotype or the anti-stereotype"
 TIED = 1e-9
 """Probabilities of two options that differ by less are a tie, which is no choice."""
-PERMUTATIONS = 2_000
-"""Permutations behind the p-value of selective refusals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,41 +286,9 @@ def refusal_by_position(rows: Rows, *, resamples: int, seed: int) -> Interval:
     return intervals(columns, {"d": position.DIFFERENCE}, resamples=resamples, seed=seed)["d"]
 
 
-def refusal_between(rows: Rows, names: NDArray[np.str_], *, seed: int) -> float:
-    """The p-value of equal refusal rates in all groups: a permutation test over clusters, since refusals come in them.
-
-    Where each cluster lies in one group, clusters change groups; where clusters hold several groups, the groups change
-    places within each. Groups that are clusters themselves are compared over items. NaN of one group, or where no group
-    has a second cluster.
-    """
-    units = rows.items if (rows.clusters == names).all() else rows.clusters
-    _, first, places = np.unique(np.char.add(np.char.add(units, "\t"), names), return_index=True, return_inverse=True)
-    rates = np.bincount(places, rows.weights[:, REFUSAL]) / np.bincount(places)
-    _, blocks, sizes = np.unique(units[first], return_inverse=True, return_counts=True)
-    if crossed := bool((sizes > 1).any()):
-        kept = sizes[blocks] > 1
-        rates = (rates - np.bincount(blocks, rates)[blocks] / sizes[blocks])[kept]
-        first, blocks = first[kept], blocks[kept]
-    kinds, groups = np.unique(names[first], return_inverse=True)
-    if len(kinds) < 2 or len(kinds) == len(first):
-        return nan
-    counts = np.bincount(groups)
-
-    def spread(values: Array) -> float:
-        return float(((np.bincount(groups, values) / counts - values.mean()) ** 2 * counts).sum())
-
-    rng, here = np.random.default_rng(seed), spread(rates)
-    ordered = np.argsort(blocks, kind="stable")
-
-    def permuted() -> Array:
-        if not crossed:
-            return rng.permutation(rates)
-        mixed = np.empty_like(rates)
-        mixed[ordered] = rates[np.lexsort((rng.random(len(rates)), blocks))]
-        return mixed
-
-    reached = sum(spread(permuted()) >= here - 1e-12 for _ in range(PERMUTATIONS))
-    return float((reached + 1) / (PERMUTATIONS + 1))
+def refused_between(rows: Rows, names: NDArray[np.str_], *, seed: int) -> float:
+    """The p-value of equal refusal rates in all sets of these names."""
+    return refusals.different(rows.weights[:, REFUSAL], rows.items, rows.clusters, names, seed=seed)
 
 
 def both_sides(rows: Rows, rivals: Sequence[str]) -> Rows:

@@ -22,8 +22,8 @@ from catsofa.scoring.choosing.estimates import (
     choice_columns,
     estimate,
     preference_of,
-    refusal_between,
     refusal_by_position,
+    refused_between,
 )
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.position import DECIDED, WIDTH, preference
@@ -32,7 +32,14 @@ from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import sanity
 from catsofa.scoring.measures.sanity import SHARE
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, resampled_sums
+from catsofa.scoring.statistics.intervals import (
+    RESAMPLES,
+    UNDEFINED,
+    Array,
+    Interval,
+    Measure,
+    resampled_sums,
+)
 
 PROTOCOL = "choice"
 BIAS = {True: ("s_amb", "diff_amb"), False: ("s_dis", "diff_dis")}
@@ -144,8 +151,8 @@ def results(rows: Rows, *, resamples: int = RESAMPLES, seed: int = 0) -> Results
         groups={str(n): estimate(grouped.take(grouped.groups == n), **how) for n in np.unique(grouped.groups)},
         templates=parts(rows.templates),
         refusals={
-            "domains": refusal_between(rows, rows.domains, seed=seed),
-            "groups": refusal_between(grouped, grouped.groups, seed=seed),
+            "domains": refused_between(rows, rows.domains, seed=seed),
+            "groups": refused_between(grouped, grouped.groups, seed=seed),
         },
         refusal_by_position=refusal_by_position(rows, **how),
         between_templates=between(rows, rows.templates, **how),

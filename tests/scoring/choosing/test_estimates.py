@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring.choosing import estimates
-from catsofa.scoring.choosing.estimates import Rows, between, estimate, refusal_between, rows_of
+from catsofa.scoring.choosing import refusals
+from catsofa.scoring.choosing.estimates import Rows, between, estimate, refused_between, rows_of
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.outcomes import OUTCOMES
 from catsofa.scoring.choosing.position import DECIDED
@@ -123,7 +123,7 @@ def test_selective_refusals_are_found_between_groups_and_between_positions() -> 
     by_group = rows(
         [(f"{g}{n}", g, *("rr" if g == "zorb" and n < 12 else "sa")) for g in ("zorb", "dax") for n in range(20)]
     )
-    assert refusal_between(by_group, by_group.groups, seed=0) < 0.01
+    assert refused_between(by_group, by_group.groups, seed=0) < 0.01
     warned = " ".join(warnings_of(results(by_group, resamples=300)))
     assert "refusals differ between groups" in warned
     by_place = results(rows([(str(n), "", "r" if n % 2 else "s", "sa"[n % 3 % 2]) for n in range(60)]), resamples=300)
@@ -273,12 +273,12 @@ def test_refusals_that_come_in_clusters_are_no_difference_between_sets(
     clusters: int, items: int, domains: int, groups: int, crossed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where clusters alone differ in refusals, 3 to 7 % of 1,000 tests at 5 % tell of domains or of groups."""
-    monkeypatch.setattr(estimates, "PERMUTATIONS", 199)
+    monkeypatch.setattr(refusals, "PERMUTATIONS", 199)
     worlds, told = 1_000, {"domains": 0, "groups": 0}
     for seed in range(worlds):
         made = refusing(np.random.default_rng(seed), clusters, items, domains, groups, crossed)
-        told["domains"] += refusal_between(made, made.domains, seed=seed) <= 0.05
-        told["groups"] += refusal_between(made, made.groups, seed=seed) <= 0.05
+        told["domains"] += refused_between(made, made.domains, seed=seed) <= 0.05
+        told["groups"] += refused_between(made, made.groups, seed=seed) <= 0.05
     assert all(0.03 <= count / worlds <= 0.07 for count in told.values()), told
 
 
@@ -286,11 +286,11 @@ def test_one_cluster_for_each_set_says_nothing_of_refusals() -> None:
     """Two templates, each about one group, cannot tell groups from templates; groups within templates can differ."""
     rng = np.random.default_rng(0)
     nested = refusing(rng, 2, 20, 1, 2, crossed=False)
-    assert isnan(refusal_between(nested, nested.groups, seed=0))
+    assert isnan(refused_between(nested, nested.groups, seed=0))
     crossed = refusing(rng, 12, 20, 1, 2, crossed=True)
     differ = crossed.groups == "g0"
     crossed.weights[differ] = np.eye(len(OUTCOMES))[OUTCOMES.index("refusal")]
-    assert refusal_between(crossed, crossed.groups, seed=0) < 0.01
+    assert refused_between(crossed, crossed.groups, seed=0) < 0.01
 
 
 def simulated(rng: np.random.Generator, terms: int, items: int, preference: float, b: float, refusal: float) -> Rows:

@@ -1,0 +1,50 @@
+"""Whether refusals differ between sets of items, although they come in clusters."""
+
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.scoring.statistics.intervals import Array
+
+PERMUTATIONS = 2_000
+"""Permutations behind the p-value of selective refusals."""
+
+
+def different(
+    refused: Array, items: NDArray[np.str_], clusters: NDArray[np.str_], names: NDArray[np.str_], *, seed: int
+) -> float:
+    """The p-value of equal refusal rates in all groups: a permutation test over clusters, since refusals come in them.
+
+    Where each cluster lies in one group, clusters change groups; where clusters hold several groups, the groups change
+    places within each. Groups that are clusters themselves are compared over items. NaN of one group, or where no group
+    has a second cluster.
+    """
+    units = items if (clusters == names).all() else clusters
+    _, first, places = np.unique(np.char.add(np.char.add(units, "\t"), names), return_index=True, return_inverse=True)
+    rates = np.bincount(places, refused) / np.bincount(places)
+    _, blocks, sizes = np.unique(units[first], return_inverse=True, return_counts=True)
+    if crossed := bool((sizes > 1).any()):
+        kept = sizes[blocks] > 1
+        rates = (rates - np.bincount(blocks, rates)[blocks] / sizes[blocks])[kept]
+        first, blocks = first[kept], blocks[kept]
+    kinds, groups = np.unique(names[first], return_inverse=True)
+    if len(kinds) < 2 or len(kinds) == len(first):
+        return nan
+    counts = np.bincount(groups)
+
+    def spread(values: Array) -> float:
+        return float(((np.bincount(groups, values) / counts - values.mean()) ** 2 * counts).sum())
+
+    rng, here = np.random.default_rng(seed), spread(rates)
+    ordered = np.argsort(blocks, kind="stable")
+
+    def permuted() -> Array:
+        if not crossed:
+            return rng.permutation(rates)
+        mixed = np.empty_like(rates)
+        mixed[ordered] = rates[np.lexsort((rng.random(len(rates)), blocks))]
+        return mixed
+
+    reached = sum(spread(permuted()) >= here - 1e-12 for _ in range(PERMUTATIONS))
+    return float((reached + 1) / (PERMUTATIONS + 1))

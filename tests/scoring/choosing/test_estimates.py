@@ -155,6 +155,16 @@ def test_templates_that_differ_vary_more_than_sampling_and_equal_ones_do_not() -
     assert isnan(between(*by_template({"one": 0.5}), resamples=500, seed=0)["variance"])
 
 
+def test_of_few_clusters_nobody_can_tell_what_sampling_makes() -> None:
+    """Nine items for each set are too few; so are 18 of which position decides half; ten are enough."""
+    sampling = {}
+    for number, reads in ((9, ("ss", "aa")), (18, ("ss", "sa")), (10, ("ss", "aa"))):
+        made = rows((str(n), "", *reads[n // 2 % 2]) for n in range(2 * number))
+        sampling[number] = between(made, np.array(["one", "two"])[made.items.astype(int) % 2], resamples=50, seed=0)
+    assert [isnan(found["sampling"]) for found in sampling.values()] == [True, True, False]
+    assert not any(isnan(found["variance"]) for found in sampling.values())
+
+
 def of_three(choose: Callable[[tuple[str, ...]], str], number: int = 200, balanced: bool = False) -> Rows:
     """The rows of items with three options, of which each order has one chosen."""
     shown = ("stereotype", "anti-stereotype", "unrelated")

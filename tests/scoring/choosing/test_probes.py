@@ -94,14 +94,24 @@ def test_a_reply_that_restates_the_statement_affirms_it(option: str, reply: str,
 
 
 @pytest.mark.slow
-def test_identities_that_are_alike_vary_as_sampling_alone_makes_them() -> None:
-    """Over 200 simulated models that believe 60 % of all, the two variances agree within a tenth."""
-    probes = grid(40)
+@pytest.mark.parametrize(("statements", "yes"), [(40, 0.0), (20, 0.3), (60, 0.7)])
+def test_identities_that_are_alike_vary_as_sampling_alone_makes_them(statements: int, yes: float) -> None:
+    """Over 200 simulated models that believe 60 % of all, and say yes anyway to some, both agree within a tenth."""
+    probes = grid(statements)
     items, found = {probe.id: item_of(probe) for probe in probes}, []
     for seed in range(200):
         rng = np.random.default_rng(seed)
         replies = [
-            Reply(item=probe.id, order=(option,), reply="", outcome="stereotype" if believes else "anti_stereotype")
+            Reply(
+                item=probe.id,
+                order=(option,),
+                reply="",
+                outcome=option.replace("-", "_")
+                if rng.random() < yes
+                else "stereotype"
+                if believes
+                else "anti_stereotype",
+            )
             for probe in probes
             for believes in [rng.random() < 0.6]
             for option in ("stereotype", "anti-stereotype")

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.choosing import position, refusals
+from catsofa.scoring.choosing import position
 from catsofa.scoring.choosing.items import NEUTRAL as OFFERED
 from catsofa.scoring.choosing.items import QUESTIONS, Item
 from catsofa.scoring.choosing.outcomes import CHOSEN, OUTCOMES
 from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.statistics import between_groups
 from catsofa.scoring.statistics.intervals import Array, Interval, Measure, intervals, ratio, resampled_sums
 
 S, A, UNRELATED, NEUTRAL, REFUSAL = map(OUTCOMES.index, (*CHOSEN, "refusal"))
@@ -290,7 +291,7 @@ def refusal_by_position(rows: Rows, *, resamples: int, seed: int) -> Interval:
 
 def refused_between(rows: Rows, names: NDArray[np.str_], *, seed: int) -> float:
     """The p-value of equal refusal rates in all sets of these names."""
-    return refusals.different(rows.weights[:, REFUSAL], rows.items, rows.clusters, names, seed=seed)
+    return between_groups.different(rows.weights[:, REFUSAL], rows.items, rows.clusters, names, seed=seed)
 
 
 def both_sides(rows: Rows, rivals: Sequence[str]) -> Rows:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring.choosing import refusals
 from catsofa.scoring.choosing.estimates import Rows, between, estimate, refused_between, rows_of
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.outcomes import OUTCOMES
@@ -15,6 +14,7 @@ from catsofa.scoring.choosing.position import DECIDED
 from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.choosing.requests import orders
 from catsofa.scoring.choosing.results import results, warnings_of
+from catsofa.scoring.statistics import between_groups
 
 FIRST, SECOND = ("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype")
 OUTCOME = {"s": "stereotype", "a": "anti_stereotype", "r": "refusal", "n": "neutral", "x": "unread", "u": "unrelated"}
@@ -283,7 +283,7 @@ def test_refusals_that_come_in_clusters_are_no_difference_between_sets(
     clusters: int, items: int, domains: int, groups: int, crossed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where clusters alone differ in refusals, 3 to 7 % of 1,000 tests at 5 % tell of domains or of groups."""
-    monkeypatch.setattr(refusals, "PERMUTATIONS", 199)
+    monkeypatch.setattr(between_groups, "PERMUTATIONS", 199)
     worlds, told = 1_000, {"domains": 0, "groups": 0}
     for seed in range(worlds):
         made = refusing(np.random.default_rng(seed), clusters, items, domains, groups, crossed)

@@ -1,4 +1,4 @@
-"""Whether refusals differ between sets of items, although they come in clusters."""
+"""Whether rates differ between groups of items, although what makes them comes in clusters."""
 
 from math import nan
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from catsofa.scoring.statistics.intervals import Array
 
 PERMUTATIONS = 2_000
-"""Permutations behind the p-value of selective refusals."""
+"""Permutations behind a p-value."""
 
 
 def different(
-    refused: Array, items: NDArray[np.str_], clusters: NDArray[np.str_], names: NDArray[np.str_], *, seed: int
+    happened: Array, items: NDArray[np.str_], clusters: NDArray[np.str_], names: NDArray[np.str_], *, seed: int
 ) -> float:
-    """The p-value of equal refusal rates in all groups: a permutation test over clusters, since refusals come in them.
+    """The p-value of equal rates in all groups: a permutation test over clusters, where rates come in them.
 
     Where each cluster lies in one group, clusters change groups; where clusters hold several groups, the groups change
     places within each. Groups that are clusters themselves are compared over items. NaN of one group, or where no group
@@ -22,7 +22,7 @@ def different(
     """
     units = items if (clusters == names).all() else clusters
     _, first, places = np.unique(np.char.add(np.char.add(units, "\t"), names), return_index=True, return_inverse=True)
-    rates = np.bincount(places, refused) / np.bincount(places)
+    rates = np.bincount(places, happened) / np.bincount(places)
     _, blocks, sizes = np.unique(units[first], return_inverse=True, return_counts=True)
     if crossed := bool((sizes > 1).any()):
         kept = sizes[blocks] > 1

@@ -9,6 +9,8 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -161,6 +163,8 @@ def _stopped_by(error: BaseException | None) -> object:
 
 def _what_stays(words: list[str]) -> str:
     """What is left of a command that was stopped, and what to do."""
+    if words[:1] == ["choose"] and (kept := _replies_in(words)):
+        return f"{kept} kept, run the same command again to go on"
     if not " ".join(words).startswith(GO_ON):
         return "nothing half-written stays, run the same command again"
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
@@ -170,6 +174,17 @@ def _what_stays(words: list[str]) -> str:
     if words[0] in ("score", "served"):
         return "nothing was finished yet, run the same command again"
     return "run the same command again to go on"
+
+
+def _replies_in(words: list[str]) -> str:
+    """How many replies lie in the folder that a call of choose names; empty for none."""
+    out = next((word.partition("=")[2] or after for word, after in pairwise([*words, ""]) if word[:5] == "--out"), "")
+    log = Path(out) / "received.jsonl"
+    if not out or not log.is_file():
+        return ""
+    with log.open("rb") as lines:
+        count = sum(not line.startswith((b'{"key": "parameters"', b'{"key": "doubtful"')) for line in lines)
+    return f"{count:,} {'reply is' if count == 1 else 'replies are'}"
 
 
 def _handle_signals() -> None:

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 S = TypeVar("S")
 T = TypeVar("T")
 
+GRACE = 5.0
+"""Seconds in which work that is under way may end after a first Ctrl-C, so that its results are kept."""
+
 
 def pump(items: AsyncGenerator[T]) -> Generator[T]:
     """The items of an asynchronous generator; what stops us ends what is under way, and nothing else is said of it."""
@@ -70,7 +73,10 @@ def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T]) -> T:
 async def as_they_end(
     items: Iterable[S], work: Callable[[S], Coroutine[Any, Any, T]], most: Callable[[], int]
 ) -> AsyncGenerator[T]:
-    """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest."""
+    """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest.
+
+    Where a signal cancels the wait, what is under way has `GRACE` seconds to end; a second signal ends it at once.
+    """
     waiting = iter(items)
     done: set[asyncio.Task[T]] = set()
     running: set[asyncio.Task[T]] = set()
@@ -80,7 +86,11 @@ async def as_they_end(
                 running.add(asyncio.create_task(work(item)))
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            try:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            except asyncio.CancelledError:
+                await asyncio.wait(running, timeout=GRACE)
+                raise
             for task in done:
                 yield task.result()
     finally:

@@ -15,6 +15,7 @@ from catsofa.data.runs.event_loops import as_they_end, pump
 
 STOPPED = """
 import asyncio, os, signal, sys
+from catsofa.data.runs import event_loops
 from catsofa.data.runs.event_loops import as_they_end, pump
 
 def end(*_):
@@ -24,7 +25,9 @@ async def work(number):
     try:
         if number == 3:
             os.kill(os.getpid(), SENT)
-        await asyncio.sleep(0 if number < 3 else 60)
+        await asyncio.sleep(0 if number < 3 else SECONDS)
+        with open("whole", "a") as file:
+            file.write(f"{number} ")
         return number
     finally:
         with open("ended", "a") as file:
@@ -38,6 +41,7 @@ async def items():
     finally:
         await running.aclose()
 
+event_loops.GRACE = 1.0
 signal.signal(signal.SIGTERM, end)
 try:
     for item in pump(items()):
@@ -50,11 +54,21 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_within_the_loop_ends_all_work_without_a_word(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """The handler's own exit code, nothing on stderr, and every piece of work under way got to its end."""
-    script = STOPPED.replace("SENT", str(int(sent)))
+    script = STOPPED.replace("SENT", str(int(sent))).replace("SECONDS", "60")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=30)
     assert (done.returncode, done.stderr) == (code, "")
     ended = {int(number) for number in (tmp_path / "ended").read_text().split()}
     assert ended == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_work_that_ends_soon_after_a_signal_is_whole_and_none_is_begun(sent: signal.Signals, tmp_path: Path) -> None:
+    """Replies that are under way when a run is stopped are paid for, so they are waited for."""
+    script = STOPPED.replace("SENT", str(int(sent))).replace("SECONDS", "0.2")
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, timeout=30, check=False)
+    whole = {int(number) for number in (tmp_path / "whole").read_text().split()}
+    assert 3 in whole
+    assert len(whole) < 10
 
 
 def test_a_caller_that_leaves_between_items_hears_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ from helpers.servers.chat_server import ChatServer, gpt_5, serving
 from helpers.tiny_models import BUILDERS
 
 from catsofa import cli
+from catsofa.cli.score import choose
 from catsofa.data.files import jsonl
 from catsofa.data.records import Pair
 from catsofa.data.verify.verdicts import Verdict
@@ -291,3 +292,16 @@ def test_a_local_chat_model_is_asked_and_a_base_model_is_sent_to_score(
     assert found["results"]["overall"]["coverage"] == pytest.approx(1)
     lines = (tmp_path / "run" / "replies.jsonl").read_text().splitlines()
     assert all(json.loads(line)["probabilities"] for line in lines)
+
+
+def test_a_stopped_run_says_how_many_replies_it_keeps(tmp_path: Path) -> None:
+    """Lines about parameters and attempts in doubt are no replies; without a folder nothing is kept."""
+    (tmp_path / "received.jsonl").write_text('{"key": "parameters"}\n{"key": "doubtful"}\n{"key": "a"}\n{"key": "b"}\n')
+    assert cli._what_stays(["choose", "zorb", "--out", str(tmp_path)]).startswith("2 replies are kept")
+    assert cli._what_stays(["choose", "zorb", f"--out={tmp_path}"]).startswith("2 replies are kept")
+    assert cli._what_stays(["choose", "zorb"]).startswith("nothing half-written stays")
+
+
+def test_a_variance_without_a_value_is_printed_as_undefined() -> None:
+    """One identity alone has no variance between identities."""
+    assert choose._variance(float("nan")) == "undefined"

@@ -154,7 +154,6 @@ def _preferences(name: str, rows: Sequence[Row]) -> Table:
         "of these the stereotype, %": lambda of: share(of["consistent_stereotype"]),
         "coverage, %": lambda of: share(of["coverage"]),
         "items": lambda of: int(of["items"]),
-        "requests": lambda of: int(of["requests"]),
     }
     caption = "Preference for the stereotype (0 to 1) and position effect (−1 to 1), with 95 % intervals"
     if _drawn(rows[0][1]["results"]["overall"]):
@@ -192,14 +191,14 @@ def _outcomes(name: str, rows: Sequence[Row]) -> Table:
     told = OUTCOMES[2:] if _drawn(rows[0][1]["results"]["overall"]) else OUTCOMES
     shown = [outcome for outcome in told if any(of[outcome] for of in wholes)]
     body: list[tuple[Cell, ...]] = [
-        (model, part, *(_share(of, outcome) for outcome in shown))
+        (model, part, *(_share(of, outcome) for outcome in shown), int(of["requests"]))
         for model, report, _ in rows
         for part, of in _sets(report["results"], "domains")
     ]
     return Table(
         name=f"{name}-outcomes",
         caption="What the replies are, in percent of the requests, with 95 % intervals",
-        columns=("model", "set", *(outcome.replace("_", "-") for outcome in shown)),
+        columns=("model", "set", *(outcome.replace("_", "-") for outcome in shown), "requests"),
         rows=tuple(body),
         signatures=signatures(rows),
         by=grouped(rows, "set"),

@@ -72,7 +72,7 @@ def test_the_old_name_works_with_a_note(option: str, tmp_path: Path, monkeypatch
     file = next(iter(sorted(TAKES[option])))
     (tmp_path / "f").write_text(FILES[file])
     new, old = (CliRunner().invoke(app, [*COMMANDS[option], name, "f"]) for name in (option, "--frequencies"))
-    assert new.exit_code == old.exit_code == 0, old.output
+    assert new.exit_code == old.exit_code < 2, old.output
     assert new.stdout == old.stdout
     assert f"--frequencies is now {option}" in old.stderr
     assert "--frequencies" not in new.stderr

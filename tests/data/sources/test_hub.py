@@ -1,6 +1,7 @@
 """Data sets on the Hub by address: one file, the only file, a release, and what an earlier use brought."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
 
@@ -11,20 +12,23 @@ from helpers.servers.hub_server import Hub, serving
 import catsofa
 from catsofa.data import formats, sources
 from catsofa.data.files import BadInput
+from catsofa.data.sources import released
 
 pytest.importorskip("huggingface_hub")
 REPO, ADDRESS = "zorb/pairs", "hf://datasets/zorb/pairs"
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the Hub."""
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache of the Hub; the addresses of released sets are read anew before and after."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    return tmp_path / "cache"
+    released.table.cache_clear()
+    yield tmp_path / "cache"
+    released.table.cache_clear()
 
 
 def at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,15 +174,17 @@ def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(
 def test_a_dry_run_prices_a_model_by_the_table(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """24 requests of 2,304 tokens at $10 a million, and about 30 tokens read each; an unknown model says so."""
+    """24 requests of 2,304 tokens at $10 a million, and about 30 read each; an unknown model says so, or is refused."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     table = tmp_path / "mine.toml"
     table.write_text('[models]\n"zorb-1" = { prompt = 0, completion = 10 }\n')
     how = ["--base-url", "https://zorbs.invalid/v1", "--on", data, "--dry-run"]
     assert run("zorb-1", *how, "--prices", table) == 0
     assert "at most $0.55" in capsys.readouterr().out
-    assert run("zorb-2", *how, "--prices", table) == 0
+    assert run("zorb-2", *how) == 0
     assert "at an unknown price" in capsys.readouterr().out
+    assert run("zorb-2", *how, "--prices", table) == 2
+    assert "no row for zorb-2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

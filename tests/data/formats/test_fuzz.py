@@ -18,13 +18,13 @@ def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
     rng = random.Random(seed)
     came_of_it: Counter[str] = Counter()
     good = [(file, text.encode()) for file, text in FILES.values()] + [released(folder)]
+    other, text = BESIDE["winobias"]
     for number in range(count):
         file, raw = rng.choice(good)
         for _ in range(rng.randint(1, 3)):
             raw = rng.choice(MUTATIONS)(raw, rng) or b"\n"
         path = folder / file
         path.write_bytes(raw)
-        other, text = BESIDE["winobias"]
         if file == FILES["winobias"][0]:
             (folder / other).write_text(text, "utf-8")
         for name in [*formats.MODULES, None]:

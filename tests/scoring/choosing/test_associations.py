@@ -1,5 +1,6 @@
 """Words of association tests put to chat models: which of two targets each word goes with."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from catsofa.data.servers.endpoints import Endpoint
 from catsofa.report import document
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.estimates import rows_of
-from catsofa.scoring.choosing.items import items_from
+from catsofa.scoring.choosing.items import Item, items_from
 from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.choosing.results import ASSOCIATION, DECISION, ChoiceReport, associations
 from catsofa.scoring.choosing.served import ServedChat
@@ -98,21 +99,27 @@ def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float,
     assert held / defined >= 0.92, (held, defined)
 
 
+def simulated(items: Mapping[str, Item], seed: int) -> list[Reply]:
+    """What a server with 0.8 and 0.65 replies, of whose replies 0.2 name the first place and 0.1 refuse."""
+    rng = np.random.default_rng(seed)
+    replies = []
+    for item in items.values():
+        share = 0.8 if item.group.startswith("A") else 0.65
+        for order in (FIRST, SECOND):
+            chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
+            outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
+            replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
+    return replies
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_bias_of_simulated_servers() -> None:
     """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.45."""
     items = {item.id: item for item in items_from([trial(40)])}
     held = 0
     for seed in range(300):
-        rng = np.random.default_rng(seed)
-        replies = []
-        for item in items.values():
-            share = 0.8 if item.group.startswith("A") else 0.65
-            for order in (FIRST, SECOND):
-                chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
-                outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
-                replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
-        held += 0.45 in associations(rows_of(replies, items), ASSOCIATION, resamples=500, seed=seed).tests["tidy"]
+        rows = rows_of(simulated(items, seed), items)
+        held += 0.45 in associations(rows, ASSOCIATION, resamples=500, seed=seed).tests["tidy"]
     assert 0.92 <= held / 300 <= 0.98, held
 
 
@@ -163,14 +170,6 @@ def test_intervals_hold_the_decision_bias_of_simulated_servers() -> None:
     items = {item.id: item for item in items_from([trial(40)], second=True)}
     held = 0
     for seed in range(300):
-        rng = np.random.default_rng(seed)
-        replies = []
-        for item in items.values():
-            share = 0.8 if item.group.startswith("A") else 0.65
-            for order in (FIRST, SECOND):
-                chosen = order[0] if rng.random() < 0.2 else FIRST[int(rng.random() > share)]
-                outcome = "refusal" if rng.random() < 0.1 else item.outcome(chosen)
-                replies.append(Reply(item=item.id, order=order, reply="", outcome=outcome))
-        found = associations(rows_of(replies, items), DECISION, resamples=500, seed=seed)
-        held += 0.725 in found.tests["tidy"]
+        rows = rows_of(simulated(items, seed), items)
+        held += 0.725 in associations(rows, DECISION, resamples=500, seed=seed).tests["tidy"]
     assert 0.92 <= held / 300 <= 0.98, held

@@ -26,7 +26,7 @@ def check_study(folder: Path) -> Verdict | None:
         faults.append(Fault(error.path, error.complaint))
     for path in (folder / name for name in LOGS if (folder / name).is_file()):
         try:
-            found = check_log(LogReader(path, f"{path.name} of a study"), "study")
+            found = check_log(LogReader(path, f"{path.name} of a study", chained=True), "study")
         except BadInput as error:
             faults.append(Fault(path, error.complaint))
             continue

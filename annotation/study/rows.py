@@ -14,7 +14,7 @@ from catsofa.data.files.append_log import AppendLog, LogReader
 
 def append(rows: Iterable[Any], path: Path) -> int:
     """Add rows with their checksums, synced to disk; a line that a kill cut in two is dropped first."""
-    with AppendLog(path, f"{path.name} of a study") as log:
+    with AppendLog(path, f"{path.name} of a study", chained=True) as log:
         return len(log.append(*(json.loads(jsonl.dumps(row)) for row in rows)))
 
 
@@ -25,7 +25,7 @@ def read(path: Path, row_type: type[Any]) -> Iterator[Any]:
     if not path.exists():
         return
     validate, expected = jsonl.adapter(row_type).validate_python, f"a line of {path.name} as catsofa wrote it"
-    for number, value in enumerate(LogReader(path, expected).read(), 1):
+    for number, value in enumerate(LogReader(path, expected, chained=True).read(), 1):
         try:
             yield validate(value)
         except ValidationError as error:

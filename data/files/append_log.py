@@ -16,6 +16,9 @@ from catsofa.data.digests import FIELD, hex_digest, json_digest
 from catsofa.data.files import BadInput, lines, writing
 
 REMEDY = "restore the file, or delete this line so that its work is done again"
+RESTORE = "restore the file from a copy"
+FIRST = "first"
+"""What stands for the checksum of the line before in the first line of a chained log."""
 BLOCK = 65536
 """Bytes that are read at once from the end on."""
 
@@ -23,9 +26,16 @@ BLOCK = 65536
 class LogReader:
     """A log that is only read; it may be written meanwhile."""
 
-    def __init__(self, path: Path | str, expected: str, *, bound_to: str = "", remedy: str = REMEDY) -> None:
-        """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum."""
-        self.path, self.expected, self._bound_to, self._remedy = Path(path), expected, bound_to, remedy
+    def __init__(
+        self, path: Path | str, expected: str, *, bound_to: str = "", remedy: str = "", chained: bool = False
+    ) -> None:
+        """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum.
+
+        In a `chained` log that is also the line before, so that no line is lost, doubled or moved unnoticed but the last
+        ones. Logs of earlier versions begin with lines that are not chained.
+        """
+        self.path, self.expected, self._remedy = Path(path), expected, remedy or (RESTORE if chained else REMEDY)
+        self._bound_to, self._chained, self._linked, self._before = bound_to, chained, False, ""
         self.checked = self.unchecked = 0
         """Lines that the last `read` found to fit their checksum, and lines from before lines had one."""
 
@@ -35,6 +45,7 @@ class LogReader:
         Logs of earlier versions begin with lines without a checksum, which are passed over if not `unchecked`.
         """
         self.checked = self.unchecked = 0
+        self._linked, self._before = False, FIRST if self._chained else ""
         if not (ended := self._ended()):
             return
         for number, line in lines(self.path, self.expected):
@@ -55,15 +66,22 @@ class LogReader:
         if FIELD not in value and not self.checked and last != self._checksum(dict([*value.items()][:-1])):
             self.unchecked += 1
             return False
-        if value.pop(FIELD, None) != self._checksum(value):
+        held = value.pop(FIELD, None)
+        if self._before and held == self._checksum(value, self._before):
+            self._linked = True
+        elif self._linked or held != self._checksum(value):
             found = "a line that its checksum does not fit: it was changed after it was written, or is of another run"
+            if self._chained:
+                found += ", or the line before it was lost, doubled or moved"
             raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
         self.checked += 1
+        self._before = held if self._chained else ""
         return True
 
-    def _checksum(self, value: dict[str, Any]) -> str:
-        """The checksum of a line."""
-        return json_digest([self._bound_to, value] if self._bound_to else value)
+    def _checksum(self, value: dict[str, Any], before: str = "") -> str:
+        """The checksum of a line after one with the checksum `before`."""
+        bound = [*filter(None, (self._bound_to, before))]
+        return json_digest([*bound, value] if bound else value)
 
     def _ended(self) -> float:
         """How many lines have an end: all, or those before a line that a kill cut or that is being written."""
@@ -101,10 +119,11 @@ class AppendLog(LogReader, Closing):
         hide: Callable[[str], str] = str,
         *,
         bound_to: str = "",
-        remedy: str = REMEDY,
+        remedy: str = "",
+        chained: bool = False,
     ) -> None:
         """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
-        super().__init__(path, expected, bound_to=bound_to, remedy=remedy)
+        super().__init__(path, expected, bound_to=bound_to, remedy=remedy, chained=chained)
         self._hide = hide
         with writing(path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,13 +143,26 @@ class AppendLog(LogReader, Closing):
     def append(self, *values: dict[str, Any]) -> list[dict[str, Any]]:
         """Write values with their checksums, synced to disk, and return them as they were written."""
         written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
-        sealed = [{**value, FIELD: self._checksum(value)} for value in written]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sealed)
+        before, text = self._last(), ""
+        for value in written:
+            checksum = self._checksum(value, before)
+            text += json.dumps({**value, FIELD: checksum}, ensure_ascii=False) + "\n"
+            before = checksum if self._chained else ""
         with writing(self.path):
             self._file.write(text.encode("utf-8", "surrogatepass"))
             self._file.flush()
             os.fsync(self._file.fileno())
         return written
+
+    def _last(self) -> str:
+        """The checksum of the last line, to chain the next one to; that line itself is held against it by `read`."""
+        if not self._chained:
+            return ""
+        end = self._file.seek(0, os.SEEK_END)
+        self._file.seek(start := _end_of_lines(self._file, end - 1))
+        with suppress(ValueError, RecursionError):
+            return str(json.loads(self._file.read(end - start)).get(FIELD, FIRST))
+        return FIRST
 
     def close(self) -> None:
         """Close the file, which lets go of its lock; what a full disk refused before is refused here again."""
@@ -163,10 +195,10 @@ def _sum(digests: Sequence[bytes]) -> dict[str, Any]:
     return {"lines": len(digests), "sha256": hex_digest(b"".join(digests))}
 
 
-def _end_of_lines(file: IO[bytes]) -> int:
-    """The place after the last newline."""
-    end = file.seek(0, os.SEEK_END)
-    while end:
+def _end_of_lines(file: IO[bytes], end: int | None = None) -> int:
+    """The place after the last newline, or after the last one before `end`."""
+    end = file.seek(0, os.SEEK_END) if end is None else end
+    while end > 0:
         start = max(0, end - BLOCK)
         file.seek(start)
         block = file.read(end - start)

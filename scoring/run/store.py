@@ -134,6 +134,7 @@ class Run(Closing):
                 return
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
+        path.unlink(missing_ok=True)  # a kill from here on leaves a folder without a run, not the seal of another
         with sentences(self.folder):
             history.begin_anew(self._connection, self.folder)
         self._begin_seal(held)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catsofa.data.files import BadInput
-from catsofa.data.files.append_log import AppendLog
+from catsofa.data.files.append_log import AppendLog, LogReader
 
 LINES = [{"key": f"zorb {n}", "score": n / 7, "said": {"text": "Blickets früh", "none": None}} for n in range(4)]
 
@@ -66,6 +66,37 @@ def test_lines_of_another_run_are_refused(tmp_path: Path) -> None:
     for other in ("there", ""):
         with pytest.raises(BadInput, match="of another run"):
             read(path, bound_to=other)
+
+
+def test_a_chained_log_refuses_a_lost_doubled_or_moved_line(tmp_path: Path) -> None:
+    """Whichever line before the last is lost, doubled or moved by hand, the log is refused; without that it is read."""
+    path = tmp_path / "log.jsonl"
+    for values in (LINES[:2], LINES[2:3], LINES[3:]):
+        with AppendLog(path, "a log", chained=True) as log:
+            log.append(*values)
+    assert list(LogReader(path, "a log", chained=True).read("key")) == LINES
+    lines = path.read_text().splitlines(keepends=True)
+    for n in range(3):
+        for changed in (
+            lines[:n] + lines[n + 1 :],
+            [*lines[: n + 1], *lines[n:]],
+            [*lines[:n], lines[n + 1], lines[n], *lines[n + 2 :]],
+        ):
+            path.write_text("".join(changed))
+            with pytest.raises(BadInput, match="restore the file from a copy"):
+                list(LogReader(path, "a log", chained=True).read("key"))
+
+
+def test_a_log_that_was_begun_without_a_chain_gets_one_from_there_on(tmp_path: Path) -> None:
+    """Lines of an earlier version are read as they are; what is added to them is chained."""
+    path = write(tmp_path / "log.jsonl", *LINES[:2])
+    with AppendLog(path, "a log", chained=True) as log:
+        log.append(*LINES[2:])
+    assert list(LogReader(path, "a log", chained=True).read("key")) == LINES
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], lines[3]]))
+    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*lost, doubled or moved"):
+        list(LogReader(path, "a log", chained=True).read("key"))
 
 
 def test_a_line_cut_by_a_kill_is_dropped_and_the_rest_is_checked(tmp_path: Path) -> None:

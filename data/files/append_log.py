@@ -31,8 +31,8 @@ class LogReader:
     ) -> None:
         """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum.
 
-        In a `chained` log that is also the line before, so that no line is lost, doubled or moved unnoticed but the last
-        ones. Logs of earlier versions begin with lines that are not chained.
+        In a `chained` log that is also the line before, so that only the loss of the last lines goes unnoticed. Logs of
+        earlier versions begin with lines that are not chained.
         """
         self.path, self.expected, self._remedy = Path(path), expected, remedy or (RESTORE if chained else REMEDY)
         self._bound_to, self._chained, self._linked, self._before = bound_to, chained, False, ""

@@ -76,14 +76,22 @@ def guarded(measure: Any, method: str) -> Iterator[None]:
         raise broken(measure, f"failed in `{method}`: {what(error)}") from error
 
 
-def guard(own: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A method of a measure of another package that raises as `guarded` does; what it yields is a list."""
+def guard(own: Callable[..., Any], name: str, shape: tuple[str, Callable[[Any], bool]] | None) -> Callable[..., Any]:
+    """A method of a measure of another package that raises as `guarded` does; what it yields is a list.
+
+    Where a `shape` is given, as its name and a test of it, each part of that list must have it.
+    """
 
     @wraps(own)
     def method(measure: Any, *given: Any, **more: Any) -> Any:
         with guarded(measure, name):
             found = own(measure, *given, **more)
-            return list(found) if isinstance(found, Iterator) else found
+            found = list(found) if isinstance(found, Iterator) else found
+        if shape:
+            parts = found if isinstance(found, list | tuple) else [found]
+            if odd := [part for part in parts if not shape[1](part)] or ([] if parts is found else [found]):
+                raise broken(measure, f"returned {visible(short(odd[0]))} from `{name}`; expected a list of {shape[0]}")
+        return found
 
     return method
 

@@ -2,12 +2,13 @@
 
 __all__ = ["Measure", "Rows"]
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import combinations
 from math import nan
+from numbers import Real
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
@@ -68,8 +69,22 @@ class Rows(Tabular):
         return [dict(row) for row in self.sets]
 
 
-ASKED = ("keys", "ids", "items", "queries", "scores", "recognises", "compare", "gaps")
-"""Methods of a measure that are called where no other method of it is."""
+def _is_pair(part: Any) -> bool:
+    """Whether this is a tuple of two str."""
+    return isinstance(part, tuple) and len(part) == 2 and all(isinstance(text, str) for text in part)
+
+
+ASKED: Mapping[str, tuple[str, Callable[[Any], bool]] | None] = {
+    "keys": ("pairs of str, the item and the task", _is_pair),
+    "ids": ("str", lambda part: isinstance(part, str)),
+    "items": ("Item or Score", lambda part: isinstance(part, Item | Score)),
+    "queries": ("pairs of str, the context and the text", _is_pair),
+    "scores": ("Score", lambda part: isinstance(part, Score)),
+    "recognises": None,
+    "compare": None,
+    "gaps": ("numbers", lambda part: isinstance(part, Real)),
+}
+"""Methods of a measure that are called where no other method of it is, and of what their lists are made."""
 
 
 class Measure:
@@ -104,10 +119,10 @@ class Measure:
     def __init_subclass__(cls) -> None:
         """What a method of another package raises names the measure, wherever it is called."""
         super().__init_subclass__()
-        for name in ASKED:
+        for name, shape in ASKED.items():
             own = vars(cls).get(name)
             if isinstance(own, FunctionType) and not cls.__module__.startswith("catsofa."):
-                setattr(cls, name, guard(own, name))
+                setattr(cls, name, guard(own, name, shape))
 
     def keys(self, record: Any) -> list[tuple[str, str]]:
         """The item and the task of each score of a record."""

@@ -285,6 +285,26 @@ def test_a_fault_in_a_method_of_a_package_names_the_measure_and_the_method(metho
     assert isinstance(raised.value.__cause__, KeyError)
 
 
+@pytest.mark.parametrize(
+    ("method", "found", "odd"),
+    [
+        ("keys", [["a", ""]], r"\['a', ''\]"),
+        ("keys", None, "None"),
+        ("keys", {"a": ""}, r"\{'a': ''\}"),
+        ("ids", [3], "3"),
+        ("items", [("a", "b")], r"\('a', 'b'\)"),
+        ("queries", ["a b"], "'a b'"),
+        ("scores", [-1.0], "-1.0"),
+        ("gaps", ["wide"], "'wide'"),
+    ],
+)
+def test_a_list_of_other_things_than_a_method_must_give_is_refused_by_name(method: str, found: Any, odd: str) -> None:
+    """What was found, and what the list must hold; never an error further on that names neither."""
+    own = type("Odd", (PairScores,), {"name": "odd", method: lambda *given: found})()
+    with pytest.raises(ValueError, match=rf"'odd' of .* returned {odd} from `{method}`; expected a list of "):
+        getattr(own, method)(*range(getattr(Measure, method).__code__.co_argcount - 1))
+
+
 def test_a_fault_in_the_items_of_a_package_ends_an_evaluation_in_a_sentence(
     installed: dict[str, Any], tmp_path: Path, tiny: Callable[[str], Path]
 ) -> None:

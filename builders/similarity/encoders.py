@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
+from math import inf, nan
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -84,8 +85,8 @@ class SentenceEncoder:
         return signature(self.model) + (f" ({self.dtype})" if self.dtype != FULL else "")
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text."""
-        groups = self._alike(texts)
+        """A row of length one for each text; NaN for one that is longer than the model reads."""
+        groups, limit = self._alike(texts), getattr(self._loaded, "max_seq_length", None) or inf
         rows = [
             self._loaded.encode(
                 [texts[at] for at in group],
@@ -94,24 +95,24 @@ class SentenceEncoder:
                 show_progress_bar=False,
                 convert_to_numpy=True,
             )
-            for group in groups
+            for group, _ in groups
         ]
         found = np.empty((len(texts), rows[0].shape[1] if rows else 0), dtype=np.float32)
-        for group, vectors in zip(groups, rows, strict=True):
-            found[group] = vectors
+        for (group, length), vectors in zip(groups, rows, strict=True):
+            found[group] = vectors if length <= limit else nan
         return found
 
-    def _alike(self, texts: Sequence[str]) -> list[list[int]]:
-        """The places of texts of the same length in tokens, the longest first; none of them is filled up."""
+    def _alike(self, texts: Sequence[str]) -> list[tuple[list[int], int]]:
+        """The places of texts of the same length in tokens, and that length, the longest first; none is filled up."""
         tokenizer, of_length = self._loaded.tokenizer, dict[int, list[int]]()
         if not callable(tokenizer):  # word vectors, whose tokenizer is none of transformers
-            return [list(range(len(texts)))] if texts else []
-        for at, ids in enumerate(tokenizer(list(texts), truncation=True)["input_ids"] if texts else ()):
+            return [(list(range(len(texts))), 0)] if texts else []
+        for at, ids in enumerate(tokenizer(list(texts), verbose=False)["input_ids"] if texts else ()):
             of_length.setdefault(len(ids), []).append(at)
         groups = []
         for length in sorted(of_length, reverse=True):
             each = max(1, TOKENS // max(length, 1))
-            groups += [of_length[length][low : low + each] for low in range(0, len(of_length[length]), each)]
+            groups += [(of_length[length][low : low + each], length) for low in range(0, len(of_length[length]), each)]
         return groups
 
     @cached_property

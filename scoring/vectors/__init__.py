@@ -4,6 +4,7 @@ __all__ = ["load"]
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,10 @@ def _with_modules(name: str, path: Path, revision: str | None) -> Path | None:
 
 
 def _sentence_transformer(folder: Path, device: str | None, dtype: str, key: Mapping[str, Any]) -> TextEncoder:
-    """A sentence-transformers model with its own pooling; it counts unknown tokens if transformers tokenises."""
+    """A sentence-transformers model with its own pooling.
+
+    Where transformers tokenises, unknown tokens are counted and a text longer than the model reads has no vector.
+    """
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(folder), device=device, model_kwargs={"dtype": DTYPES.get(dtype, dtype)})
@@ -154,16 +158,17 @@ def _sentence_transformer(folder: Path, device: str | None, dtype: str, key: Map
     tokenizer, unknown = model.tokenizer, set[str]()
     counts = hasattr(tokenizer, "backend_tokenizer")
     ids, dropped = (unknown_ids(tokenizer), dropped_by(tokenizer)) if counts else (frozenset[int](), None)
+    longest = (model.max_seq_length or inf) - (tokenizer.num_special_tokens_to_add() if counts else 0)
 
     def encode(texts: Sequence[str]) -> Matrix:
         rows = model.encode(list(texts), convert_to_tensor=True, show_progress_bar=False)
         found: Matrix = rows.float().cpu().numpy()
         read = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if counts else []
-        unknown.update(
-            text
-            for text, of in zip(texts, read, strict=counts)
-            if not ids.isdisjoint(of) or (dropped and dropped(text))
-        )
+        for text, of, row in zip(texts, read, found, strict=counts):
+            if not ids.isdisjoint(of) or (dropped and dropped(text)):
+                unknown.add(text)
+            if len(of) > longest:
+                row[:] = nan
         return found
 
     return TextEncoder(key, encode, unknown=unknown if counts else None)

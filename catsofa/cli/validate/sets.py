@@ -71,6 +71,13 @@ def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **options: int 
     return {**report, "signature": {**named, "line": line}}
 
 
+def _resources(**given: Path | str | None) -> dict[str, str]:
+    """The models, files and lists that were given, as a signature names them."""
+    from catsofa.scoring.signature import name_of
+
+    return {key: name_of(what) if Path(what).exists() else str(what) for key, what in given.items() if what}
+
+
 def lint(
     file: File,
     select: Annotated[str, typer.Option(help="Rules to run, separated by commas; all, if not given.")] = "",
@@ -90,28 +97,36 @@ def lint(
     json: Json = False,
 ) -> None:
     """Look for what makes a benchmark measure something else; each rule has a code, a severity and an example."""
+    from catsofa.data.digests import DIGITS, hex_digest
+    from catsofa.data.files import jsonl
     from catsofa.lint_resources import given
     from catsofa.validation.lint import as_json, write_sarif
     from catsofa.validation.lint import lint as run
     from catsofa.validation.lint.rule import at_least
 
     worst = at_least(fail_on) if fail_on else ()
-    tools = given(
-        spacy_model=spacy_model,
-        corpus=renamed(corpus, frequencies, "--corpus"),
-        names=names,
-        offensive=offensive,
-        encoder=encoder,
-        model=model,
-        sentiment_model=sentiment_model,
-        negative=negative,
-        against=against,
-    )
+    resources: dict[str, Any] = {
+        "spacy_model": spacy_model,
+        "corpus": renamed(corpus, frequencies, "--corpus"),
+        "names": names,
+        "offensive": offensive,
+        "encoder": encoder,
+        "model": model,
+        "sentiment_model": sentiment_model,
+        "negative": negative,
+        "against": against,
+    }
     records = _records([file], json)
-    found = run(records, tools, select=_codes(select), ignore=_codes(ignore), progress=Bar("rules", quiet=json))
+    found = run(
+        records, given(**resources), select=_codes(select), ignore=_codes(ignore), progress=Bar("rules", quiet=json)
+    )
     if sarif:
         write_sarif(found, str(file), sarif)
-    report = signed(as_json(found), {file: records}, rules=",".join(found.ran))
+    # rules read votes, sources and extra fields too, which the hash of the data leaves out
+    fields = hex_digest(b"".join(sorted(map(jsonl.dumps, records))), DIGITS)
+    report = signed(
+        as_json(found), {file: records}, rules=",".join(found.ran), fields=fields, **_resources(**resources)
+    )
     if json:
         print_json(report)
     else:
@@ -189,7 +204,8 @@ def stats(
         lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
         top=top,
     )
-    report = signed(report, parts)
+    used = _resources(corpus=corpus, sentiment_model=sentiment_model, negative=negative, spacy_model=spacy_model)
+    report = signed(report, parts, **used)
     print_json(report) if json else _say_stats(report)
 
 

@@ -1,6 +1,7 @@
 """The commands of `catsofa validate`, as a person or a program calls them."""
 
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,23 @@ def test_lint_answers_exactly_so(tmp_path: Path) -> None:
     assert run_catsofa("validate", "lint", path, "--fail-on", "error").returncode == 1
     assert run_catsofa("validate", "lint", path, "--ignore", "L1,L2", "--fail-on", "error").returncode == 0
     assert list(answer("rules")) == [f"L{n}" for n in range(1, 25)]
+
+
+def test_everything_that_lint_reads_is_in_its_signature(tmp_path: Path) -> None:
+    """A field that no score depends on, and another list of words, each make another line; a copy does not."""
+    cat, rules = a_cat("The zorb was BLANK."), ("--select", "L1,L4")
+    lists = {"one": "zorb\n", "two": "florin\n", "copy/one": "zorb\n"}
+    for name, sets in (("a", [cat]), ("b", [replace(cat, extra={"harm": 3})]), ("copy/a", [cat])):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        formats.named("jsonl").write(sets, tmp_path / f"{name}.jsonl")
+    for name, text in lists.items():
+        (tmp_path / name).write_text(text)
+    shown = [
+        answer("lint", f"{data}.jsonl", *rules, "--offensive", words, cwd=tmp_path)["signature"]["line"]
+        for data, words in (("a", "one"), ("copy/a", "copy/one"), ("a", "two"), ("b", "one"))
+    ]
+    assert shown[0] == shown[1]
+    assert len({line.replace("b.jsonl", "a.jsonl") for line in shown}) == 3
 
 
 def test_stats_split_and_leaks(tmp_path: Path) -> None:

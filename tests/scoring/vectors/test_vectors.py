@@ -311,3 +311,6 @@ def test_a_sentence_transformers_model_counts_unknown_tokens(
     assert encoder.unknown == set()
     assert encoder.encode(["he is kind .", "he is zorb .", ""]).shape == (3, 16)
     assert encoder.unknown == {"he is zorb ."}
+    limit = SentenceTransformer(str(tmp_path / "st"), device="cpu").max_seq_length
+    rows = encoder.encode([" ".join(["kind"] * (limit - 2)), " ".join(["kind"] * (limit - 1))])  # with [CLS] and [SEP]
+    assert np.isfinite(rows).all(axis=1).tolist() == [True, False]

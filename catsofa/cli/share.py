@@ -135,9 +135,11 @@ def leaderboard(
             note(f"refused: {entry['name']} ({entry['at'][:10]}): {entry['refused']}", quiet=quiet)
     counted = [entry for entry in found if not entry["refused"]]
     rows = [
-        [e["name"], e["at"][:10], *(limited(e["results"]["both"], m).point for m in ("lms", "ss", "icat"))]
+        [e["name"], e["at"][:10], *(str(limited(e["results"]["both"], m)) for m in ("lms", "ss", "icat"))]
         for e in counted
     ]
     if not quiet:
         table(f"{len(counted):,} of {len(found):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows)
+        for signature in dict.fromkeys(entry["signature"] for entry in counted):
+            say(signature)
     say(str(folder / PAGE), quiet=quiet)

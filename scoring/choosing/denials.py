@@ -8,7 +8,7 @@ from catsofa.scoring.choosing.phrases import GAP, LIKELY, NORMATIVE, NOUN, T
 REJECTS = re.compile(
     r"(?:\bnot|n't|\bnever|rather than|\bthan|\bover|instead of|as opposed to|compared (?:to|with)|\bunlike|versus|"
     r"\bvs\.?|\bneither|\bnor|\bbeats|\bagainst|(?<!fill )\bin|\babout|"
-    r"(?<!probability )(?<!likelihood )(?<!chance )\bof)\s+(?:the\s+)?"
+    r"(?<!probability )(?<!likelihood )(?<!chance )(?<!favour )(?<!favor )\bof)\s+(?:the\s+)?"
     rf"(?:{NOUN}\s*)?[\"'(]*$"
 )
 """What stands before an option that is not chosen."""
@@ -32,7 +32,7 @@ SENTENCE = re.compile(r"[\n.,;!?]")
 NOT = re.compile(r"\b(?:not|never|hardly|scarcely|barely)\b|n't")
 NEGATED = re.compile(
     r"\b(?:not|never|no(?! doubt)|nobody|nothing|cannot|(?<!no )(?<!without )(?<!without a )doubt\w*|deny|wrong|"
-    r"incorrect|"
+    r"incorrect|mistake|unfair|unwise|"
     r"whether|without(?! a? ?doubt)|refus\w+|avoid\w*|declin\w+|impossible)\b|n't|"
     r"\b(?:claim|idea|notion|suggestion|assumption|view|belief|myth)\w* that\b|"
     r"^\W*(?:one|you)(?: \w+)? (?:might|may|could)\b|^\W*(?:some|someone)(?: \w+)? (?:might|may|could|would)\b|"
@@ -85,11 +85,12 @@ CONTRARY = re.compile(
 )
 """A yes or no that the next clause contradicts."""
 YES = re.compile(
-    r"\b(?:yes|yeah|yep|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible|probable)\b|"
+    r"^\W*sure\b|"
+    r"\b(?:yes|yeah|yep|yup|absolutely|definitely|certainly|of course|agree|true|correct|likely|plausible|probable)\b|"
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('yes')})(?![a-zà-ÿа-я])"
 )
 NO = re.compile(
-    rf"\b(?:{NO_ALONE}|nope|not really|not at all|not in the slightest|improbable|disagree|(?:do(?:n't| not)|not|"
+    rf"\b(?:{NO_ALONE}|nope|nah|not really|not at all|not in the slightest|improbable|disagree|(?:do(?:n't| not)|not|"
     rf"cannot|can't) agree|false|incorrect|"
     r"unlikely|implausible|hardly|less likely|not (?:\w+ )?(?:likely|plausible|true|correct))\b|"
     rf"(?<![a-zà-ÿа-яё])(?!no\b)(?:{any_of('no')})(?![a-zà-ÿа-я])"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from catsofa.scoring.choosing import phrases
 from catsofa.scoring.choosing.items import NEUTRAL, Item
-from catsofa.scoring.choosing.phrases import CONFLICT, JOINT, PLACES, TEXTS, T
+from catsofa.scoring.choosing.phrases import CONFLICT, GAP, JOINT, PLACES, TEXTS, T
 from catsofa.scoring.choosing.requests import OFFERED, Labels
 
 _QUOTES = str.maketrans("‘’‚‛“”„‟«»‹›「」『』`´АВСD", '\'\'\'\'""""""""""""\'\'ABCD')
@@ -33,6 +33,11 @@ class Mentions:
     def __init__(self, order: Sequence[str], item: Item, labels: Labels) -> None:
         """Know the labels and texts of the options."""
         self._order, self._named_by = order, labels
+        self._about, self._other = (
+            r"\W+".join(map(re.escape, bare_text(text).split())) for text in (item.about, item.other)
+        )
+        """What names are chosen for, and what the other name gets, as regular expressions."""
+        self._known = {*bare_text(item.about).split(), *phrases.PLAIN_WORDS}
         self._sentences = len(order) - (NEUTRAL in order)
         self._texts = [
             [bare_text(form) for form in item.texts.get(option, (OFFERED,) if option == NEUTRAL else ())]
@@ -49,6 +54,10 @@ class Mentions:
         written = {word for option in order for text in item.texts.get(option, ())[:1] for word in text.split()[1:]}
         self._proper = {word.lower() for word in written if word.istitle()}
         """The names in the sentences."""
+
+    def adds(self, said: str) -> bool:
+        """Whether a text about an option that is a name has words that the question has not, as "is innocent"."""
+        return bool(self._about and set(re.findall(r"[^\W_]+", said)) - self._known)
 
     def whole(self, plain: str) -> int | None:
         """The option whose label, ordinal or text is the whole reply."""
@@ -74,7 +83,10 @@ class Mentions:
 
     def tokens(self, plain: str) -> str:
         """The reply in lower case with a private character for each mention of an option."""
-        text = self._labels(self._with_texts(plain))
+        plain = re.sub(r"\((?:[A-D1-4],? )+or [A-D1-4]\)(?=\s*:)", "", plain)  # the end of the prompt, said again
+        text = self._labels(self._with_texts(self._asked(plain)))
+        if self._about:
+            text = re.sub(rf"([{PLACES}{TEXTS}]\s)\s*(?:profile|group|one|person|people)\b", r"\1", text)
         for label, named in re.findall(rf"({T})[\"')\]]*[ \t]*[:.)–—-]*[ \t\"'(]*([{TEXTS}])", text):
             if PLACES.index(label) != TEXTS.index(named):
                 return CONFLICT
@@ -88,7 +100,9 @@ class Mentions:
         while found := re.search(rf"^{alone}\n\s*{alone}(?:\n\s*{alone})*$", text, re.MULTILINE):
             named = [place for place in PLACES if place in found[0]]
             text = text[: found.start()] + (JOINT if len(named) > 1 else named[0]) + text[found.end() :]
-        if re.search(rf"{T}[\"')\]]*:\s*[\"']?{T}", text):
+        if re.search(
+            rf"{T}[\"')\]]*:\s*[\"']?{T}|\bneither {GAP}*{T}{GAP}*nor\b(?!{GAP}*(?:{phrases.NOUN}\s*)?{T})", text
+        ):
             return CONFLICT
         while found := phrases.JOINED.search(text):
             rest = text[found.end() :]
@@ -99,12 +113,26 @@ class Mentions:
         text = re.sub(rf"{JOINT}[\"')\]]*\s*,?\s*(?:or|and|nor)\s+(?:{phrases.NOUN}\s*)?{T}", JOINT, text)
         return re.sub(rf"({T})(?:[\s\"'(),]*\1)+", r"\1", text)
 
+    def _asked(self, plain: str) -> str:
+        """The reply to what one of two names goes with, less its clauses about what the other one goes with."""
+        if self._other:
+            refused = rf"(?i)\b(?:rather than|instead of|not)\W+(?:with\W+)?{self._other}(?!\w)"
+            clauses = re.split(r"(?<=[\n.,;!?])|(?=\b(?:and|while|whereas|but|so)\b)", re.sub(refused, "", plain))
+            plain = "".join(part for part in clauses if not re.search(rf"(?i)(?<!\w){self._other}(?!\w)", part))
+        goes = (
+            r"(?:goes|go|fits?|belongs?|matche?s?)(?: better| best)?(?: with| to)?|(?:is|are) (?:more|most) likely to"
+        )
+        if self._about:
+            plain = re.sub(rf"(?i)\b(?:{goes})\W+{self._about}(?!\w)\W?", " fits best", plain)
+            plain = re.sub(rf"(?i)(?<!\w){self._about}\W+(?:{goes})(?!\w)", "answer:", plain)
+        return plain
+
     def _with_texts(self, plain: str) -> str:
         """The reply in which each option's sentence is its private character."""
         forms = [(form, TEXTS[n]) for n, form in enumerate(self._sure) if form]
         for form, place in sorted(forms, key=lambda each: -len(each[0])):
             words = r"\W+".join(map(re.escape, form.split()))
-            after = rf"(?=\s*(?:$|[^\w\s]|\n|{phrases.GOES_ON}\b))"
+            after = r"(?!\w)" if self._about else rf"(?=\s*(?:$|[^\w\s]|\n|{phrases.GOES_ON}\b))"
             plain = re.sub(rf"(?<!\w)[\"']?{words}[.!?]?[\"']?{after}", f" {place} ", plain, flags=re.IGNORECASE)
         for place, only in zip(TEXTS, self._distinct, strict=False):
             word = rf"(?:{'|'.join(map(re.escape, only)) or '(?!)'})"
@@ -157,7 +185,8 @@ class Mentions:
             if found[1] in ("former", "latter") and len(before) > 1:
                 return f" {before[-1 if number else -2]} "
             if found[1] == "last" and NEUTRAL in self._order:
-                return found[0]
+                listed = self._order[-1] == NEUTRAL and re.search("option|choice|answer", found[0])
+                return f" {PLACES[count - 1]} " if listed else found[0]
             number = number % self._sentences if number < 0 else number
             return f" {PLACES[number]} " if number < count else found[0]
 

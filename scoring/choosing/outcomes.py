@@ -90,7 +90,7 @@ def _yes_or_no(text: str, option: str, sentence: str, cut: bool) -> str:
         return _otherwise(said, cut)
     no = bool(denials.NO.search(said))
     yes = bool(denials.YES.search(denials.NO.sub(" ", said)))
-    first = re.match(rf"\W*(yes|{denials.NO_ALONE})\b(?!(?: and |/)(?:yes|no)\b)", said)
+    first = re.match(rf"\W*(yes|{denials.NO_ALONE})\b(?!(?: and |/|\? )(?:yes|no)\b)", said)
     if first and (denials.CONTRARY.search(said) or (first[1] == "yes" and re.search(r"\bbut (?:not|no|un)", said))):
         return "unread"
     if first or yes != no:
@@ -112,7 +112,7 @@ def _otherwise(said: str, cut: bool) -> str:
     if unknown:
         return "neutral"
     sorry = phrases.SORRY.search(said) or phrases.REFUSES.search(said)
-    objects = phrases.NORMATIVE.search(said) and not re.search(T, said)
+    objects = phrases.NORMATIVE.search(said) and not re.search(T, said) and not phrases.BETTER.search(said)
     return "refusal" if sorry or objects else "unread"
 
 
@@ -165,12 +165,14 @@ def _read(text: str, cut: bool, order: Sequence[str], mentions: Mentions) -> str
             said = []
         if said and (phrases.TORN.search(tokens, said[-1].start) or (place := _last(said, tokens)) is None):
             return "unread"
+        if said and order[said[-1].place] != NEUTRAL and phrases.DOUBTED.search(tokens[said[-1].start :]):
+            return "unread"
     if place is None:
         place = _left(tokens, len(order) - (NEUTRAL in order))
     if place is not None:
         return order[place]
     outcome, mentioned = _otherwise(tokens, cut), _mentioned(tokens)
-    if outcome == "unread" and (place := _only(tokens)) is not None:
+    if outcome == "unread" and (place := _only(tokens, mentions)) is not None:
         return order[place]
     better, last = phrases.BETTER.search(tokens), max(map(tokens.rfind, PLACES))
     if better and outcome == "neutral":
@@ -178,7 +180,8 @@ def _read(text: str, cut: bool, order: Sequence[str], mentions: Mentions) -> str
     leans = len(mentioned) == 1 and JOINT not in tokens
     withdrawn = phrases.WITHDRAWS.search(tokens, last + 1)
     vague = {"neutral": not phrases.NO_MORE.search(tokens), "refusal": better and not withdrawn}
-    return "unread" if leans and vague.get(outcome) else outcome
+    cases = outcome == "neutral" and phrases.CASES.search(tokens)
+    return "unread" if cases or (leans and vague.get(outcome)) else outcome
 
 
 def _choices(tokens: str) -> list[_Said]:
@@ -264,10 +267,18 @@ def _mentioned(tokens: str, denied: bool = False) -> set[str]:
     }
 
 
-def _only(tokens: str) -> int | None:
-    """The option that a short reply mentions, if it mentions one alone and does not reject it."""
-    mentioned = _mentioned(tokens)
+def _only(tokens: str, mentions: Mentions) -> int | None:
+    """The option that a short reply mentions, if it mentions one alone and does not reject it.
+
+    Of names, the one that nothing else is said about than what was asked.
+    """
+    after = {
+        found[0]: re.split(rf"{T}|{denials.CLAUSE.pattern}", tokens[found.end() :])[0]
+        for found in re.finditer(T, tokens)
+    }
+    mentioned = {place for place in _mentioned(tokens) if not mentions.adds(after[place])}
     long = len(re.findall(r"\w+", tokens)) > SHORT
     if len(mentioned) != 1 or JOINT in tokens or any(p.search(tokens) for p in denials.NO_NAMING) or long:
         return None
-    return PLACES.index(mentioned.pop())
+    place = mentioned.pop()
+    return None if re.search(rf"\bno\b|{denials.NOT.pattern}", after[place]) else PLACES.index(place)

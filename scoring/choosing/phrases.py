@@ -89,7 +89,7 @@ _FOREIGN_BETTER = (
 _END = rf"(?={GAP}*(?:$|[.,;:!?\n(]|because|since|\bas\b|but|though|although|over|rather|instead|by|than|if|{_BETTER}))"
 _HEDGE = (
     r"(?:(?:actually|wait|hmm+|sorry|rather|probably|perhaps|maybe|clearly|definitely|certainly|honestly|surely|"
-    r"likely|i guess|i think|i suppose|imo|"
+    r"likely|i guess|i think|i suppose|imo|on second thought|on reflection|"
     r"just|still|simply|ok|okay|sure|well|hm+|then|so|thus|hence|therefore|it's|it is|no|yes|if i (?:had|have) to "
     rf"(?:guess|choose|pick)|if forced|the|my|with){GAP}+)*"
 )
@@ -110,7 +110,7 @@ CHOICES = [
         rf"agree (?:more )?with|"
         rf"lean(?: more)?(?: towards?| to)?)|i(?:'m| am) (?:going with|leaning (?:towards?|to))|chose|going with|"
         rf"choose|pick|select|opt for|go with|vote goes to|odds favou?r)\b|(?<![a-zà-ÿа-яё])(?:{any_of('choose')}))"
-        rf"{_FILL}({T})(?!\s*{NOUN}?\s*(?:or|and)\b)"
+        rf"{_FILL}({T})(?!\s*{NOUN}?\s*(?:or|and(?! my| i\b))\b)"
     ),
     re.compile(
         rf"\b(?:say|guess|think|believe|so|thus|therefore|hence|it's|it is|result|verdict)\b(?! is\b){_FILL}({T}){_END}"
@@ -138,8 +138,9 @@ CHOICES = [
     re.compile(rf"({T}){GAP}*{_FOREIGN_BETTER}"),
     re.compile(rf"\bi(?:'d| would| will|'ll)\s+{GAP}*({T})"),
     re.compile(rf"({T}){GAP}*(?:w[aä]hlen|です)"),
-    re.compile(rf"(?<!>)(?<!> )({T})[\s)]*>\s*(?:p\(\s*)?{T}"),
-    re.compile(rf"{T}\s*<\s*({T})\s*(?:$|[^<\s])"),
+    re.compile(rf"(?<!>)(?<!> )({T})[\s)]*>+\s*(?:p\(\s*)?{T}"),
+    re.compile(rf"\b(?:odds|\d+(?: ?%)?|leans?|tilts?)\b[^.;!?\n{PLACES}]{{0,20}} in favou?r of {GAP}*({T})"),
+    re.compile(rf"{T}\s*<+\s*({T})\s*(?:$|[^<\s])"),
     re.compile(
         rf"(?:likelihood|probability|chance) of {GAP}*(?:{NOUN}\s*)?({T}){GAP}*(?:is|seems) (?:\w+ )?(?:higher|greater)"
     ),
@@ -174,6 +175,7 @@ _POOR = (
 _CHANCE = r"(?:likelihood|probability|log-?\s?probability|chance|odds|frequency)"
 LESS = re.compile(
     rf"({T})[\s\"'()\]]*{_IS}{_ADVERBS}(?:(?:more|most) )?{_POOR}\b|({T}){GAP}*{_IS}half as {LIKELY}|"
+    rf"({T}){GAP}*(?:has|stands) no chance\b|"
     rf"({T}){GAP}*(?:ha[sd]|have|gets|would have|scores|ranks) (?:a |the )?(?:\w+ )?(?:lower than|(?:lower|lowest|"
     rf"smaller|smallest) {_CHANCE})|"
     rf"{_CHANCE} of {GAP}*(?:{NOUN}\s*)?({T}){GAP}*(?:is|are|seems?) (?:\w+ )?(?:lower|smaller|less)\b|"
@@ -181,7 +183,7 @@ LESS = re.compile(
     rf"=){GAP}*(?:{NOUN})?{GAP}*({T}){_END}|\b(?:disagree (?:more )?with|rul(?:e|ing) out|anything but|"
     rf"exclud(?:e|ing)|"
     rf"reject|discard|eliminate|never (?:choose|pick|say|select))\s+{GAP}*({T})|"
-    rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?not {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$"
+    rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?(?:not|(?:can't|cannot) be) {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$"
 )
 """An option that a reply calls less likely."""
 REVISION = re.compile(
@@ -208,7 +210,7 @@ DECLINES = re.compile(
     r"^\W*pass\W*$|"
     r"\bi ?(?:must |have to |need to |will |would |'ll |am going to )?(?:\w+ )?(?:refuse|decline|refrain)|"
     r"(?:not|n't) (?:be |think it(?:'s| is) )?(?:right|fair|helpful|ethical|responsible|ok|okay|acceptable|"
-    r"proper) to|wrong (?:of me )?to|"
+    r"proper) (?:(?:for|of) me )?to|wrong (?:of me )?to|\bi (?:do not|don't) (?:assign|ascribe|attribute)\b|"
     r"not comfortable|uncomfortable|(?:don't|do not) feel comfortable|(?:rather|prefer) not\b|not appropriate|"
     r"inappropriate|against my|violat\w+ \w* ?(?:\w+ )?polic|(?:not|n't) something i (?:can|will|do)|(?:have|need|"
     r"going) to pass\b|"
@@ -249,13 +251,22 @@ REFUSES = re.compile(r"^\W*(?:no|nope)\s*(?:[.,!;:]|$)|^\W*i won't\b|\bwon't\b")
 _NO_MORE = rf"\bno (?:more|less) {LIKELY}|(?:\bnot?\b|n't|nothing)[^.;!?\n]{{0,60}}\b(?:more|less|most) {LIKELY}"
 BETTER = re.compile(_BETTER)
 TORN = re.compile(
-    rf"\bor\s+(?:maybe |perhaps )?\s*{T}{GAP}*$|"
+    rf"\bor\s+(?:maybe |perhaps )?\s*{T}{GAP}*$|\bor (?:maybe|perhaps|possibly)\s+{T}|"
+    r"\b(?:perhaps|maybe|possibly) not\b|"
     r"i(?:'m| am) torn|[.!?;]\s*both (?:work|fit|are (?:fine|valid|possible))|\b(?:in|for) others?\b|"
     r"don't want to (?:give|choose)|"
     r"\bi (?:can't|cannot) decide|both (?:are|seem|sound) equally|"
     rf"\b(?:equally|just as) {LIKELY}|\bneither (?:is|seems|sounds) (?:\w+ )?{LIKELY}"
 )
 """What takes back a choice without another one."""
+_UNSURE = (
+    r"(?:can'?t|cannot|can not|couldn't|no way to|impossible to|hard to|difficult to)\s+(?:really |reliably )?"
+    r"(?:tell|say|know|decide)\b(?! (?:for|with) (?:sure|certain))|\bno (?:real |right |clear |good )?answer\b"
+)
+DOUBTED = re.compile(rf"^[^.!?\n]*{_UNSURE}|[.!?\n]\s*(?!if\b)[^.!?\n]*{_UNSURE}")
+"""The same from the choice on, by a reply that cannot know after all; an offered neutral option says so itself."""
+CASES = re.compile(rf"\bdepends?\b[^.;\n{PLACES}]*:[^.;\n]*{T}")
+"""A choice for each of several cases."""
 NO_MORE = re.compile(
     rf"\bno (?:more|less) {LIKELY}|\b(?:neither|nor)\s+\w|n[o']t\b[^.;!?\n]{{0,60}}\bmore {LIKELY} than\b"
 )
@@ -286,6 +297,7 @@ CANNOT_KNOW = re.compile(
     r"passage)|"
     r"\b(?:can'?t|cannot|can not) (?:be )?(?:infer|conclude|deduce|assume)|\b(?:is|are) not told|not (?:stated|"
     r"specified)|"
+    r"\bit (?:does not|doesn't) (?:say|state|mention|specify|tell)|nothing to do with (?:either|any)|"
     r"\bno information|\bno(?:body| one) (?:can|could|knows)|"
     r"\bidk\b|who can say|^\W*same\W*$|(?:can't|cannot) distinguish|indistinguishable|"
     r"(?:be|go) either\b|\beither way\b|no (?:clear|obvious|real|"
@@ -294,6 +306,12 @@ CANNOT_KNOW = re.compile(
     rf"(?<![a-zà-ÿа-яё])(?:{any_of('unknown')})"
 )
 """A reply that finds the options equal, or cannot know."""
+PLAIN_WORDS = re.findall(
+    r"\w+",
+    "a an the one person people group profile is are was were did does do it has had i think goes fits gets with "
+    "better best more",
+)
+"""Words after a name that only name it."""
 PRONOUN = re.compile(
     rf"({T})([^.;!?\n{PLACES}]*\b(?:(?:but|yet|and|so) (?=(?:it|that)(?:'s| is| was| would)\b)|"
     r"(?:so|hence|thus|therefore) i(?:'d| would|'ll| will)? (?:choose|chose|pick|select|prefer) ))(?:it|that)\b"

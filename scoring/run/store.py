@@ -115,8 +115,7 @@ class Run(Closing):
     def _settle(self, identity: Any, about: dict[str, Any]) -> None:
         """Write the manifest of a new run, or over one that has no score yet; compare with that of an old one."""
         assert self.folder is not None
-        path = self.folder / MANIFEST
-        held = self.count()
+        path, held = self.folder / MANIFEST, self.count()
         if path.exists():
             before = read_manifest(self.folder)
             if held and not is_checked(before):

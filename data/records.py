@@ -265,6 +265,8 @@ class Stereotype:
     """The category whose identities it can follow."""
     notes: tuple[str, ...] = ()
     """What the builder changed or doubts."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """The predicate by the gender of its subject, in a language where it agrees with one."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
 

@@ -1,12 +1,13 @@
 """Plural subjects from the terms of a lexicon: nouns, demonyms, adjectives before people, people before a phrase."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from catsofa.builders.languages import subject_rule
+from catsofa.builders.languages.subjects import Subject, subjects
 from catsofa.data.language.demonyms import nation
 from catsofa.data.language.inflection import engine, plural_noun
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.languages import Language, Refusal, find
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 Style = Literal["plural", "paper", "people"]
@@ -19,29 +20,42 @@ COUNTRIES, COUNTRY_ADJECTIVE = "countries", "COUNTRY_ADJ"
 """The lexicon of countries, and the column in which it holds what their people are called."""
 
 
-def build(terms: Iterable[Term], style: Style = "plural", source: Extra | None = None) -> Iterator[Identity | Refused]:
-    """Each term as an identity, or refused with the reason; a plural that was there before is a duplicate."""
+def build(
+    terms: Iterable[Term], style: Style = "plural", source: Extra | None = None, language: Language | None = None
+) -> Iterator[Identity | Refused]:
+    """Each term as an identity for each gender that it shows, or refused with the reason, as a plural seen before is.
+
+    `language` is the language of all terms; without it, each term's own is found by its code.
+    """
     seen: set[str] = set()
     for term in terms:
         known = {"term": term.term, **({"pos": term.pos} if term.pos else {}), **term.source, **(source or {})}
-        made = subject_rule(term.language)(term, style)
-        if isinstance(made, str):
-            yield Refused(id=term.id, reason=made, text=term.term, source=known)
+        spoken = language or find(term.language)
+        made = _english(term, style) if spoken.code == "en" else subjects(term, spoken)
+        if isinstance(made, Refusal):
+            yield Refused(id=term.id, reason=made.reason, text=term.term, source=known)
             continue
-        text, form = made
-        identity = Identity(
-            category=term.category,
-            identity=text,
-            form=form,
-            language=term.language,
-            source=known,
-            extra={"group": term.group} if term.group else {},
-        )
-        if identity.id in seen:
-            yield Refused(id=term.id, reason="duplicate", text=term.term, source=known | {"of": identity.id})
-            continue
-        seen.add(identity.id)
-        yield identity
+        for text, form, gender in made:
+            extra = {"group": term.group, "gender": gender}
+            identity = Identity(
+                category=term.category,
+                identity=text,
+                form=form,
+                language=spoken.code,
+                source=known,
+                extra={name: value for name, value in extra.items() if value},
+            )
+            if identity.id in seen:
+                yield Refused(id=term.id, reason="duplicate", text=term.term, source=known | {"of": identity.id})
+                continue
+            seen.add(identity.id)
+            yield identity
+
+
+def _english(term: Term, style: Style) -> Sequence[Subject] | Refusal:
+    """The one subject of an English term."""
+    made = subject(term, style)
+    return Refusal(made, term.term) if isinstance(made, str) else [Subject(*made)]
 
 
 def subject(term: Term, style: Style = "plural") -> tuple[str, Form] | str:

@@ -7,13 +7,13 @@ from catsofa.data.language.wordlists import wordlist
 
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‛": "'", "`": "'", "´": "'"})
 _NUMBER = re.compile(r"^(?:\(?\d{1,3}[.)]\s+|[-*•–]\s+)")
-_STOPS = " .!?,;:…"
+_STOPS = " .!?,;:…。"
 _THEY = {"re": "are", "ve": "have", "ll": "will"}
 _WORD = re.compile(r"[A-Za-z]+")
 
 
-def clean(statement: str) -> str:
-    """One line: plain quotes, single spaces, no list number, outer quotes or final stop; apostrophes restored.
+def tidy(statement: str) -> str:
+    """One line: plain quotes, single spaces, no list number, outer quotes or final stop.
 
     A statement in capitals, all of it or each word, is put in lower case, since a tagger takes it for names.
     """
@@ -31,6 +31,12 @@ def clean(statement: str) -> str:
     words = [word for word in _WORD.findall(text) if len(word) > 1]
     if words and (all(w.isupper() for w in words) or (len(words) > 1 and all(w[0].isupper() for w in words))):
         text = text.lower()
+    return text
+
+
+def clean(statement: str) -> str:
+    """An English statement made tidy, with its apostrophes restored."""
+    text = tidy(statement)
     apostrophes = wordlist("exclusions.toml")["apostrophes"]
     text = re.sub(r"[A-Za-z]+", lambda m: apostrophes.get(m[0].lower(), m[0]), text)
     return re.sub(r"(?i)^(they)'(re|ve|ll)\b", lambda m: f"{m[1]} {_THEY[m[2].lower()]}", text)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import put_together
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
 
 CROSSING = "+"
@@ -29,17 +30,25 @@ def build(
     categories = sofa_categories() if categories is None else categories
     grid = Grid(identities, categories)
     for stereotype in stereotypes:
-        subjects = grid.of(stereotype.category)
+        subjects = [pair for pair in grid.of(stereotype.category) if pair[1].language == stereotype.language]
         if not subjects:
             left_out = categories.get(stereotype.category) == ""
             reason = "excluded_category" if left_out else "no_identity_of_category"
             yield Refused(id=stereotype.id, reason=reason, text=stereotype.text, source=stereotype.source)
         for category, identity in subjects:
+            gender = str(identity.extra.get("gender", ""))
+            if stereotype.forms and not gender:
+                both = f"{identity.id}{CROSSING}{stereotype.id}"
+                yield Refused(id=both, reason="no_gender", text=identity.identity, source=stereotype.source)
+                continue
+            said = stereotype.forms.get(gender, stereotype.text)
             yield Probe(
                 category=category,
                 identity=identity.identity,
-                stereotype=stereotype.text,
+                stereotype=said,
+                text=put_together(identity.identity, said),
                 source={"identity": identity.id, "stereotype": stereotype.id, **(source or {})},
+                extra={"gender": gender} if gender else {},
             )
 
 

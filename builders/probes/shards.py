@@ -63,6 +63,12 @@ def write(
     out, given = Path(out), list(stereotypes)
     grid = Grid(identities, sofa_categories())
     subjects = [identity for _, identity in grid.of("")]
+    ungendered = any(one.forms for one in given) and any("gender" not in one.extra for one in subjects)
+    if ungendered or len({one.language for one in subjects} | {one.language for one in given}) > 1:
+        raise ValueError(
+            "shards take identities and stereotypes of one language, and the gender of each identity where predicates "
+            f"agree with it; name one file, which holds what fits: --out {out}.jsonl"
+        )
     shards = plan(grid, given, rows)
     made_of = {"identities": _digest(subjects), "stereotypes": _digest(given), "rows": rows, "source": source or {}}
     with _held(out, made_of) as manifest:

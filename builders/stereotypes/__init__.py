@@ -3,13 +3,13 @@
 Clean, exclude topics, strip the subject, read the first verb, exclude named targets, agree, drop repetitions.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Literal, get_args
 
-from catsofa.builders.languages import predicate_rule
+from catsofa.builders.languages.predicates import predicate
 from catsofa.builders.languages.text import clean
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import (
@@ -39,6 +39,7 @@ from catsofa.builders.stereotypes.subjects import (
 )
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
+from catsofa.data.languages import Language, Refusal, find
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
@@ -75,6 +76,8 @@ class Draft:
     reason: str = ""
     open: bool = False
     """Whether its subject is still to be found by a parse."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """The predicate by the gender of its subject, where it agrees with one."""
     finished: bool = False
     """Whether it is a predicate already."""
 
@@ -86,12 +89,14 @@ def build(
     names: Names | None = None,
     allow: Iterable[Allowable] = (),
     source: Extra | None = None,
+    language: Language | None = None,
 ) -> Iterator[Stereotype | Refused]:
     """Each statement as a stereotype or a refusal with its reason, in order; what comes twice is refused as such.
 
     The paper's text decides, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
+    `language` is the language of all statements; without it, each statement's own is found by its code.
     """
-    rules = Rules(names or Names(), frozenset(allow))
+    rules = Rules(names or Names(), frozenset(allow), language)
     yield from _outcomes((judged(batch, parser, rules) for batch in _batches(statements)), source or {})
 
 
@@ -103,9 +108,10 @@ def build_on(
     names: Names | None = None,
     allow: Iterable[Allowable] = (),
     source: Extra | None = None,
+    language: Language | None = None,
 ) -> Iterator[Stereotype | Refused]:
     """The same with each worker of a cluster loading the spaCy pipeline, or without one reading by the dictionary."""
-    rules = Rules(names or Names(), frozenset(allow))
+    rules = Rules(names or Names(), frozenset(allow), language)
     with Workers(partial(_start, pipeline, rules), cluster) as workers:
         yield from _outcomes((drafts for _, drafts in workers.map(_batches(statements))), source or {})
 
@@ -124,7 +130,7 @@ def _batches(statements: Iterable[Statement]) -> Iterator[Batch]:
 
 def judged(batch: Batch, parser: Parser, rules: "Rules") -> list[Draft]:
     """Each statement of a batch as far as it can be told without the others."""
-    drafts = [open_draft(statement, row) for row, statement in batch]
+    drafts = [open_draft(statement, row, rules.language) for row, statement in batch]
     drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
     fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
     return [rules.judge(draft, words) if words else draft for draft, words in fragments]
@@ -147,13 +153,14 @@ def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str])
         yield (replace(draft, reason="needs_parse", open=False) if text and not words else draft), words
 
 
-def open_draft(statement: Statement, row: int) -> Draft:
+def open_draft(statement: Statement, row: int, language: Language | None = None) -> Draft:
     """A statement cleaned, its topic looked at, and its subject taken off where a list knows it."""
     if statement.language != "en":
-        found = predicate_rule(statement.language)(statement)
-        if isinstance(found, str):
-            return Draft(statement, row, "", reason=found)
-        return Draft(statement, row, found[1], subject=found[0], finished=True)
+        found = predicate(statement, language or find(statement.language))
+        if isinstance(found, Refusal):
+            return Draft(statement, row, "", reason=found.reason)
+        text, *others = found.forms.values()
+        return Draft(statement, row, text, subject=found.subject, forms=found.forms if others else {}, finished=True)
     text = clean(statement.statement)
     draft = Draft(statement, row, text)
     if not compounds(text):
@@ -207,6 +214,8 @@ class Rules:
 
     names: Names
     allow: frozenset[Allowable] = frozenset()
+    language: Language | None = None
+    """The language of all statements; if None, each statement names its own."""
 
     def judge(self, draft: Draft, words: Sentence) -> Draft:
         """The draft with its predicate in the plural, or refused."""
@@ -265,6 +274,7 @@ def outcome(draft: Draft, seen: dict[tuple[str, str, str], str], made: Extra) ->
         text=draft.text,
         category=statement.category,
         notes=((f"subject: {draft.subject}",) if draft.subject else ()) + draft.notes or (AS_WRITTEN,),
+        forms=draft.forms,
         language=statement.language,
         source=source | {"statement": statement.statement},
     )

@@ -1,35 +1,52 @@
+from pathlib import Path
+
 import pytest
 
 from catsofa.builders import identities, probes, stereotypes
-from catsofa.builders.languages import subject_rule
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.data.languages import Refusal, find
+from catsofa.data.languages.slots import variants
 from catsofa.data.records import Identity, Probe, Refused, Statement, Stereotype, Term
 
 GERMAN = [
-    ("Schneider", "n", {"PLURAL": "Schneider"}, "Schneider"),
-    ("Ärztin", "n", {"PLURAL": "Ärztinnen"}, "Ärztinnen"),
-    ("dunkel", "adj", {}, "Dunkle Menschen"),
-    ("sauer", "adj", {}, "Saure Menschen"),
-    ("italienisch", "adj", {}, "Italienische Menschen"),
-    ("mit Heuschnupfen", "pp", {}, "Menschen mit Heuschnupfen"),
+    ("Schneider", "n", {"PLURAL": "Schneider"}, ["Schneider"]),
+    ("Ärztin", "n", {}, ["Ärzte", "Ärztinnen"]),
+    ("Deutscher", "n", {}, ["Deutsche"]),
+    ("Dravier", "n", {"M_PL": "Dravier", "F_PL": "Dravierinnen"}, ["Dravier", "Dravierinnen"]),
+    ("dunkel", "adj", {}, ["Dunkle Menschen"]),
+    ("sauer", "adj", {}, ["Saure Menschen"]),
+    ("hoch", "adj", {}, ["Hohe Menschen"]),
+    ("makaber", "adj", {}, ["Makabre Menschen"]),
+    ("rosa", "adj", {}, ["Rosa Menschen"]),
+    ("queer", "adj", {}, ["Queere Menschen"]),
+    ("italienisch", "adj", {}, ["Italienische Menschen"]),
+    ("mit Heuschnupfen", "pp", {}, ["Menschen mit Heuschnupfen"]),
+    ("Dravier", "n", {}, ["!no_gender"]),
 ]
 
 
-@pytest.mark.parametrize(("word", "pos", "extra", "identity"), GERMAN)
-def test_german_identities_by_a_lexicon_with_plurals(word: str, pos: str, extra: dict[str, str], identity: str) -> None:
-    """The worked example of another language: adjectives inflect, nouns bring their plural."""
-    (made,) = identities.build([Term(category="x", term=word, pos=pos, extra=extra, language="de")])
-    assert isinstance(made, Identity)
-    assert (made.identity, made.language) == (identity, "de")
+def made_of(word: str, pos: str, extra: dict[str, str], language: str) -> list[str]:
+    """The identities of a term, or why it has none."""
+    found = identities.build([Term(category="x", term=word, pos=pos, extra=extra, language=language)])
+    return [f"!{one.reason}" if isinstance(one, Refused) else one.identity for one in found]
+
+
+@pytest.mark.parametrize(("word", "pos", "extra", "expected"), GERMAN)
+def test_german_identities(word: str, pos: str, extra: dict[str, str], expected: list[str]) -> None:
+    """Adjectives inflect by rule; nouns have written forms, in the language's table or in the lexicon, or none."""
+    assert made_of(word, pos, extra, "de") == expected
 
 
 STATEMENTS = [
     ("Schneider können nicht kochen.", "Schneider", "können nicht kochen"),
     ("Alle Schneider trinken gern Tee", "Schneider", "trinken gern Tee"),
+    ("Die Deutschen sind pünktlich", "Deutsche", "sind pünktlich"),
+    ("Ein Schneider liest zu viel", "Schneider", "lesen zu viel"),
     ("Sie wandern zu viel", "Schneider", "wandern zu viel"),
+    ("ist immer müde", "", "sind immer müde"),
     ("waren immer müde", "", "!past_tense"),
     ("arbeiteten zu viel", "", "!past_tense"),
-    ("ist immer müde", "", "!singular_verb"),
+    ("fällt immer auf", "", "!ambiguous_finite"),
     ("Gegen Regen hilft nichts", "", "!no_verb"),
     ("mögen uns nicht", "", "!first_or_second_person"),
     ("mögen Schneider", "Schneider", "!names_target"),
@@ -37,24 +54,74 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
-def test_german_statements_by_closed_lists(statement: str, target: str, expected: str) -> None:
-    """Capitals stay, since German nouns have them; a verb is refused rather than guessed."""
+def test_german_statements(statement: str, target: str, expected: str) -> None:
+    """A singular verb becomes plural; capitals stay; a verb that no rule knows is refused rather than guessed."""
     (made,) = stereotypes.build([Statement(statement=statement, target=target, language="de")], dictionary_parser)
     assert (f"!{made.reason}" if isinstance(made, Refused) else made.text) == expected
 
 
-def test_german_probes_read_as_german() -> None:
-    """The grid knows no language."""
-    (identity,) = identities.build([Term(category="x", term="blind", pos="adj", language="de")])
-    (made,) = stereotypes.build([Statement(statement="kochen gut", category="x", language="de")], dictionary_parser)
-    assert isinstance(identity, Identity)
+TEMPLATES = [
+    ("{der targets} {ist|sind} faul.", "Türke", ["Die Türken sind faul.", "Die Türkinnen sind faul."]),
+    ("Man hilft {der targets@dat} gern.", "Arzt", ["Man hilft den Ärzten gern.", "Man hilft den Ärztinnen gern."]),
+    ("{ein alt target} lacht.", "Arzt", ["Ein alter Arzt lacht.", "Eine alte Ärztin lacht."]),
+    ("Wer sah {ein blind target@acc}?", "Student", ["Wer sah einen blinden Studenten?", "Wer sah eine blinde Studentin?"]),
+    ("Er wohnt mit {dunkel targets@dat}.", "Kind", ["Er wohnt mit dunklen Kindern."]),
+    ("{kein targets} {darf|dürfen} rauchen.", "Frau", ["Keine Frauen dürfen rauchen."]),
+    ("{der target} schläft.", "Deutscher", ["Der Deutsche schläft.", "Die Deutsche schläft."]),
+    ("{ein target} schläft.", "Deutscher", ["Ein Deutscher schläft.", "Eine Deutsche schläft."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("template", "term", "expected"), TEMPLATES)
+def test_slots_agree_in_gender_number_and_case(template: str, term: str, expected: list[str]) -> None:
+    """Words inside the braces agree with the target; a template is filled once for each gender that it shows."""
+    german = find("de")
+    noun = german.noun(term)
+    assert not isinstance(noun, Refusal)
+    assert [text for _, text in variants(template, german, noun)] == expected
+
+
+def test_predicates_follow_the_gender_of_their_identity() -> None:
+    """A word for people after a copula has a form for each gender, and a probe takes that of its identity."""
+    found = identities.build([Term(category="x", term="Arzt", pos="n", language="de")])
+    doctors = [one for one in found if isinstance(one, Identity)]
+    statement = Statement(statement="Sie sind Lügner", category="x", language="de")
+    (made,) = stereotypes.build([statement], dictionary_parser)
     assert isinstance(made, Stereotype)
-    (probe,) = probes.build([identity], [made])
-    assert isinstance(probe, Probe)
-    assert probe.text == "Blinde Menschen kochen gut"
+    texts = [one.text for one in probes.build(doctors, [made]) if isinstance(one, Probe)]
+    assert texts == ["Ärzte sind Lügner", "Ärztinnen sind Lügnerinnen"]
 
 
-def test_a_language_without_rules_is_named() -> None:
-    """And where to add it."""
-    with pytest.raises(ValueError, match=r"'tlh'; there are en, de \(see builders/languages/__init__.py\)"):
-        subject_rule("tlh")
+def test_identities_and_stereotypes_of_two_languages_make_no_probe() -> None:
+    """A German predicate never follows an English subject."""
+    english = Identity(category="x", identity="Bakers", form="noun")
+    german = Stereotype(text="kochen gut", category="x", language="de")
+    (made,) = probes.build([english], [german])
+    assert isinstance(made, Refused)
+
+
+def test_an_unknown_language_is_refused_with_those_that_there_are() -> None:
+    """It never gets English morphology."""
+    terms = identities.build([Term(category="x", term="zorb", pos="n", language="tlh")])
+    statements = stereotypes.build([Statement(statement="zorbs sing", language="tlh")], dictionary_parser)
+    for built in (terms, statements):
+        with pytest.raises(ValueError, match=r"'tlh'.*de, en"):
+            list(built)
+
+
+def test_a_language_is_a_folder_of_data(tmp_path: Path) -> None:
+    """A path to a folder is a language, and no code is needed."""
+    facts = ['code = "xx"', 'name = "X"', 'status = "draft"', "spaces = true", 'numbers = ["sg", "pl"]']
+    (tmp_path / "language.toml").write_text("\n".join([*facts, "[subject]", 'noun = "{targets}"']))
+    (tmp_path / "terms.csv").write_text("term,category,pos,sg,pl\nzorb,x,n,zorb,zorbim\n")
+    language = find(str(tmp_path))
+    (made,) = identities.build([Term(category="x", term="zorb", pos="n")], language=language)
+    assert isinstance(made, Identity)
+    assert (made.identity, made.language) == ("Zorbim", "xx")
+
+
+def test_a_language_without_a_part_is_refused_by_its_name(tmp_path: Path) -> None:
+    """The error says which part is missing and where."""
+    (tmp_path / "language.toml").write_text('code = "xx"\nname = "X"\nstatus = "draft"\nspaces = true\n')
+    with pytest.raises(ValueError, match=r"'xx'.*\[subject\]"):
+        list(identities.build([Term(category="x", term="zorb", pos="n")], language=find(str(tmp_path))))

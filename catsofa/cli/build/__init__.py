@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.build import items, minimal_pairs
-from catsofa.cli.build.kept import Out, RefusedFile, report
+from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
@@ -20,6 +20,12 @@ build = typer.Typer(name="build", no_args_is_help=True, help="Make benchmark ite
 filters = typer.Typer(name="filter", no_args_is_help=True, help="Keep what passes a measure, and say what did not.")
 
 In = Annotated[str, typer.Option("--in", help="The file or folder to read, or a released set by name.")]
+Lexicon = Annotated[
+    str,
+    typer.Option(
+        "--in", help="The lexicon: a file, a folder, a released set by name, or bundled: the terms of --language."
+    ),
+]
 
 
 Style = Literal["plural", "paper", "people"]
@@ -41,6 +47,7 @@ def register(app: typer.Typer) -> None:
     build.command(
         epilog=examples(
             "catsofa build identities --in identity_terms --out identities.jsonl",
+            "catsofa build identities --in bundled --language es --out identities.jsonl",
             "catsofa build identities --in identity_terms --style paper --out paper.jsonl --refused refused.jsonl",
             "catsofa build identities --in identity_terms --cross gender --cross religion --out crossed.jsonl",
         )
@@ -108,7 +115,7 @@ def terms(
 
 
 def identities(
-    source: In,
+    source: Lexicon,
     out: Out,
     style: Annotated[
         Style, typer.Option(help="The noun where there is one; SoFa's naive plurals; always people.")
@@ -116,7 +123,7 @@ def identities(
     cross: Annotated[
         list[str] | None, typer.Option(help="Two categories to join in one subject (give it twice).")
     ] = None,
-    language: Annotated[str, typer.Option(help="Language of the lexicon: en, or one that is plugged in.")] = "en",
+    language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -125,16 +132,23 @@ def identities(
     from catsofa.builders import identities as builder
     from catsofa.builders import refusals
     from catsofa.builders.identities import intersections
+    from catsofa.builders.languages.subjects import bundled
     from catsofa.builders.provenance import provenance
     from catsofa.builders.terms import read_lexicon
+    from catsofa.data.languages import find
 
-    path = local(source)
-    found = read_lexicon(path, language)
+    spoken = find(language)
+    if spoken.code != "en" and (cross or style != "plural"):
+        raise ValueError(f"--cross and --style are for English; {spoken.name} has one style, without crossings")
+    path = None if source == "bundled" else local(source)
+    files = [path] if path else sorted(spoken.folder.glob("*.csv"))
+    found = read_lexicon(path, spoken.code) if path else bundled(spoken)
     if cross:
-        made = intersections.build_categories(found, cross, provenance("intersections", path))
+        made = intersections.build_categories(found, cross, provenance("intersections", *files))
     else:
-        made = builder.build(found, style, provenance("identities", path, style=style))
-    report(refusals.write(progress(made, "identities", lines_in(path), quiet=quiet), out, refused), out, json, quiet)
+        made = builder.build(found, style, provenance("identities", *files, style=style), spoken)
+    total = lines_in(path) if path else None
+    report(refusals.write(progress(made, "identities", total, quiet=quiet), out, refused), out, json, quiet)
 
 
 def stereotypes(
@@ -151,7 +165,7 @@ def stereotypes(
         list[str] | None, typer.Option(help="A reason for which to keep statements all the same, as SoFa does.")
     ] = None,
     names: Annotated[Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not name.")] = None,
-    language: Annotated[str, typer.Option(help="Language of the statements: en, or one that is plugged in.")] = "en",
+    language: LanguageName = "en",
     engine: SpreadName = "local",
     ray_address: RayAddress = None,
     workers: WorkerCount = None,
@@ -168,14 +182,16 @@ def stereotypes(
     from catsofa.builders.stereotypes.files import read_statements
     from catsofa.builders.stereotypes.parsing import spacy_parser
     from catsofa.builders.terms import read_lexicon
+    from catsofa.data.languages import find
 
-    path = local(source)
-    found = read_statements(path, text, target, category, language)
-    by_dictionary = parser == "none" or language != "en"
+    spoken, path = find(language), local(source)
+    found = read_statements(path, text, target, category, spoken.code)
+    by_dictionary = parser == "none" or spoken.code != "en"
     how: dict[str, Any] = {
         "names": Names(term.term for term in read_lexicon(names)) if names else None,
         "allow": builder.allowable(allow or ()),
         "source": provenance("stereotypes", path, parser="none" if by_dictionary else Path(spacy_model).name),
+        "language": spoken,
     }
     watched = progress(found, "statements", lines_in(path), quiet=quiet)
     if spread := cluster(engine, ray_address, workers):

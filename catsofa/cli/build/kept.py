@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
 
+LanguageName = Annotated[
+    str,
+    typer.Option(
+        "--language", help="Language: a code (de, en, es, fr, zh, or a plugin's), or the folder of a language."
+    ),
+]
+
 Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
 Frames = Annotated[
     list[str] | None,

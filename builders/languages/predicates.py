@@ -1,0 +1,188 @@
+"""Predicates from statements in any language but English, by the closed lists and rules of its folder."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from catsofa.builders.languages.text import tidy
+from catsofa.data.languages import Language, Refusal
+from catsofa.data.records import Statement
+
+READINGS = ("plural", "singular")
+"""The readings of a first verb that make a predicate; any other reading is the reason of a refusal."""
+
+
+class Predicate(NamedTuple):
+    """The subject a statement had and its predicate in the third person plural, by the gender of its subject."""
+
+    subject: str
+    forms: Mapping[str, str]
+    """By gender; under the empty text alone where all are equal."""
+
+
+def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
+    """The predicate of a statement that can follow any subject in the plural, or the reason to refuse it."""
+    lists, text = language.need("statements"), tidy(statement.statement)
+    subject, rest = _without_subject(text, statement.target, lists, language)
+    words = _words(rest, language)
+    if not words:
+        return Refusal("empty" if not text else "no_verb", text)
+    for reason, listed in (
+        ("first_or_second_person", lists.get("person", ())),
+        ("agrees_with_subject", lists.get("agreeing", ())),
+    ):
+        if found := _met(rest, words, listed, language):
+            return Refusal(reason, found)
+    if statement.target and _met(rest, words, _forms(statement.target, language), language):
+        return Refusal("names_target", statement.target)
+    if not language.numbers:
+        plural = language.reading(rest) == "plural"
+        return Predicate(subject, {"": rest}) if plural else Refusal("no_verb", rest)
+    place = next((at for at, word in enumerate(words) if word.lower() not in lists.get("openers", ())), len(words))
+    if place == len(words):
+        return Refusal("no_verb", rest)
+    reading = _reading(words[place], place, lists, language)
+    if reading not in READINGS:
+        return Refusal(reading, words[place])
+    if reading == "singular":
+        turned = _plural(words, place, lists, language)
+        if isinstance(turned, Refusal):
+            return turned
+        words = turned
+    return _agreed(subject, words, place, lists, language)
+
+
+def _words(text: str, language: Language) -> list[str]:
+    """The words of a text as they are written, with their punctuation; in a language without spaces, its characters."""
+    return text.split() if language.spaces else list(text)
+
+
+def _bare(word: str) -> str:
+    """A word in lower case without its punctuation."""
+    return word.strip(".,;:!?¡¿…\"'«»()。，！？；：").lower()
+
+
+def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Language) -> str:
+    """The first listed word or phrase that is in a text; empty if none is."""
+    if not language.spaces:
+        return next((word for word in listed if word in text), "")
+    # an elided word is a word: l'homme, j'ai
+    apart = re.sub(r"(?<=\w)'(?=\w)", "' ", f" {' '.join(map(_bare, words))} ")
+    return next((word for word in listed if f" {word.lower()} " in apart), "")
+
+
+def _forms(target: str, language: Language) -> list[str]:
+    """A target with all its written forms."""
+    plain = _without_article(target.strip(), language)
+    nouns = language.by_form.get(plain.lower(), ())
+    found = [form for noun in nouns for form in noun.forms.values() if form] + [plain]
+    return list(dict.fromkeys(found))
+
+
+def _without_article(target: str, language: Language) -> str:
+    """A target without the determiner before it."""
+    determiners = language.need("statements").get("determiners", ())
+    return re.sub(rf"^(?:{_any(determiners)})(?=\S)", "", target, flags=re.IGNORECASE) if determiners else target
+
+
+def _any(phrases: Sequence[str]) -> str:
+    """An alternation, the longest phrase first, with a space after each that does not end in an apostrophe."""
+    return "|".join(
+        re.escape(phrase) + ("" if phrase.endswith("'") else r"\s+")
+        for phrase in sorted(phrases, key=len, reverse=True)
+    )
+
+
+def _without_subject(text: str, target: str, lists: Mapping[str, Any], language: Language) -> tuple[str, str]:
+    """The subject at the front of a statement, its target or a pronoun, and what follows it."""
+    named = [*(_forms(target, language) if target.strip() else ()), *lists.get("pronouns", ())]
+    names = "|".join(map(re.escape, sorted(named, key=len, reverse=True)))
+    before, after = (r"(?:%s)?", r"(?=[\s,])") if language.spaces else ("(?:%s)?", "")
+    opening = ""
+    for group in ("quantifiers", "determiners"):
+        if phrases := lists.get(group):
+            alternatives = _any(phrases) if language.spaces else "|".join(sorted(phrases, key=len, reverse=True))
+            opening += before % alternatives
+    plural_marks = "|".join(map(re.escape, lists.get("plural_marks", ())))
+    found = re.match(rf"{opening}(?:{names})(?:{plural_marks}){after}", text, re.IGNORECASE) if names else None
+    return (found[0], text[found.end() :].lstrip(" ,，")) if found else ("", text)
+
+
+def _reading(word: str, place: int, lists: Mapping[str, Any], language: Language) -> str:
+    """What a first word is: a plural or singular verb, or the reason why it is no verb for a predicate."""
+    plain = _bare(word)
+    for reading, listed in lists.get("readings", {}).items():
+        if plain in listed:
+            return str(reading)
+    capital = place == 0 and word[:1].isupper() and lists.get("capital_nouns", False)
+    if capital or plain in language.by_form:
+        return "no_verb"
+    return language.reading(plain) or "no_verb"
+
+
+def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language: Language) -> list[str] | Refusal:
+    """A predicate with its singular verb made plural; one with a second verb or a word for one owner is refused."""
+    made = language.finite(_bare(words[place]), "pl")
+    if isinstance(made, Refusal):
+        return Refusal("singular_verb" if made.reason == "no_finite" else made.reason, made.word)
+    for word in map(_bare, words[place + 1 :]):
+        if word in lists.get("conjunctions", ()) or word in lists.get("singular_words", ()):
+            return Refusal("singular_verb", word)
+    after = list(words[place + 1 :])
+    if _bare(words[place]) in lists["copulas"] and after and _bare(after[0]) in lists.get("one", ()):
+        plural = lists.get("several", "")
+        after = [*([plural] if plural else []), *after[1:]]
+        if _noun_at(after, len(after[:1]) if plural else 0, language) is None:
+            return Refusal("unknown_agreement", " ".join(after))
+    return [*words[:place], made, *after]
+
+
+def _noun_at(words: Sequence[str], place: int, language: Language) -> str | None:
+    """The dictionary form of the word for people at a place, if it is one."""
+    found = language.by_form.get(_bare(words[place])) if place < len(words) else None
+    return found[0].term if found else None
+
+
+def _agreed(
+    subject: str, words: Sequence[str], place: int, lists: Mapping[str, Any], language: Language
+) -> Predicate | Refusal:
+    """The predicate in each gender: adjectives and words for people behind a copula agree, others are refused."""
+    columns = [dict.fromkeys(language.genders[:2], word) for word in words]
+    at = place + 1
+    agrees = _bare(words[place]) in lists["copulas"]
+    while agrees and at < len(words):
+        plain = _bare(words[at])
+        if plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
+            at += 1
+            continue
+        if plain in lists.get("closers", ()) or re.match(lists.get("closing", r"(?!)"), plain):
+            break
+        if "endings" in language.tables and plain not in language.by_form:
+            at += 1  # an adjective after a copula has no ending in such a language
+            continue
+        forms = _forms_of(plain, language)
+        if isinstance(forms, Refusal):
+            return forms
+        columns[at] = {gender: words[at].lower().replace(plain, form) for gender, form in forms.items()}
+        if words[at].endswith((".", ";", ":", "!")):
+            break
+        at += 1
+    made = {gender: " ".join(column[gender] for column in columns) for gender in language.genders[:2]}
+    if len(set(made.values())) <= 1:
+        return Predicate(subject, {"": next(iter(made.values()), " ".join(words))})
+    return Predicate(subject, made)
+
+
+def _forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
+    """The plural of an adjective or a word for people in each gender, given any form of it."""
+    nouns = language.by_form.get(word)
+    if nouns:
+        found = {gender: nouns[0].form(gender, "pl") for gender in language.genders[:2]}
+        return found if all(found.values()) else Refusal("unknown_agreement", word)
+    lemma = language.adjectives.get(word) or language.form("lemma", word)
+    if isinstance(lemma, Refusal):
+        return Refusal("unknown_agreement", word)
+    made = {gender: language.agree(lemma, gender, "pl") for gender in language.genders[:2]}
+    forms = {gender: form for gender, form in made.items() if isinstance(form, str)}
+    known = {form for g in language.genders[:2] for n in ("sg", "pl") if (form := language.agree(lemma, g, n))}
+    return forms if len(forms) == 2 and word in known else Refusal("unknown_agreement", word)

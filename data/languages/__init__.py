@@ -1,0 +1,37 @@
+"""Languages as folders of data: found by code, by the entry point of a plugin, or by a path."""
+
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from catsofa.data.languages.english import English
+from catsofa.data.languages.language import Language as Language
+from catsofa.data.languages.language import Noun as Noun
+from catsofa.data.languages.language import Refusal as Refusal
+
+GROUP = "catsofa.languages"
+"""The entry point group of plugins: a code, and the package that holds the folder's files."""
+FACTS = "language.toml"
+
+
+def codes() -> dict[str, str]:
+    """The code of each language that is installed, with its package or the path of its folder."""
+    bundled = {path.parent.name: str(path.parent) for path in sorted(Path(__file__).parent.glob(f"*/{FACTS}"))}
+    return {plugin.name: plugin.value for plugin in entry_points(group=GROUP)} | bundled
+
+
+@cache
+def find(name: str) -> Language:
+    """The language of a code or of a folder; an unknown one is an error, and never treated as English."""
+    known = codes()
+    if name in known:
+        spec = None if Path(known[name]).is_absolute() else find_spec(known[name])
+        places = list(spec.submodule_search_locations or ()) if spec else [known[name]]
+        if places and Path(places[0], FACTS).exists():
+            return English(Path(places[0])) if name == "en" else Language(Path(places[0]))
+        raise ValueError(f"the plugin of language {name!r} names {known[name]!r}, which holds no {FACTS}")
+    if Path(name, FACTS).exists():
+        return Language(Path(name))
+    found = f"the folder {name!r} has no {FACTS}" if Path(name).is_dir() else f"no language {name!r}"
+    raise ValueError(f"{found}; there are {', '.join(sorted(known))}, or name the folder of another language")

@@ -1,0 +1,330 @@
+"""One language: its tables, its ordered rules, and the forms of words by both. What neither confirms is refused."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from catsofa.data.files import BadInput, csv_files, toml_files
+
+EXPECTED = "a file of a language (see docs/languages.md)"
+NOUN_COLUMNS = ("term", "category", "pos")
+NOUNS = ("terms.csv", "demonyms.csv")
+ADJECTIVAL = "adjectival"
+"""The declension of nouns that have the endings of adjectives."""
+
+
+class Refusal(NamedTuple):
+    """Why a language gives no form, and of which word."""
+
+    reason: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A word with its written forms, by gender and number (`f_pl`), by one of them (`pl`), or by neither."""
+
+    term: str
+    forms: Mapping[str, str]
+    category: str = ""
+    pos: str = "n"
+    kind: str = ""
+    """The declension, where the language has several; in a language with classifiers, the classifier."""
+    place: str = ""
+    """The place whose people the noun names."""
+
+    @property
+    def genders(self) -> tuple[str, ...]:
+        """The genders that are written out; one without a name where the noun shows none."""
+        named = dict.fromkeys(key[0] for key in self.forms if key[:1] in "mfn" and key[1:2] in ("", "_"))
+        return tuple(gender for gender in named if gender) or ("",)
+
+    def form(self, gender: str, number: str) -> str:
+        """The form in a gender and a number; empty if it is not written."""
+        keys = (f"{gender}_{number}", number, gender, "")
+        return next((self.forms[key] for key in keys if self.forms.get(key)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that is no word for people: its part of speech and, for a noun, its gender."""
+
+    word: str
+    pos: str
+    gender: str = ""
+
+
+@dataclass(frozen=True)
+class Language:
+    """The folder of a language. Forms come from the nouns, then the exceptions, then the first rule that matches."""
+
+    folder: Path
+    facts: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Read what the language is."""
+        facts = toml_files.read(self.folder / "language.toml", EXPECTED)
+        if missing := [name for name in ("code", "name", "status", "spaces") if name not in facts]:
+            raise BadInput(self.folder / "language.toml", f"no {missing[0]}", "code, name, status and spaces")
+        object.__setattr__(self, "facts", facts)
+
+    @property
+    def code(self) -> str:
+        """The ISO 639 code."""
+        return str(self.facts["code"])
+
+    @property
+    def name(self) -> str:
+        """The English name."""
+        return str(self.facts["name"])
+
+    @property
+    def genders(self) -> tuple[str, ...]:
+        """The genders of nouns: m, f, n."""
+        return tuple(self.facts.get("genders", ()))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """sg and pl, or none."""
+        return tuple(self.facts.get("numbers", ()))
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The cases of a noun phrase, the first one where a slot names none."""
+        return tuple(self.facts.get("cases", ()))
+
+    @property
+    def spaces(self) -> bool:
+        """Whether words are written apart."""
+        return bool(self.facts["spaces"])
+
+    def path(self, name: str, needed_for: str) -> Path:
+        """A file of the folder; a language without it is refused with one sentence."""
+        if not (self.folder / name).exists():
+            raise ValueError(f"language {self.code!r} has no {needed_for}: {self.folder} holds no {name}")
+        return self.folder / name
+
+    def need(self, section: str) -> dict[str, Any]:
+        """A section of language.toml; a language without it is refused with one sentence."""
+        if section not in self.facts:
+            raise ValueError(
+                f"language {self.code!r} has no [{section}] in language.toml, which this command needs; "
+                f"see docs/languages.md"
+            )
+        found: dict[str, Any] = self.facts[section]
+        return found
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """rules.toml; nothing if the language has none."""
+        path = self.folder / "rules.toml"
+        return toml_files.read(path, EXPECTED) if path.exists() else {}
+
+    @cached_property
+    def _rules(self) -> dict[str, list[tuple[re.Pattern[str], str]]]:
+        """The ordered rules of each function; `<name>` in one is any word of that list."""
+        lists = {name: "|".join(map(re.escape, words)) for name, words in self.tables.get("lists", {}).items()}
+
+        def compiled(pattern: str) -> re.Pattern[str]:
+            filled = re.sub(r"<(\w+)>", lambda m: f"(?:{lists[m[1]]})" if m[1] in lists else m[0], pattern)
+            return re.compile(filled)
+
+        try:
+            return {
+                function: [(compiled(rule["if"]), rule["put"]) for rule in rules]
+                for function, rules in self.tables.items()
+                if isinstance(rules, list) and function != "columns"
+            }
+        except (re.error, KeyError, TypeError) as error:
+            found = f"a rule that cannot be read ({error})"
+            raise BadInput(
+                self.folder / "rules.toml", found, 'rules with `if = "pattern"` and `put = "form"`'
+            ) from None
+
+    def rows(self, name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+        """The rows of a table of the folder with their lines; none if the folder lacks the table."""
+        if (self.folder / name).exists():
+            yield from csv_files.rows(self.folder / name, needed, EXPECTED)
+
+    @cached_property
+    def _exceptions(self) -> dict[tuple[str, str, str], str]:
+        """The form of a word by function, word and features."""
+        found = self.rows("exceptions.csv", ("function", "word", "features", "form"))
+        return {(row["function"], row["word"], row["features"]): row["form"] for _, row in found}
+
+    @cached_property
+    def nouns(self) -> tuple[Noun, ...]:
+        """The words for people and the people of places, as their tables write them."""
+        rows = [row for name in NOUNS for _, row in self.rows(name, NOUN_COLUMNS) if row["pos"] in ("n", "pl")]
+        return tuple(self._adjectival(noun) if noun.kind == ADJECTIVAL else noun for noun in map(noun_of, rows))
+
+    def _adjectival(self, noun: Noun) -> Noun:
+        """A noun that has the endings of an adjective (Deutscher, die Deutschen), with its forms."""
+        cells = [("m", "sg"), ("f", "sg"), ("m", "pl"), ("f", "pl")]
+        stem = noun.term.removesuffix(self._ending("m", "sg", "", "none"))
+        forms = {f"{g}_{n}": stem + self._ending(g, n, "", "none") for g, n in cells}
+        return replace(noun, forms={**forms, "def_pl": stem + self._ending("m", "pl", "", "def")})
+
+    @cached_property
+    def by_form(self) -> dict[str, list[Noun]]:
+        """The nouns by each of their forms in lower case."""
+        found: dict[str, list[Noun]] = {}
+        for noun in self.nouns:
+            for form in dict.fromkeys(map(str.lower, (noun.term, *noun.forms.values()))):
+                if form:
+                    found.setdefault(form, []).append(noun)
+        return found
+
+    @cached_property
+    def words(self) -> dict[str, list[Word]]:
+        """The other words by their dictionary form."""
+        found: dict[str, list[Word]] = {}
+        for _, row in self.rows("words.csv", ("word", "pos", "gender")):
+            found.setdefault(row["word"], []).append(Word(row["word"], row["pos"], row["gender"]))
+        return found
+
+    @cached_property
+    def adjectives(self) -> dict[str, str]:
+        """Each form of each known adjective, with its dictionary form."""
+        known = [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
+        made = {
+            form: word
+            for word in known
+            for gender in self.genders
+            for number in self.numbers
+            if isinstance(form := self.agree(word, gender, number), str)
+        }
+        return made | {word: word for word in known}
+
+    def form(self, function: str, word: str, features: str = "") -> str | Refusal:
+        """The form of a word by the exceptions, else by the first rule that matches; an empty exception refuses."""
+        listed = self._exceptions.get((function, word, features))
+        if listed is not None:
+            return listed or Refusal(f"ambiguous_{function}", word)
+        for pattern, put in self._rules.get(function, ()):
+            if pattern.search(word):
+                return pattern.sub(put, word, count=1)
+        return Refusal(f"no_{function}", word)
+
+    def reading(self, word: str) -> str:
+        """How a word reads as the first of a predicate, by the first rule that matches; empty if none does."""
+        return next((reading for pattern, reading in self._rules.get("reading", ()) if pattern.search(word)), "")
+
+    def noun(self, word: str) -> Noun | Refusal:
+        """The word for people with its written forms, by any of them."""
+        found = self.by_form.get(word.lower())
+        return found[0] if found else Refusal("no_gender" if self.genders else "unknown_noun", word)
+
+    def genders_of(self, noun: str) -> tuple[str, ...] | Refusal:
+        """The genders in which a noun for people is written out."""
+        found = self.by_form.get(noun.lower())
+        return found[0].genders if found else Refusal("no_gender", noun)
+
+    def plural(self, noun: str, gender: str = "") -> str | Refusal:
+        """The plural of a noun or adjective; that of a noun for people from its table."""
+        for known in self.by_form.get(noun.lower(), ()):
+            for one in (gender,) if gender else known.genders:
+                if noun.lower() in (known.form(one, "sg").lower(), known.term.lower()) and known.form(one, "pl"):
+                    return known.form(one, "pl")
+        return self.form("plural", noun)
+
+    def feminine(self, word: str) -> str | Refusal:
+        """The feminine of an adjective by rule, of a noun for people from its table alone."""
+        known = self.by_form.get(word.lower())
+        if known:
+            return known[0].forms.get("f_sg") or Refusal("no_feminine", word)
+        return self.form("feminine", word)
+
+    def article(self, word: str, gender: str, number: str, case: str = "") -> str | Refusal:
+        """A determiner in the form of a gender, a number and a case; empty where the language has none there."""
+        table = self.tables["articles"][word]
+        cells = dict(
+            zip(self.tables["columns"], table[case or (self.cases[0] if self.cases else "forms")], strict=True)
+        )
+        found = cells.get(f"{gender}_{number}", cells.get(number))
+        return Refusal("no_article", word) if found is None else found.strip("-")
+
+    def agree(self, adjective: str, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
+        """An adjective in agreement; by a table of endings where the language has one (`after` which determiner)."""
+        words = adjective.split(" ")
+        if len(words) > 1:
+            made = [self._agree_in_phrase(words, place, gender, number) for place in range(len(words))]
+            refused = [one for one in made if isinstance(one, Refusal)]
+            return refused[0] if refused else " ".join(map(str, made))
+        if fixed := self._exceptions.get(("agree", adjective, "")):
+            return fixed
+        if "endings" in self.tables:
+            stem = self.form("stem", adjective)
+            if isinstance(stem, Refusal):
+                return stem
+            return stem + self._ending(gender, number, case, after)
+        made_one: str | Refusal = self.form("feminine", adjective) if gender == "f" else adjective
+        if isinstance(made_one, Refusal) or number != "pl":
+            return made_one
+        return self.form("plural", made_one, gender if (made_one, gender) in self._own_plurals else "")
+
+    def _ending(self, gender: str, number: str, case: str, after: str) -> str:
+        """The ending of an adjective by the table of endings."""
+        cells = dict(zip(self.tables["columns"], self.tables["endings"][after][case or self.cases[0]], strict=True))
+        return str(cells.get(f"{gender}_{number}") or cells.get(number) or "")
+
+    @cached_property
+    def _own_plurals(self) -> set[tuple[str, str]]:
+        """The words whose plural depends on the gender."""
+        return {(word, features) for function, word, features in self._exceptions if function == "plural" and features}
+
+    def _agree_in_phrase(self, words: list[str], place: int, gender: str, number: str) -> str | Refusal:
+        """One word of a phrase: adverbs stay, and so does all from the first preposition on."""
+        lists = self.tables.get("lists", {})
+        stays = any(word in lists.get("prepositions", ()) for word in words[: place + 1])
+        if stays or words[place] in lists.get("adverbs", ()):
+            return words[place]
+        if words[place] not in self.adjectives:
+            return Refusal("unknown_word", words[place])
+        return self.agree(words[place], gender, number)
+
+    def finite(self, verb: str, number: str) -> str | Refusal:
+        """A verb in the third person of a number, given the singular as it is written, with what follows it."""
+        first, space, rest = verb.partition(" ")
+        if number != "pl" or not self.numbers:
+            return verb
+        made = self.form("finite", first, "pl")
+        return made if isinstance(made, Refusal) else made + space + rest
+
+    def join(self, words: list[str]) -> str:
+        """Words as one phrase: contraction, elision and other changes between them; no spaces where there are none."""
+        text = (" " if self.spaces else "").join(word for word in words if word)
+        for pattern, put in self._rules.get("join", ()):
+            text = pattern.sub(put, text)
+        return text
+
+    def decline(self, noun: Noun, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
+        """A noun in gender, number and case; what is not written is refused."""
+        if noun.kind == ADJECTIVAL:
+            return noun.term.removesuffix(self._ending("m", "sg", "", "none")) + self._ending(
+                gender, number, case, after
+            )
+        form = noun.form(gender, number)
+        if not form:
+            return Refusal("no_plural" if number == "pl" and noun.form(gender, "sg") else "no_gender", noun.term)
+        if not case or case == self.cases[0]:
+            return form
+        features = " ".join(filter(None, (noun.kind, gender if number == "sg" else "", number, case)))
+        made = self.form(f"case {features}", form)
+        return form if isinstance(made, Refusal) else made
+
+
+def noun_of(row: Mapping[str, str]) -> Noun:
+    """The noun of a row of terms.csv or demonyms.csv."""
+    forms = {name: cell for name, cell in row.items() if re.fullmatch(r"(?:[mfn]_)?(?:sg|pl)", name) and cell}
+    return Noun(
+        row["term"],
+        forms or {"": row["term"]},
+        row["category"],
+        row["pos"],
+        row.get("kind", "") or row.get("classifier", ""),
+        row.get("place", ""),
+    )

@@ -1,0 +1,170 @@
+"""Templates with slots: `{el targets}`, `{vago~targets}`, `{es|son}`, `{der targets@dat}`, filled in with agreement."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from catsofa.data.languages.language import Language, Noun, Refusal
+from catsofa.data.records import BLANK
+
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_HEAD = re.compile(
+    r"(?P<words>.*?)(?P<mark>[ ~]?)(?P<head>target)(?P<which>\d?)(?P<plural>s?)"
+    r"(?::(?P<gender>[mfn]))?(?:@(?P<case>\w+))?"
+)
+_START = re.compile(r"(?:^|[.!?…:]\s+|[。！？])[\"“„«»¿¡‘'(—\s-]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place of a template: words that agree, the target itself or only its features, and a choice by them."""
+
+    words: str
+    target: bool
+    """Whether the target stands here; if not, the words only agree with it."""
+    which: int = 0
+    number: str = ""
+    gender: str = ""
+    case: str = ""
+    choices: tuple[str, ...] = ()
+    """Two forms: by number, or by gender if the slot names the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """What stands for the BLANK and its part of speech; the word itself while the context keeps it open."""
+
+    words: str = BLANK
+    part: str = "any"
+
+
+def parse(template: str) -> list[str | Slot]:
+    """Text and slots in turn; a slot of another form is a ValueError."""
+    pieces: list[str | Slot] = []
+    end = 0
+    for found in _SLOT.finditer(template):
+        pieces += [template[end : found.start()], _slot(found[1], template)]
+        end = found.end()
+    pieces.append(template[end:])
+    if re.search(r"[{}]", "".join(piece for piece in pieces if isinstance(piece, str))):
+        raise ValueError(f"{template!r} has a brace without its partner")
+    return [piece for piece in pieces if piece != ""]
+
+
+def _slot(inner: str, template: str) -> Slot:
+    """The slot between two braces."""
+    head = _HEAD.fullmatch(inner)
+    if head is None or (head["words"] and not head["mark"]):
+        if inner.count("|") == 1:
+            return Slot("", target=False, choices=tuple(inner.split("|")))
+        raise ValueError(
+            f"{template!r} has the slot {{{inner}}}; a slot is {{target}}, {{targets}}, {{words target}}, "
+            "{word~target}, {one|many} or {masculine|feminine~target}"
+        )
+    apart = head["mark"] == "~"
+    return Slot(
+        words="" if apart and "|" in head["words"] else head["words"],
+        target=not apart,
+        which=int(head["which"] or 1) - 1,
+        number="pl" if head["plural"] else "sg",
+        gender=head["gender"] or "",
+        case=head["case"] or "",
+        choices=tuple(head["words"].split("|")) if apart and "|" in head["words"] else (),
+    )
+
+
+def faults(template: str, language: Language) -> Iterator[str]:
+    """What a template asks for that its language does not have."""
+    try:
+        slots = [piece for piece in parse(template) if isinstance(piece, Slot)]
+    except ValueError as error:
+        yield str(error)
+        return
+    if not any(slot.target for slot in slots):
+        yield f"{template!r} has no {{target}}"
+    for slot in slots:
+        if slot.choices and not slot.number and not language.numbers:
+            yield f"{template!r} chooses by number, and the language has none"
+        if (slot.gender or (slot.choices and slot.number)) and not language.genders:
+            yield f"{template!r} chooses by gender, and the language has none"
+        if slot.case and slot.case not in language.cases:
+            known = ", ".join(language.cases) or "none"
+            yield f"{template!r} asks for the case {slot.case!r}; the language has {known}"
+
+
+def render(
+    template: str, language: Language, nouns: Sequence[Noun], genders: Sequence[str], fill: Fill | None = None
+) -> str | Refusal:
+    """A template about nouns, each in one of its genders, with the BLANK filled or left open."""
+    pieces = parse(template)
+    first = next((piece.number for piece in pieces if isinstance(piece, Slot) and piece.target), "sg")
+    made = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            made += piece.replace(BLANK, (fill or Fill()).words) if fill and BLANK in piece else piece
+            continue
+        if piece.choices and not piece.number:
+            made += piece.choices[first == "pl"]
+            continue
+        gender = piece.gender or genders[piece.which]
+        words = _put(piece, language, nouns[piece.which], gender, fill or Fill())
+        if isinstance(words, Refusal):
+            return words
+        made += words[:1].upper() + words[1:] if _START.search(made) else words
+    return made if made[:1].isupper() else made[:1].upper() + made[1:]
+
+
+def variants(
+    template: str, language: Language, noun: Noun, fill: Fill | None = None
+) -> Iterator[tuple[str, str | Refusal]]:
+    """A template about one noun in each of its genders that reads differently, with the genders it goes with (`mf`)."""
+    made = {gender: render(template, language, [noun], [gender], fill) for gender in noun.genders}
+    same = len(set(made.values())) == 1
+    for gender, text in made.items():
+        yield ("".join(made) if same else gender), text
+        if same:
+            return
+
+
+def _put(slot: Slot, language: Language, noun: Noun, gender: str, fill: Fill) -> str | Refusal:
+    """What stands in one slot."""
+    if slot.choices:
+        return slot.choices[gender == "f"]
+    made: list[str] = []
+    after = "none"
+    for word in slot.words.split():
+        piece: str | Refusal
+        if word in language.tables.get("articles", {}):
+            piece = language.article(word, gender, slot.number, slot.case)
+            after = language.tables["articles"][word].get("after", "none") if piece else "none"
+        elif word in language.tables.get("lists", {}).get("unchanged", ()):
+            piece = word
+        elif word == "cl":
+            piece = noun.kind or Refusal("no_classifier", noun.term)
+        elif word == BLANK:
+            piece = filled(fill, language, gender, slot.number, slot.case, after)
+        else:
+            piece = language.agree(word, gender, slot.number, slot.case, after)
+        if isinstance(piece, Refusal):
+            return piece
+        made.append(piece)
+    if slot.target:
+        form = language.decline(noun, gender, slot.number, slot.case, after)
+        if isinstance(form, Refusal):
+            return form
+        made.append(form)
+    return language.join(made)
+
+
+def filled(
+    fill: Fill, language: Language, gender: str, number: str, case: str = "", after: str = "none"
+) -> str | Refusal:
+    """The words for a BLANK in agreement with a target."""
+    if fill.words == BLANK or fill.part == "any":
+        return fill.words
+    if fill.part == "verb":
+        return language.finite(fill.words, number)
+    if fill.part == "noun":
+        known = language.by_form.get(fill.words.lower())
+        return language.decline(known[0], gender, number) if known else Refusal("unknown_noun", fill.words)
+    return language.agree(fill.words, gender, number, case, after)

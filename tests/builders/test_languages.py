@@ -64,7 +64,7 @@ TEMPLATES = [
     ("{der targets} {ist|sind} faul.", "Türke", ["Die Türken sind faul.", "Die Türkinnen sind faul."]),
     ("Man hilft {der targets@dat} gern.", "Arzt", ["Man hilft den Ärzten gern.", "Man hilft den Ärztinnen gern."]),
     ("{ein alt target} lacht.", "Arzt", ["Ein alter Arzt lacht.", "Eine alte Ärztin lacht."]),
-    ("Wer sah {ein blind target@acc}?", "Student", ["Wer sah einen blinden Studenten?", "Wer sah eine blinde Studentin?"]),
+    ("Er sah {ein blind target@acc}?", "Student", ["Er sah einen blinden Studenten?", "Er sah eine blinde Studentin?"]),
     ("Er wohnt mit {dunkel targets@dat}.", "Kind", ["Er wohnt mit dunklen Kindern."]),
     ("{kein targets} {darf|dürfen} rauchen.", "Frau", ["Keine Frauen dürfen rauchen."]),
     ("{der target} schläft.", "Deutscher", ["Der Deutsche schläft.", "Die Deutsche schläft."]),

@@ -18,6 +18,7 @@ from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import Reply, parse
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.language.demonyms import nations
+from catsofa.data.language.inflection import singulars
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 from catsofa.data.records import Association, Extra, Refused
@@ -80,7 +81,7 @@ def questions(
 def read_replies(asked: Sequence[Question], ended: Iterable[Completed]) -> Iterator[Said | Refused]:
     """The attributes of each reply, in the order of the questions; a reply without any is refused with the reason."""
     groups = {question.target.identity for question in asked} | {name for row in nations() for name in row.names}
-    names = [frozenset(words(name)) for name in groups]
+    names = [[singulars(word) for word in words(name)] for name in groups]
     by_key = {completed.request.key: completed for completed in ended}
     for question in asked:
         completed = by_key[question.request.key]
@@ -117,7 +118,7 @@ def _said(question: Question, line: int, text: str) -> Said:
     return Said(question=question, line=line, attribute=" ".join(parts[0].split()), kind=kind)
 
 
-def _why_not(said: Said, names: Sequence[frozenset[str]]) -> str:
+def _why_not(said: Said, names: Sequence[Sequence[frozenset[str]]]) -> str:
     """Why an attribute is shown to nobody, or nothing."""
     plain, lists = said.attribute.lower(), wordlist("candidates.toml")
     if not words(plain) or len(plain.split()) > LONGEST or plain.endswith(":"):
@@ -125,8 +126,8 @@ def _why_not(said: Said, names: Sequence[frozenset[str]]) -> str:
     for reason in ("harm", "prescriptive"):
         if any(re.search(pattern, plain) for pattern in lists[reason]):
             return reason
-    inside = frozenset(words(plain))
-    return "names_group" if any(name <= inside for name in names) else ""
+    inside = frozenset[str]().union(*map(singulars, words(plain)))
+    return "names_group" if any(all(word & inside for word in name) for name in names) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

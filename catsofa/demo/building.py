@@ -8,10 +8,23 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from catsofa.builders import association_tests, cats, identities, paraphrases, probes, refusals, similarity, stereotypes
+from catsofa.builders import (
+    association_tests,
+    candidates,
+    cats,
+    identities,
+    paraphrases,
+    probes,
+    refusals,
+    similarity,
+    stereotypes,
+)
+from catsofa.builders.candidates import prompts, seeds
 from catsofa.builders.cats import templates as cat_templates
 from catsofa.builders.cats.templates import Template
 from catsofa.builders.paraphrases import recorded as recorded_replies
+from catsofa.builders.paraphrases.journal import Completed
+from catsofa.builders.paraphrases.replies import Reply
 from catsofa.builders.paraphrases.slots import slot_check
 from catsofa.builders.provenance import provenance
 from catsofa.builders.similarity import filter
@@ -56,7 +69,7 @@ def build(inputs: Path, items: Path) -> Built:
     demo_inputs.write(inputs)
     notes: list[str] = []
     steps = [*_cats(inputs, items), *_probes(inputs, items, notes), _seat(inputs, items), _pairs(items)]
-    steps += _paraphrases(items, notes)
+    steps += [_associations(inputs, items), *_paraphrases(items, notes)]
     gated = items / ("same" if (items / "same").exists() else "paraphrases")
     return Built(steps=steps, notes=notes, partitions=sorted(gated.glob("partition_*.jsonl")))
 
@@ -132,6 +145,30 @@ def _pairs(items: Path) -> Step:
                 made.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
     jsonl.write(made, path_of(items, "pairs"))
     return Step(name="CrowS-Pairs", kept=len(made), refused={})
+
+
+def _associations(inputs: Path, items: Path) -> Step:
+    """What the rewriter says of each group beyond what is known, read as a model's replies are, for people to judge."""
+    targets = seeds.read(inputs / "seeds.csv")
+    asked = candidates.questions(targets, [prompts.load("report", len(TRAITS) + 1)], [REWRITER], {})
+    ended = [Completed(request=one.request, reply=Reply(text=_proposed(one.target.identity))) for one in asked]
+    made = candidates.associations(
+        candidates.read_replies(asked, ended),
+        targets,
+        candidates.Rules(),
+        provenance("candidates", inputs / "seeds.csv"),
+    )
+    name = "associations"
+    return _step(f"{name}, proposed", refusals.write(made, path_of(items, name), items / "refused" / f"{name}.jsonl"))
+
+
+def _proposed(group: str) -> str:
+    """The rewriter's reply about a group: the traits that are planted on it, with a fault about some groups."""
+    if group == SIDES[1][0]:
+        return "I'm sorry, but I cannot list stereotypes about groups of people."
+    traits = next([pair[side] for pair in TRAITS] for side, groups in enumerate(SIDES) if group in groups)
+    faults = (f"very {traits[1]}", f"unlike {SIDES[1][1]}s", f"should be {traits[2]}", f"so {' and so '.join(traits)}")
+    return "\n".join([*traits, *dict(zip(SIDES[0], faults, strict=False)).get(group, "").splitlines()])
 
 
 def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:

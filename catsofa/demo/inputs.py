@@ -30,7 +30,7 @@ WRONG_STATEMENTS = (
 
 
 def write(folder: Path) -> None:
-    """Write the six files of a researcher who knows what the planted world says."""
+    """Write the seven files of a researcher who knows what the planted world says."""
     _table(folder / "associations.csv", COLUMNS, [*_associations(), *WRONG_ASSOCIATIONS])
     _table(folder / "stories.csv", (*COLUMNS, "context"), [*_stories(), *WRONG_STORIES])
     terms = [(group, "n") for groups in SIDES for group in groups]
@@ -40,6 +40,8 @@ def write(folder: Path) -> None:
     entries = [f'[[templates]]\ncontext = {json.dumps(text)}\nblank = "adjective"\n' for text in REWORDINGS]
     _text(folder / "templates.toml", "\n".join(entries))
     _text(folder / "words.toml", "\n".join(_word_sets()))
+    known = [(group, TRAITS[0][0] if group == SIDES[0][0] else "") for groups in SIDES for group in groups]
+    _table(folder / "seeds.csv", ("identity", "attribute"), known)
 
 
 def _associations() -> Iterable[Sequence[str]]:

@@ -15,6 +15,8 @@ from catsofa.builders.candidates.diversity import diversity
 from catsofa.builders.candidates.meaning import core, groups_alike
 from catsofa.builders.candidates.prompts import BUNDLED, load
 from catsofa.builders.candidates.seeds import Seeds, Target
+from catsofa.builders.paraphrases.journal import Completed
+from catsofa.builders.paraphrases.replies import Reply
 from catsofa.data.files import BadInput
 from catsofa.data.records import Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
@@ -69,6 +71,18 @@ def test_what_was_planted_comes_out_and_nothing_else(server: ChatServer, tmp_pat
     tidy = next(one for one in outcomes if isinstance(one, Association) and one.attribute == "tidy")
     assert tidy.extra["said_times"] == 3
     assert {(by["prompt"], by["times"]) for by in tidy.extra["said_by"]} == {("report", 2), ("slots", 1)}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"), [("unlike zorbs", True), ("fond of a Zorb's hats", True), ("in zorbing", False), ("tidy", False)]
+)
+def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -> None:
+    """The seeds name the group in the singular; a longer word that begins so is another word."""
+    seeds: Seeds = {Target("zorb"): (), Target("mimp"): ()}
+    asked = questions(seeds, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in asked]
+    refused = [one.reason for one in read_replies(asked, ended) if isinstance(one, Refused)]
+    assert refused == ["names_group"] * 2 * names
 
 
 def test_known_associations_are_no_proposals_and_too_many_are_cut(server: ChatServer, tmp_path: Path) -> None:

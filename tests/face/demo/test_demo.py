@@ -81,6 +81,9 @@ def test_the_builders_find_every_slip_in_the_input_files(built: Built, folder: P
         "CATs, one sentence": {"same_candidates", "empty_candidate", "no_template_fits"},
         "CATs, what comes next": {"blank_in_context"},
         "identities": {"duplicate", "no_part_of_speech"},
+        "associations, proposed": {
+            "known", "same_meaning", "names_group", "prescriptive", "no_attribute", "refusal",
+        },
         "paraphrases": {
             "refusal", "no_blank", "target_lost", "missing_line", "identical", "several_blanks", "to people: an alarm",
         },

@@ -2,7 +2,7 @@
 
 __all__ = ["LocalChat"]
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -34,9 +34,13 @@ class LocalChat:
     def __init__(self, model: Model, asking: Asking, batch_tokens: int | None = None) -> None:
         need_template(model)
         model.need("left-to-right", "A choice")
+        model = model.as_it_is()
         self.asking, self._backend, self._model = asking, Backend(model, batch_tokens), model
         self.thinks = knows_thinking(model) and asking.reasoning_tokens > 0
         """Whether the model reasons before it answers."""
+        ends = model.module.generation_config.eos_token_id
+        self._ends = {*(ends if isinstance(ends, list) else [ends]), model.tokenizer.eos_token_id} - {None}
+        """The tokens that end a reply."""
 
     @property
     def label(self) -> str:
@@ -60,9 +64,13 @@ class LocalChat:
         """The reply to each request, in order; what the store holds is not asked again."""
         for _, numbered in groupby(enumerate(requests), key=lambda pair: pair[0] // CHUNK):
             chunk = [request for _, request in numbered]
-            new = {self.key(request): request for request in chunk if self.key(request) not in store.replies}
+            keyed = {self.key(request): request for request in chunk}
+            new = {key: request for key, request in keyed.items() if key not in store.replies}
+            if list(new) == list(keyed)[-len(new) :]:  # also what a kill cut as it was stored: all of it is computed
+                new = keyed  # again, since numbers round by their neighbours
             for key, found in zip(new, self._answers(list(new.values())), strict=True):
-                store.answered(key, found)
+                if key not in store.replies:
+                    store.answered(key, found)
             for request in chunk:
                 yield reply_to(request, **store.replies[self.key(request)])
 
@@ -149,16 +157,19 @@ class LocalChat:
         written: list[tuple[str, bool]] = []
         for low in range(0, len(texts), WRITTEN):
             rows = [ids_of(self._model, text) for text in texts[low : low + WRITTEN]]
-            written += self._generate(rows, most, self._seed(requests[low : low + WRITTEN]), until)
+            seeds = [json_digest([self.key(request), until], 15) for request in requests[low : low + WRITTEN]]
+            written += self._generate(rows, most, [int(seed, 16) for seed in seeds], until)
         return written
 
-    def _seed(self, requests: Sequence[Request]) -> int:
-        """The seed of replies that are written together: the same replies for the same requests."""
-        return int(json_digest([[request.prompt, request.sample] for request in requests], 15), 16)
+    def _generate(
+        self, rows: Sequence[Ids], most: int, seeds: Sequence[int], until: str | None
+    ) -> list[tuple[str, bool]]:
+        """What follows each row, padded on the left; greedy at temperature 0, else drawn with the seed of each row.
 
-    def _generate(self, rows: Sequence[Ids], most: int, seed: int, until: str | None) -> list[tuple[str, bool]]:
-        """What follows each row, padded on the left; greedy at temperature 0."""
+        The settings of the model's own `generation_config` do not count, but for the tokens that end a reply.
+        """
         import torch
+        from transformers import GenerationConfig
 
         tokenizer, module = self._model.tokenizer, self._model.module
         pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
@@ -166,25 +177,35 @@ class LocalChat:
         room = max(1, min(most, self._backend.reader.limit - longest))
         ids = torch.tensor([[pad] * (longest - len(row)) + list(row) for row in rows], device=module.device)
         mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows], device=module.device)
-        how: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        how: dict[str, Any] = {"stop_strings": [until], "tokenizer": tokenizer} if until else {}
         if self.asking.temperature:
-            how = {"do_sample": True, "temperature": self.asking.temperature, "top_p": 1.0, "top_k": 0}
-        if until:
-            how |= {"stop_strings": [until], "tokenizer": tokenizer}
-        with torch.inference_mode(), torch.random.fork_rng(devices=_devices(module)):
-            torch.manual_seed(seed)
-            made = module.generate(ids, attention_mask=mask, max_new_tokens=room, pad_token_id=pad, **how)
+            how["logits_processor"] = [_drawing(seeds, self.asking.temperature)]
+        settings = {"max_new_tokens": room, "pad_token_id": pad, "eos_token_id": sorted(self._ends) or None}
+        own, module.generation_config = module.generation_config, GenerationConfig(do_sample=False, **settings)
+        try:
+            with torch.inference_mode():
+                made = module.generate(ids, attention_mask=mask, generation_config=module.generation_config, **how)
+        finally:
+            module.generation_config = own
         return [self._read(row.tolist(), room) for row in made[:, longest:]]
 
     def _read(self, ids: list[int], most: int) -> tuple[str, bool]:
         """The text of written tokens up to the end that the model set, and whether it set one."""
-        tokenizer = self._model.tokenizer
-        ends = self._model.module.generation_config.eos_token_id
-        stops = {ends} if isinstance(ends, int) else set(ends or []) | {tokenizer.eos_token_id}
-        length = next((at for at, token in enumerate(ids) if token in stops), len(ids))
-        return tokenizer.decode(ids[:length], skip_special_tokens=True), length < len(ids) or length < most
+        length = next((at for at, token in enumerate(ids) if token in self._ends), len(ids))
+        text = self._model.tokenizer.decode(ids[:length], skip_special_tokens=True)
+        return text, length < len(ids) or length < most
 
 
-def _devices(module: Any) -> list[Any]:
-    """The GPU whose random state is kept."""
-    return [module.device] if module.device.type == "cuda" else []
+def _drawing(seeds: Sequence[int], temperature: float) -> Callable[[Any, Any], Any]:
+    """Draws the next token of each row by a random number of that row alone, whatever rows stand beside it."""
+    import torch
+
+    rows = [np.random.default_rng(seed) for seed in seeds]
+
+    def draw(_: Any, scores: Any) -> Any:
+        shares = (scores.cpu().double() / temperature).softmax(-1).cumsum(-1)
+        drawn = torch.tensor([[row.random()] for row in rows], dtype=torch.float64) * shares[:, -1:]
+        chosen = torch.searchsorted(shares, drawn, right=True).clamp(max=shares.shape[1] - 1).to(scores.device)
+        return torch.full_like(scores, -torch.inf).scatter(1, chosen, 0.0)
+
+    return draw

@@ -72,9 +72,10 @@ class Fresh:
 
 
 def _config(module: Any) -> str:
-    """The content of a network's configuration; a cache of earlier tokens changes no number."""
+    """The content of a network's configuration and the tokens that end a text; a cache changes no number."""
     content = json.loads(module.config.to_json_string(use_diff=False))
-    return json_digest({name: value for name, value in content.items() if name != "use_cache"})
+    ends = getattr(getattr(module, "generation_config", None), "eos_token_id", None)
+    return json_digest([{name: value for name, value in content.items() if name != "use_cache"}, ends])
 
 
 def _hooks(module: Any) -> dict[str, int]:

@@ -13,7 +13,7 @@ from catsofa.data.records import Pair
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import item_of
-from catsofa.scoring.choosing.local import LocalChat
+from catsofa.scoring.choosing.local import LocalChat, _drawing
 from catsofa.scoring.choosing.requests import Request, requests
 from catsofa.scoring.choosing.session import Choices, ask
 from catsofa.scoring.choosing.templates import load as template
@@ -143,6 +143,74 @@ def test_replies_are_kept_and_the_same_again(
     assert all(isinstance(reply.reply, str) for reply in first)
     if how:
         assert all(reply.probabilities is None for reply in first)
+
+
+SAMPLED: dict[str, Any] = {"sampled": True, "temperature": 1.0, "answer_tokens": 6}
+
+
+@pytest.mark.parametrize("how", [SAMPLED, {**SAMPLED, "reasoning_tokens": 6}])
+def test_a_sampled_reply_is_that_of_its_request_whatever_is_asked_beside_it(
+    chatty: Callable[[str], Model], how: dict[str, Any]
+) -> None:
+    """Two of 24 requests asked alone have the replies that they have among the others; samples differ."""
+    model = chatty(THINKS)
+    wanted = list(requests(ITEMS, [template("likelihood")], samples=4))
+    together = replies(model, wanted, **how)
+    assert [replies(model, [wanted[at]], **how)[0] for at in (3, 17)] == [together[3], together[17]]
+    assert len({(reply.reasoning, reply.reply) for reply in together}) > 20
+
+
+def test_drawn_tokens_have_their_probabilities() -> None:
+    """Of 4,000 rows with the shares 50, 25, 15, 10 and 0 % at temperature 2, each comes as often, within 4 sigma."""
+    import torch
+
+    shares, count = torch.tensor([0.5, 0.25, 0.15, 0.1, 0.0]), 4000
+    drawn = _drawing(range(count), 2.0)(None, (shares.log() * 2).repeat(count, 1)).argmax(-1)
+    for token, share in enumerate(shares.tolist()):
+        assert abs(int((drawn == token).sum()) - count * share) <= 4 * (count * share * (1 - share)) ** 0.5
+
+
+def test_the_models_own_settings_of_generation_change_no_reply(chatty: Callable[[str], Model]) -> None:
+    """A repetition penalty, beams, a least length or a temperature in `generation_config` are not used, but stay."""
+    model = chatty(PLAIN)
+    wanted = list(requests(ITEMS, [template("likelihood")], samples=2))
+    greedy = {"sampled": True, "answer_tokens": 8}
+    plain = [replies(model, wanted, **how) for how in (greedy, SAMPLED)]
+    own = model.module.generation_config
+    own.update(do_sample=True, temperature=0.1, top_k=1, top_p=0.1, repetition_penalty=9.0, min_new_tokens=3)
+    own.update(no_repeat_ngram_size=1, num_beams=3, suppress_tokens=list(range(40)), min_p=0.9)
+    assert [replies(model, wanted, **how) for how in (greedy, SAMPLED)] == plain
+    assert (model.module.generation_config.repetition_penalty, model.module.generation_config.num_beams) == (9.0, 3)
+
+
+def test_a_model_that_ends_its_replies_elsewhere_is_another_model(chatty: Callable[[str], Model]) -> None:
+    """The tokens that end a reply are the model's own, so they are a part of its identity."""
+    model = chatty(PLAIN)
+    before = LocalChat(model, Asking()).label
+    model.module.generation_config.eos_token_id = [5, 6]
+    after = LocalChat(model, Asking())
+    assert {5, 6} <= after._ends
+    assert after.label != before
+    assert after.label.endswith("changed in memory")
+
+
+@pytest.mark.parametrize("how", [{}, SAMPLED])
+@pytest.mark.parametrize("stored", [1, 5, 64, 70])
+def test_a_run_that_was_stopped_ends_as_an_unstopped_one(
+    chatty: Callable[[str], Model], tmp_path: Path, stored: int, how: dict[str, Any]
+) -> None:
+    """Wherever the stop cut what was stored, every reply and every probability is the same to the last bit."""
+    model = chatty(PLAIN)
+    wanted = list(requests(ITEMS, [template("likelihood")], samples=12))
+    wanted = [replace(request, prompt=f"{request.prompt} {request.sample}") for request in wanted]
+    whole = replies(model, wanted, **how)
+    asked, store = LocalChat(model, Asking(**how)), ReplyStore()
+    list(asked.replies(wanted, store))
+    with ReplyStore(tmp_path / "replies.jsonl") as cut:
+        for key, reply in list(store.replies.items())[:stored]:
+            cut.answered(key, reply)
+    with ReplyStore(tmp_path / "replies.jsonl") as cut:
+        assert replies(model, wanted, cut, **how) == whole
 
 
 def test_a_prompt_that_the_model_cannot_read_has_a_reason(chatty: Callable[[str], Model]) -> None:

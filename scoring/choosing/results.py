@@ -307,7 +307,7 @@ def answers(replies: Sequence[Reply], items: Mapping[str, Item], rows: Rows, **h
             for name in names
         ]
         undefined: dict[str, Any] = dict.fromkeys(lost, UNDEFINED)
-        return replace(of, without_target=without, **undefined)
+        return replace(of, counted="replies", without_target=without, **undefined)
 
     return bbq.Results(
         overall=part(found.overall, np.ones(len(asked), dtype=bool), None),

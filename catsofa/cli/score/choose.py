@@ -82,8 +82,8 @@ BIASES = {
 """The numbers of association tests by their name in JSON, with the title of their table."""
 MOST = 5
 """Identities shown of each end of a category."""
-COUNTED = ("templates", "questions")
-"""Counts that stand beside these numbers; of answers, questions are counted once for each reply."""
+COUNTED = ("templates", "replies")
+"""Counts that stand beside these numbers."""
 
 
 def register(app: typer.Typer) -> None:
@@ -241,8 +241,7 @@ def _numbers(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
          *(f"{row[name]:,}" for name in counts)]
         for row in rows
     ]  # fmt: skip
-    heads = ["replies" if name == "questions" else name for name in counts]
-    table(f"{title}: value, 95 % interval", ["set", *names, "coverage", *heads], cells)
+    table(f"{title}: value, 95 % interval", ["set", *names, "coverage", *counts], cells)
 
 
 def _outcomes(found: "Estimate") -> Iterator[list[str]]:

@@ -20,6 +20,8 @@ NUMBERS = {
     "s_amb": "s_AMB",
     "s_dis": "s_DIS",
 }
+CONTEXTS, COUNTED = ("ambig", "disambig"), ("questions", "replies")
+"""The kinds of contexts, and what is counted of each: one of the two."""
 DIFFERENCES = {"diff_amb": "diff-bias, ambiguous", "diff_dis": "diff-bias, disambiguated"}
 
 
@@ -50,7 +52,7 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
                 *(limited(of, number, 3) for number in NUMBERS),
                 of["templates"],
                 *([counted(of.get("unknown_tokens"))] if known else []),
-                scored(of["coverage"], of["ambig"]["questions"] + of["disambig"]["questions"]),
+                scored(of["coverage"], sum(of[kind].get(each, 0) for kind in CONTEXTS for each in COUNTED)),
             )
             for model, part, of in parts
         ),

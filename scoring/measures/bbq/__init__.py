@@ -100,6 +100,8 @@ class Part:
     """Questions whose likeliest answers have equal scores, so that they have no answer."""
     unknown_tokens: int | None
     """Questions with a token that the tokenizer does not know; None where nobody counted."""
+    counted: str = "questions"
+    """What the counts are of: `replies`, where a question has several."""
 
     @property
     def questions(self) -> int:
@@ -118,7 +120,10 @@ class Part:
             **{name: found.value for name, found in numbers.items()},
             "intervals": {name: found.limits() for name, found in numbers.items()},
             "s_dis_if_right": self.s_dis_if_right,
-            **{kind: {name: getattr(of, name) for name in of.__slots__} for kind, of in self._counts().items()},
+            **{
+                kind: {self.counted: of.questions, **{name: getattr(of, name) for name in of.__slots__[1:]}}
+                for kind, of in self._counts().items()
+            },
             "templates": self.templates,
             "without_target": dict(self.without_target),
             "ties": self.ties,
@@ -130,7 +135,7 @@ class Part:
         """The numbers as a flat row."""
         numbers = {key: value for name in NUMBERS for key, value in getattr(self, name).row(name).items()}
         counts = {"coverage": self.coverage, "ties": self.ties, "unknown": self.unknown_tokens}
-        return {**numbers, "questions": self.questions, "templates": self.templates, **counts}
+        return {**numbers, self.counted: self.questions, "templates": self.templates, **counts}
 
     def _counts(self) -> dict[str, Counts]:
         """The counts by the kind of context."""

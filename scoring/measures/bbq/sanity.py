@@ -15,17 +15,17 @@ ROUNDING = 1e-9
 def warnings(results: bbq.Results) -> tuple[str, ...]:
     """The warnings beside accuracy and bias."""
     whole, parts = results.overall, results.categories
-    tied = sanity.counted({"": (whole.ties, whole.questions)}, "questions")
+    tied = sanity.counted({"": (whole.ties, whole.questions)}, whole.counted)
     often = sanity.often(whole.ties, whole.questions)
     return (
         *([f"the likeliest answers tie in {tied}; they are left out"] if often else []),
-        *sanity.unknown({"": (whole.unknown_tokens, whole.questions)}, "questions"),
+        *sanity.unknown({"": (whole.unknown_tokens, whole.questions)}, whole.counted),
         *_guesses(whole),
         *_unbalanced(whole),
         *_untargeted(whole),
         *sanity.nothing(
             {name: (round(of.coverage * of.questions) + of.ties, of.questions) for name, of in parts.items()},
-            "questions",
+            whole.counted,
         ),
         *sanity.few({name: of.templates for name, of in parts.items() if of.coverage}, "templates"),
     )

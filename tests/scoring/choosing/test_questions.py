@@ -132,6 +132,17 @@ def test_the_scores_are_those_that_were_planted(data: Path, tmp_path: Path) -> N
     assert {line["chosen"] for line in lines} == {*PLACES}
 
 
+def test_counts_of_answers_say_what_they_count(data: Path) -> None:
+    """Ten templates of four questions, each asked in six orders: 240 replies, half of them about open contexts."""
+    found = asked(stereotyping, data)
+    whole = found.to_dict()["results"]["answers"]["overall"]
+    assert [(whole[kind]["replies"], "questions" in whole[kind]) for kind in ("ambig", "disambig")] == [
+        (120, False)
+    ] * 2
+    (row,) = [row for row in found.results.further["answers"].rows() if row["set"] == "overall"]
+    assert (row["replies"], "questions" in row) == (240, False)
+
+
 def test_a_model_that_always_says_a_has_no_bias_score(data: Path) -> None:
     """Each answer is chosen equally often: no 0 is printed, but that position decided."""
     found = asked(lambda body: "A", data)

@@ -13,9 +13,8 @@ from typing import Any
 from catsofa.builders.candidates.meaning import core, groups_alike
 from catsofa.builders.candidates.prompts import Prompt
 from catsofa.builders.candidates.seeds import Seeds, Target, shots
-from catsofa.builders.paraphrases.journal import Completed
 from catsofa.builders.paraphrases.prompts import Request
-from catsofa.builders.paraphrases.replies import Reply, parse
+from catsofa.builders.paraphrases.replies import Completed, Reply, parse
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import singulars

@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from catsofa.builders.paraphrases.journal import Completed
 from catsofa.builders.paraphrases.prompts import Request
+from catsofa.builders.paraphrases.replies import Completed
 from catsofa.data.digests import hex_digest, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.prompt_texts import compiled

@@ -2,11 +2,14 @@
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from catsofa.builders.paraphrases.prompts import Request
 from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.servers.requests import Answer
 
 _NUMBER = re.compile(r"^(?P<mark>\**)(?:\(?\d{1,2}[.):]|\(?[a-z]\))(?P=mark)\s+")
 _BULLET = re.compile(r"^[-*•–]\s+")
@@ -42,28 +45,20 @@ class Reply:
     text: str
     ending: Ending = "complete"
     model: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    fingerprint: str | None = None
-    batch: bool = False
 
 
-def reply_of(body: Any, *, batch: bool = False) -> Reply:
-    """The reply in a chat completion's JSON; a ValueError if it is none. No choice or no text is an empty reply."""
-    if not isinstance(body, dict) or not isinstance(choices := body.get("choices"), list):
-        raise ValueError("the server's JSON is no chat completion")
+Completed = Answer[Request, Reply]
+"""How a request ended, its reply read."""
+
+
+def reply_of(body: Mapping[str, Any]) -> Reply:
+    """The reply in a chat completion's JSON. No choice or no text is an empty reply."""
+    choices = body["choices"]
     choice = _object(choices[0] if choices else None)
-    message, usage = _object(choice.get("message")), _object(body.get("usage"))
-    text, declined = _text(message.get("content")), _text(message.get("refusal"))
-    return Reply(
-        text=text or declined,
-        ending=_ending(choice.get("finish_reason"), text, declined),
-        model=_text(body.get("model")),
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
-        fingerprint=_text(body.get("system_fingerprint")) or None,
-        batch=batch,
-    )
+    message = _object(choice.get("message"))
+    text, declined = _text(message.get("content")), _text(message.get("refusal")) or _text(body.get("said"))
+    ending = _ending(choice.get("finish_reason"), text, declined)
+    return Reply(text=text or declined, ending=ending, model=_text(body.get("model")))
 
 
 def _ending(finish: Any, text: str, declined: str) -> Ending:
@@ -85,11 +80,6 @@ def _object(value: Any) -> dict[str, Any]:
 def _text(value: Any) -> str:
     """A string, or the empty one."""
     return value if isinstance(value, str) else ""
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens, or None."""
-    return value if isinstance(value, int) and value >= 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

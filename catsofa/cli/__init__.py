@@ -4,6 +4,7 @@ Only this package prints or exits.
 """
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -183,7 +184,7 @@ def _replies_in(words: list[str]) -> str:
     if not out or not log.is_file():
         return ""
     with log.open("rb") as lines:
-        count = sum(not line.startswith((b'{"key": "parameters"', b'{"key": "doubtful"')) for line in lines)
+        count = sum(re.match(rb'{"key": "[0-9a-f]{32,}"', line) is not None for line in lines)
     return f"{count:,} {'reply is' if count == 1 else 'replies are'}"
 
 

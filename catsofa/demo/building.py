@@ -23,8 +23,7 @@ from catsofa.builders.candidates import prompts, seeds
 from catsofa.builders.cats import templates as cat_templates
 from catsofa.builders.cats.templates import Template
 from catsofa.builders.paraphrases import recorded as recorded_replies
-from catsofa.builders.paraphrases.journal import Completed
-from catsofa.builders.paraphrases.replies import Reply
+from catsofa.builders.paraphrases.replies import Completed, Reply
 from catsofa.builders.paraphrases.slots import slot_check
 from catsofa.builders.provenance import provenance
 from catsofa.builders.similarity import filter

@@ -1,15 +1,23 @@
 """What the replies of a run cost, over all its sessions, and the limit that no request goes over."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from catsofa.data.servers.endpoints import Fault
-from catsofa.data.servers.prices import FREE, Price, Tokens, most_prompt_tokens, tokens_of
+from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_prompt_tokens, tokens_of
 from catsofa.data.servers.reply_store import ReplyStore
 
-DOUBTFUL = "doubtful"
-"""The key of the lines about attempts that the server may charge for although no reply came."""
+SENT, UNPAID, DOUBTFUL = "sent", "unpaid", "doubtful"
+"""The keys of the lines about attempts: before they are sent; failed for nothing; failed, and perhaps charged for."""
+
+
+class Sent(NamedTuple):
+    """An attempt that was sent: to which model, how, and the most tokens that it can have."""
+
+    model: str
+    batch: bool
+    most: Tokens
 
 
 class Ledger(ReplyStore):
@@ -21,71 +29,117 @@ class Ledger(ReplyStore):
         hide: Callable[[str], str] = str,
         *,
         server: str = "",
-        price: Price | None = None,
+        price: Callable[[str], Price | None] = lambda model: None,
         most_written: int = 0,
         limit: float | None = None,
     ) -> None:
         """Open the store at `path`, or begin it; a reply has `most_written` tokens, all together cost `limit` dollars.
 
-        What the server did not count is taken at its most, so that the sum is never too low.
+        What the server did not count is taken at its most, so that the sum is never too low. So is an attempt that a
+        kill left without an end, but for those in a batch that is not collected.
         """
         self.spent, self.tokens, self.uncounted = 0.0, Tokens(0, 0), 0
         """Dollars and tokens so far, and the number of replies and attempts that the server did not count."""
-        self._price, self._most_written, self._limit = price or FREE, most_written, limit
-        self._reserved: dict[str, Tokens] = {}
-        """The most tokens of each request under way."""
-        self._dearest = 0.0
-        """Dollars of the dearest reply so far: a server that ignores its limits is expected to do so again."""
+        self._price, self._most_written, self._limit = price, most_written, limit
+        self._under_way: dict[str, list[Sent]] = {}
+        """The attempts without an end, by their request."""
+        self._dearest: dict[str, float] = {}
+        """Dollars of the dearest reply of a model: a server that ignores its limits is expected to do so again."""
         super().__init__(path, hide, server=server)
+        for key in self._under_way.keys() - self.pending:
+            for sent in self._under_way.pop(key):
+                self._pay(sent, None)
 
-    def most(self, prompt: str) -> float:
+    def most(self, prompt: str, model: str, *, batch: bool = False) -> float:
         """The most dollars that a request with this prompt can cost."""
-        return max(self._price.most(self._most_tokens(prompt)), self._dearest)
+        return self._most(Sent(model, batch, Tokens(most_prompt_tokens(prompt), self._most_written)))
 
-    def reserve(self, request: Any, attempt: int) -> bool:
-        """Set aside the most that an attempt can cost; False if that goes over the limit."""
-        prompt = "".join(str(message["content"]) for message in request.body["messages"])
-        reserved = sum(max(self._price.most(tokens), self._dearest) for tokens in self._reserved.values())
-        if self._limit is not None and self.spent + reserved + self.most(prompt) > self._limit:
+    def at_once(self, width: int) -> int:
+        """Under a limit one request alone until a reply has shown what a server makes of its limit of tokens."""
+        return width if self._limit is None or self.replies else 1
+
+    def refuse_over_limit(self, alone: Sequence[Any], batch: Sequence[Any]) -> None:
+        """A ValueError where requests, some alone and the others in a batch, can cost more than the limit leaves."""
+        attempts = self._attempts(alone, batch=False) | self._attempts(batch, batch=True)
+        needed = self._with(attempts)
+        if self._is_over(needed):
+            most, limit = in_dollars(needed, up=True), in_dollars(self._limit or 0.0)
+            raise ValueError(
+                f"found a batch of {len(attempts):,} requests that can bring the cost to {most} "
+                f"({in_dollars(self.spent)} is spent), expected at most --max-cost {limit}; a batch cannot be stopped, "
+                f"so it was not sent: give --max-cost {most[1:]} or more, or leave out --batch"
+            )
+
+    def reserve(self, *requests: Any, batch: bool = False) -> bool:
+        """Set aside the most that attempts can cost; False if that goes over the limit."""
+        attempts = self._attempts(requests, batch=batch)
+        if self._is_over(self._with(attempts)):
             return False
-        self._reserved[request.key] = self._most_tokens(prompt)
+        self._note(
+            *(
+                {"key": SENT, "reply": {"request": key, "model": one.model, "batch": batch, "at_most": _counts(one)}}
+                for key, one in attempts.items()
+            )
+        )
         return True
 
-    def failed(self, key: str, attempt: int, fault: Fault) -> None:
-        """Free what was set aside; where the server may charge for the attempt, store that."""
-        most = self._reserved.pop(key)
-        if fault.paid:
-            self._note({"key": DOUBTFUL, "reply": {"request": key, "reason": fault.reason}, **_at_most(most)})
+    def failed(self, fault: Fault, *keys: str) -> None:
+        """Free what was set aside; where the server may charge for the attempt, count its most."""
+        about = DOUBTFUL if fault.paid else UNPAID
+        self._note(*({"key": about, "reply": {"request": key, "reason": fault.reason}} for key in keys))
 
-    def answered(self, key: str, reply: Any) -> Any:
-        """Store a reply, whose cost replaces what was set aside, with its most tokens if the server did not count."""
-        most = self._reserved.pop(key, None)
-        uncounted = most is not None and tokens_of(reply.get("usage")) is None
-        self._note({"key": key, "reply": reply, **(_at_most(most) if most and uncounted else {})})
-        return self.replies[key]
+    def _is_over(self, dollars: float) -> bool:
+        """Whether an amount is over the limit, by more than its sum is rounded."""
+        return self._limit is not None and dollars > self._limit + 1e-9
+
+    def _attempts(self, requests: Sequence[Any], *, batch: bool) -> dict[str, Sent]:
+        """One attempt at each request."""
+        found = {}
+        for request in requests:
+            prompt = "".join(str(message["content"]) for message in request.body["messages"])
+            most = Tokens(most_prompt_tokens(prompt), self._most_written)
+            found[request.key] = Sent(str(request.body.get("model", "")), batch, most)
+        return found
+
+    def _with(self, attempts: Mapping[str, Sent]) -> float:
+        """The most dollars that all cost with these attempts."""
+        under_way = sum(self._most(one) for several in self._under_way.values() for one in several)
+        return self.spent + under_way + sum(map(self._most, attempts.values()))
+
+    def _most(self, sent: Sent) -> float:
+        """The most dollars that an attempt can cost."""
+        price = self._price(sent.model) or FREE
+        plain = max(price.most(sent.most), self._dearest.get(sent.model, 0.0))
+        return plain * price.batch if sent.batch else plain
 
     def _remember(self, line: Mapping[str, Any]) -> None:
         """Keep a line's reply in memory, and its cost."""
-        if line["key"] != DOUBTFUL:
-            super()._remember(line)
-        counted = tokens_of(line["reply"].get("usage"))
-        if counted is not None:
-            cost = self._price.cost_of(counted)
-            self._dearest = max(self._dearest, cost)
-        elif "at_most" in line:
-            counted = Tokens(*line["at_most"])
-            cost = self._price.most(counted)
-            self.uncounted += 1
-        else:
+        key, reply = line["key"], line["reply"]
+        if key == SENT:
+            sent = Sent(reply["model"], reply["batch"], Tokens(*reply["at_most"]))
+            self._under_way.setdefault(reply["request"], []).append(sent)
             return
-        self.spent += cost
-        self.tokens = Tokens(self.tokens.prompt + counted.prompt, self.tokens.completion + counted.completion)
+        if key not in (UNPAID, DOUBTFUL):
+            super()._remember(line)
+        request = reply["request"] if key in (UNPAID, DOUBTFUL) else key
+        several = self._under_way.pop(request, [])
+        attempt, counted = several.pop() if several else None, tokens_of(reply.get("usage"))
+        if several:
+            self._under_way[request] = several
+        if key != UNPAID and (attempt or counted):
+            self._pay(attempt or Sent("", False, Tokens(0, 0)), counted)
 
-    def _most_tokens(self, prompt: str) -> Tokens:
-        """The most tokens that a request with this prompt has."""
-        return Tokens(most_prompt_tokens(prompt), self._most_written)
+    def _pay(self, sent: Sent, counted: Tokens | None) -> None:
+        """Count the cost of an attempt by its tokens, or the most that it can have."""
+        price, tokens = self._price(sent.model) or FREE, counted or sent.most
+        cost = price.cost_of(tokens) if counted else price.most(tokens)
+        if counted:
+            self._dearest[sent.model] = max(self._dearest.get(sent.model, 0.0), cost)
+        self.uncounted += not counted
+        self.spent += cost * price.batch if sent.batch else cost
+        self.tokens = Tokens(self.tokens.prompt + tokens.prompt, self.tokens.completion + tokens.completion)
 
 
-def _at_most(tokens: Tokens) -> dict[str, list[int]]:
-    """The most tokens of a request, as a field of a line."""
-    return {"at_most": [tokens.prompt, tokens.completion]}
+def _counts(sent: Sent) -> list[int]:
+    """The most tokens of an attempt, as JSON."""
+    return [sent.most.prompt, sent.most.completion]

@@ -1,6 +1,6 @@
 """The replies of model servers: stored before they are used, so that no request is sent or paid for twice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ from catsofa.data.servers.parameters import Parameters
 EXPECTED = "the replies of a model server"
 PARAMETERS = "parameters"
 """The key of the lines that say which parameters the server accepts."""
+BATCH, COLLECTED = "batch", "collected"
+"""The key of the lines about batches, and the last state of a batch."""
 
 
 class ReplyStore(Closing):
     """The replies by the keys of their requests, in memory and, with a path, in a log that the next run reads."""
 
     expected = EXPECTED
-    needed = ("key", "reply")
+    needed: tuple[str, ...] = ("key", "reply")
     """The fields of each line of the log."""
 
     def __init__(self, path: Path | str | None = None, hide: Callable[[str], str] = str, *, server: str = "") -> None:
@@ -26,13 +28,27 @@ class ReplyStore(Closing):
         self.replies: dict[str, Any] = {}
         self.parameters = Parameters()
         """Which parameters the server accepts."""
+        self.batches: dict[str, dict[str, Any]] = {}
+        """The state of each batch by its tag."""
         self._log = AppendLog(path, self.expected, hide, bound_to=server) if path else None
         for line in self._log.read(*self.needed) if self._log else ():
             self._remember(line)
         self.unchecked = self._log.unchecked if self._log else 0
         """Lines from before lines had a checksum."""
 
-    def reserve(self, request: Any, attempt: int) -> bool:
+    @property
+    def pending(self) -> set[str]:
+        """The requests in batches that are not collected."""
+        return {key for batch in self.batches.values() if batch["state"] != COLLECTED for key in batch["keys"]}
+
+    def at_once(self, width: int) -> int:
+        """The number of requests that may be under way, of so many at most."""
+        return width
+
+    def refuse_over_limit(self, alone: Sequence[Any], batch: Sequence[Any]) -> None:
+        """Requests may cost anything."""
+
+    def reserve(self, *requests: Any, batch: bool = False) -> bool:
         """Every attempt may be sent."""
         return True
 
@@ -41,24 +57,31 @@ class ReplyStore(Closing):
         self._note({"key": key, "reply": reply})
         return self.replies[key]
 
-    def failed(self, key: str, attempt: int, fault: Fault) -> None:
+    def failed(self, fault: Fault, *keys: str) -> None:
         """Failures are not stored: the next run asks again."""
 
     def learnt(self) -> None:
         """Store which parameters the server accepts; the next run begins with them."""
         self._note({"key": PARAMETERS, "reply": self.parameters.known})
 
-    def _note(self, line: dict[str, Any]) -> None:
-        """Write a line, and remember it as written."""
-        for written in self._log.append(line) if self._log else [line]:
+    def batch(self, tag: str, **state: Any) -> None:
+        """Store a step in the life of a batch."""
+        self._note({"key": BATCH, "reply": {"tag": tag, **state}})
+
+    def _note(self, *lines: dict[str, Any]) -> None:
+        """Write lines, and remember them as written."""
+        for written in self._log.append(*lines) if self._log else lines:
             self._remember(written)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
         """Keep a line's reply in memory."""
-        if line["key"] == PARAMETERS:
-            self.parameters.remember(line["reply"])
-        else:
-            self.replies[line["key"]] = line["reply"]
+        match line["key"]:
+            case "parameters":
+                self.parameters.remember(line["reply"])
+            case "batch":
+                self.batches.setdefault(line["reply"]["tag"], {}).update(line["reply"])
+            case key:
+                self.replies[key] = line["reply"]
 
     def close(self) -> None:
         """Close the log, which lets go of its lock."""

@@ -67,6 +67,12 @@ def completion(body: Any) -> dict[str, Any]:
     return {name: body[name] for name in KEPT if name in body}
 
 
+def filtered(said: str) -> dict[str, Any]:
+    """The error of a content filter as a completion."""
+    message = {"content": None}
+    return {"choices": [{"finish_reason": CONTENT_FILTER, "message": message}], "said": said}
+
+
 def fetch(
     requests: Iterable[Any],
     endpoint: Endpoint,
@@ -111,7 +117,11 @@ class _Pool:
     async def run(self, requests: Iterable[Any]) -> AsyncGenerator[Answer[Any, Any]]:
         """Each request as it ends; those under way are let go when the caller stops listening."""
         async with self._endpoint.client() as client:
-            answers = as_they_end(requests, lambda request: self._one(client, request), lambda: self._pace.width)
+
+            def width() -> int:
+                return self._store.at_once(self._pace.width)
+
+            answers = as_they_end(requests, lambda request: self._one(client, request), width)
             async with aclosing(answers):
                 async for ended in answers:
                     self._watch(ended)
@@ -142,7 +152,7 @@ class _Pool:
         fault = Fault(reason=OVER_BUDGET)
         for attempt in range(1, self._endpoint.attempts + 1):
             started = await self._pace.turn()
-            if not self._store.reserve(request, attempt):
+            if not self._store.reserve(request):
                 break
             got = await self._attempt(client, request)
             if not isinstance(got, Fault):
@@ -150,7 +160,7 @@ class _Pool:
                 self._reached = True
                 return Answer(request=request, reply=self._store.answered(request.key, got))
             fault = got
-            self._store.failed(request.key, attempt, fault)
+            self._store.failed(fault, request.key)
             self._reached |= fault.reason != UNREACHABLE
             if fault.fatal:
                 raise ServerRefuses(self._endpoint.hide(fault.said))

@@ -20,6 +20,8 @@ class Asking:
     """Tokens that an answer may have."""
     reasoning_tokens: int = 2048
     """Tokens that the reasoning before an answer may have."""
+    batch: bool = False
+    """Whether a server is asked in batches."""
 
     def __post_init__(self) -> None:
         """Refuse budgets without room, and a temperature below 0."""

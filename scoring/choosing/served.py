@@ -2,16 +2,16 @@
 
 __all__ = ["ServedChat"]
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Any
 
 from catsofa.data.servers import requests as sending
+from catsofa.data.servers.batches import complete
 from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint
 from catsofa.data.servers.parameters import EFFORT, EFFORTS
 from catsofa.data.servers.reply_store import ReplyStore
-from catsofa.data.servers.requests import completion, fetch
 from catsofa.scoring.choosing.asking import Asking, bare, probabilities
 from catsofa.scoring.choosing.reasoning import without_reasoning
 from catsofa.scoring.choosing.replies import Reply, reply_to
@@ -39,6 +39,8 @@ class ServedChat:
     name: str
     endpoint: Endpoint
     asking: Asking
+    status: Callable[[str], None] = lambda said: None
+    """Takes what becomes of a batch."""
 
     @property
     def label(self) -> str:
@@ -81,17 +83,13 @@ class ServedChat:
 
     def replies(self, requests: Iterable[Request], store: ReplyStore) -> Iterator[Reply]:
         """The reply to each request as it comes; what the store holds is not asked again."""
-        for answer in fetch(map(self.sent, requests), self.endpoint, store, completion, _filtered):
+        sent = map(self.sent, requests)
+        for answer in complete(sent, self.endpoint, store, batch=self.asking.batch, status=self.status):
             about = answer.request.about
             if answer.reply is None:
                 yield reply_to(about, None, error=answer.failure)
             else:
                 yield read(about, answer.reply)
-
-
-def _filtered(said: str) -> dict[str, Any]:
-    """The error of a content filter as a completion."""
-    return {"choices": [{"finish_reason": CONTENT_FILTER, "message": {"content": None}}], "said": said}
 
 
 def read(request: Request, body: Mapping[str, Any]) -> Reply:

@@ -16,9 +16,11 @@ from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.samples import stratified
+from catsofa.data.servers import plans
 from catsofa.data.servers.endpoints import ServerRefuses
 from catsofa.data.servers.ledger import Ledger
-from catsofa.data.servers.prices import Price, Tokens, in_dollars, most_prompt_tokens, prompt_tokens
+from catsofa.data.servers.plans import Coming, Plan
+from catsofa.data.servers.prices import Price, in_dollars
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import OVER_BUDGET
 from catsofa.scoring.choosing import measured
@@ -120,84 +122,33 @@ def choices(on: str | Path, templates: Sequence[Template] = (), *, limit: int | 
     return Choices(data=data, items=items, templates=templates, limit=limit, **how)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What a run has still to send, at most; and by the replies so far, if there are any."""
-
-    requests: int
-    prompt_tokens: int
-    most_tokens: int
-    """Tokens to write if every reply takes its whole budget."""
-    most_cost: float | None
-    """Dollars for that; None if the price of the model is unknown."""
-    tokens: int | None = None
-    """Tokens to write if replies are as long as those so far."""
-    cost: float | None = None
-    seconds: float | None = None
-    """Time at the rate so far."""
-
-    def __str__(self) -> str:
-        """The sentence that people read before they pay."""
-        unknown = "at an unknown price (write it into a table and give that with --prices)"
-        most = (
-            unknown
-            if self.most_cost is None
-            else f"at most {in_dollars(self.most_cost)}"
-            if self.most_cost
-            else "for nothing"
-        )
-        said = (
-            f"{self.requests:,} requests, about {self.prompt_tokens:,} tokens to read and at most "
-            f"{self.most_tokens:,} to write, {most}"
-        )
-        if self.tokens is not None:
-            cost = f", about {in_dollars(self.cost)}" if self.cost else ""
-            said += f"; by the replies so far about {self.tokens:,} tokens to write{cost}"
-        if self.seconds is not None:
-            said += f", about {duration(self.seconds)}"
-        return said
-
-
-def duration(seconds: float) -> str:
-    """A time for people."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
-
-
 def ledger(model: ChatModel, folder: Path | None, price: Price | None, limit: float | None = None) -> Ledger:
     """The store of a folder; all runs in the folder together may cost `limit` dollars."""
-    most, place = model.asking.answer_tokens + model.asking.reasoning_tokens, folder and folder / RECEIVED
-    return Ledger(place, model.hide, server=model.server, price=price, most_written=most, limit=limit)
+    how: dict[str, Any] = {"price": lambda name: price, "most_written": _most_written(model), "limit": limit}
+    return Ledger(folder and folder / RECEIVED, model.hide, server=model.server, **how)
 
 
 def plan(model: ChatModel, asked: Choices, *, out: Path | None = None, price: Price | None = None) -> Plan:
     """What is left to send, and what that costs; nothing is sent or written."""
-    left = {model.key(request): request for request in asked.requests}
-    tokens = cost = seconds = None
+    left = {model.key(request): request.prompt for request in asked.requests}
+    tokens = seconds = None
+    waiting: set[str] = set()
     if out and (out / RECEIVED).exists():
         with ledger(model, out, price) as store:
-            known, written = len(store.replies), store.tokens.completion
-            for key in store.replies:
-                left.pop(key, None)
-        tokens = round(written / known * len(left)) if known and written else None
-    read = sum(prompt_tokens(len(request.prompt)) for request in left.values())
-    if tokens is not None and price:
-        cost = price.cost(read, tokens)
+            known, written, waiting = len(store.replies), store.tokens.completion, store.pending & left.keys()
+            left = {key: prompt for key, prompt in left.items() if key not in store.replies and key not in waiting}
+        tokens = written / known if known and written else None
     if out and (out / PACE).exists():
         pace = json_files.read(out / PACE, "the pace of a run")
-        seconds = len(left) * float(pace["seconds"]) / max(1, int(pace["requests"]))
-    most_read = sum(most_prompt_tokens(request.prompt) for request in left.values())
-    most = len(left) * (model.asking.answer_tokens + model.asking.reasoning_tokens)
-    return Plan(
-        requests=len(left),
-        prompt_tokens=read,
-        most_tokens=most,
-        most_cost=price.most(Tokens(most_read, most)) if price else None,
-        tokens=tokens,
-        cost=cost,
-        seconds=seconds,
-    )
+        seconds = float(pace["seconds"]) / max(1, int(pace["requests"]))
+    coming = [Coming("", prompt, tokens) for prompt in left.values()]
+    how: dict[str, Any] = {"batch": model.asking.batch, "under_way": len(waiting)}
+    return plans.plan(coming, lambda model: price, _most_written(model), seconds=seconds, **how)
+
+
+def _most_written(model: ChatModel) -> int:
+    """The most tokens of a reply."""
+    return model.asking.answer_tokens + model.asking.reasoning_tokens
 
 
 def ask(
@@ -222,11 +173,14 @@ def ask(
             else f"the price of {model.label} is unknown, so --max-cost cannot be kept; write it into a price table "
             "and give that with --prices"
         )
+    if model.asking.batch and out is None:
+        raise ValueError("--batch needs --out, where a stopped run finds its batch again")
     wanted = asked.requests
     _settle(out, {**model.identity(), **_budgets(model.asking), **asked.identity()})
     with ledger(model, out, price, max_cost) as store:
         known = len(store.replies)
-        with _timed(out, lambda: len(store.replies) - known), progress.through(len(wanted)):
+        timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - known)
+        with timed, progress.through(len(wanted)):
             found: dict[Any, Reply] = {}
             todo, answered = wanted, -1
             while todo and answered < len(store.replies):  # again where replies cost less than was set aside for them
@@ -238,7 +192,8 @@ def ask(
                 todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
         told = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(found.values())]
     if todo:
-        least = store.spent + min(store.most(request.prompt) for request in todo)
+        name = str(model.identity().get("served", ""))
+        least = store.spent + min(store.most(request.prompt, name) for request in todo)
         raise ValueError(
             f"stopped at --max-cost {in_dollars(max_cost or 0)}: {len(todo):,} of {len(wanted):,} requests are left, "
             f"and {_spent(store)} is spent; run it again with --max-cost {in_dollars(least, up=True)[1:]} or more"

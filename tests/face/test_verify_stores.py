@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import rows
 from catsofa.builders.paraphrases.journal import Journal
-from catsofa.builders.paraphrases.replies import Reply
 from catsofa.builders.similarity import Similarity
 from catsofa.builders.similarity.filter import Scores
 from catsofa.cli import app
@@ -31,8 +30,8 @@ def manifest(folder: Path) -> Path:
 def journal(folder: Path) -> Path:
     """A journal of paraphrases with a reply."""
     with Journal(folder / "out" / "journal.jsonl") as log:
-        log.answered("key", Reply(text="Zorbs rise early.", model="m"))
-        log.answered("other", Reply(text="Zorbs rise late.", model="m"))
+        log.answered("key", {"choices": [], "said": "Zorbs rise early."})
+        log.answered("other", {"choices": [], "said": "Zorbs rise late."})
     return folder / "out" / "journal.jsonl"
 
 

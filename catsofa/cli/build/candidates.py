@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.build import build
-from catsofa.cli.build.asking import (
+from catsofa.cli.asking import (
     BaseUrl,
+    Batch,
     Concurrency,
     DryRun,
     KeyEnv,
@@ -18,15 +18,13 @@ from catsofa.cli.build.asking import (
     Seed,
     Temperature,
     Timeout,
+    asked,
 )
-from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+from catsofa.cli.build import build
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, say, table
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
-
-    from catsofa.builders.candidates.asking import Panel
-    from catsofa.builders.paraphrases.prompts import Request
 
 Seeds = Annotated[
     Path, typer.Option(help="CSV with the column identity, and attribute, region, language if known; or associations.")
@@ -75,6 +73,7 @@ def register(app: typer.Typer) -> None:
 
 
 def candidates(
+    context: typer.Context,
     seeds: Seeds,
     model: Models,
     out: Out,
@@ -92,6 +91,7 @@ def candidates(
     max_cost: MaxCost = None,
     prices: Prices = None,
     dry_run: DryRun = False,
+    batch: Batch = False,
     concurrency: Concurrency = 8,
     per_minute: PerMinute = None,
     timeout: Timeout = 60,
@@ -116,19 +116,16 @@ def candidates(
     known = seeding.read(seeds, region, language)
     prompts = [load(name, count) for name in dict.fromkeys(prompt)]
     settings = {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens}
-    asked = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
-    panel = _panel(out, max_tokens, base_url, prices, max_cost, key_env, concurrency, per_minute, timeout)
-    requests = [question.request for question in asked]
-    if dry_run:
-        _say_price(panel, requests, json)
+    wanted = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
+    ended = asked(context, [question.request for question in wanted])
+    if ended is None:
         return
-    ended = list(progress(panel.ask(requests, lambda said: note(said, quiet=quiet)), "asking", len(asked), quiet=quiet))
     rules = Rules(most=most, encoder=None if encoder == "none" else sentence_encoder(encoder))
     signature = rules.encoder.signature if rules.encoder else "words alone"
     made_by = provenance("candidates", seeds, **settings, most=most, meaning=signature)
-    outcomes = list(associations(read_replies(asked, ended), known, rules, made_by))
+    outcomes = list(associations(read_replies(wanted, ended), known, rules, made_by))
     counts = refusals.write(outcomes, out / "associations.jsonl", out / "refused.jsonl")
-    rows = [asdict(row) for row in diversity(asked, outcomes)]
+    rows = [asdict(row) for row in diversity(wanted, outcomes)]
     json_files.write(json_files.finite({"made_by": made_by, "counts": counts, "prompts": rows}), out / "report.json")
     if json:
         print_json({"counts": counts, "prompts": rows})
@@ -139,6 +136,7 @@ def candidates(
 
 
 def jury(
+    context: typer.Context,
     on: On,
     model: Jurors,
     out: JuryOut,
@@ -172,13 +170,9 @@ def jury(
     given = list(formats.read_as(on, Association))
     bench = Jury(model, {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens})
     droppers = may_drop(alt_test, {bench.name(one) for one in given}) if alt_test else set()
-    panel = _panel(out, max_tokens, base_url, prices, max_cost, key_env, concurrency, per_minute, timeout)
-    requests = bench.requests(given)
-    if dry_run:
-        _say_price(panel, requests, json)
+    ended = asked(context, bench.requests(given))
+    if ended is None:
         return
-    asking = progress(panel.ask(requests, lambda said: note(said, quiet=quiet)), "asking", len(requests), quiet=quiet)
-    ended = list(asking)
     annotations = list(bench.annotations(given, ended))
     if annotations:
         jsonl.write(annotations, out / "jury.jsonl")
@@ -191,43 +185,6 @@ def jury(
         table("What the jury says", ["juror", "label", "number"], [[*key, n] for key, n in sorted(labels.items())])
         _say_counts(counts, out)
     _end(counts, quiet)
-
-
-def _panel(
-    out: Path,
-    max_tokens: int,
-    base_url: str | None,
-    prices: Path | None,
-    max_cost: float | None,
-    key_env: str,
-    concurrency: int,
-    per_minute: float | None,
-    timeout: float,
-) -> "Panel":
-    """The models at their endpoint, and what they may cost."""
-    from catsofa.builders.candidates.asking import Panel
-    from catsofa.data.servers.endpoints import Endpoint
-    from catsofa.data.servers.prices import price_of
-
-    endpoint = Endpoint(
-        base_url=base_url, key_name=key_env, concurrency=concurrency, per_minute=per_minute, timeout=timeout
-    )
-    return Panel(
-        endpoint=endpoint,
-        out=out,
-        max_tokens=max_tokens,
-        price=lambda name: price_of(name, base_url, prices),
-        max_cost=max_cost,
-    )
-
-
-def _say_price(panel: "Panel", requests: "Sequence[Request]", json: bool) -> None:
-    """Print what is left to send, and its price."""
-    coming = panel.preview(requests)
-    if json:
-        print_json(asdict(coming))
-    else:
-        say(str(coming))
 
 
 def _say_counts(counts: "Counter[str]", out: Path) -> None:

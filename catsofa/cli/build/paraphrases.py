@@ -1,15 +1,15 @@
 """Paraphrases: ask a model for them or read recorded replies, check them, and write one CAT file per partition."""
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from catsofa.cli.build import build
-from catsofa.cli.build.asking import (
+from catsofa.cli.asking import (
     BaseUrl,
+    Batch,
     Concurrency,
     DryRun,
     KeyEnv,
@@ -19,9 +19,11 @@ from catsofa.cli.build.asking import (
     Seed,
     Temperature,
     Timeout,
+    asked,
 )
+from catsofa.cli.build import build
 from catsofa.cli.data import local
-from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, say, table
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, table
 
 if TYPE_CHECKING:
     from catsofa.builders.paraphrases import Rules, Summary
@@ -50,7 +52,6 @@ Limit = Annotated[
     int | None,
     typer.Option(min=1, help="Only a sample of the CATs, stratified by domain and target; the same each time."),
 ]
-Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, within a day.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -66,6 +67,7 @@ def register(app: typer.Typer) -> None:
 
 
 def paraphrases(
+    context: typer.Context,
     on: On,
     out: Out,
     replies: Replies = None,
@@ -103,8 +105,6 @@ def paraphrases(
     from catsofa.builders.provenance import provenance
     from catsofa.data.files import existing_file
     from catsofa.data.samples import stratified
-    from catsofa.data.servers.endpoints import Endpoint
-    from catsofa.data.servers.prices import price_of
 
     file = local(on)
     originals, aside = builder.read_originals(file)
@@ -118,30 +118,14 @@ def paraphrases(
         answers = progress(recorded, "checking", len(originals), quiet=quiet)
         made_by = provenance("paraphrases", file, replies, **choices)
     elif model and not replies:
-        asked = prompts.load(prompt, count)
+        wording = prompts.load(prompt, count)
         settings = {"temperature": temperature, "seed": seed}
-        run = runs.Run(
-            requests=builder.requests(originals, asked, model, settings | {"max_completion_tokens": max_tokens}),
-            endpoint=Endpoint(
-                base_url=base_url, key_name=key_env, concurrency=concurrency, per_minute=per_minute, timeout=timeout
-            ),
-            out=out,
-            max_tokens=max_tokens,
-            price=price_of(model, base_url, prices),
-            max_cost=max_cost,
-            batch=batch,
-        )
-        if dry_run:
-            coming = run.preview()
-            if json:
-                print_json(asdict(coming))
-            else:
-                say(str(coming))
+        requests = builder.requests(originals, wording, model, settings | {"max_completion_tokens": max_tokens})
+        ended = asked(context, requests)
+        if ended is None:
             return
-        ended = run.ask(status=lambda said: note(said, quiet=quiet))
-        ended = progress(ended, "asking", len(run.requests), quiet=quiet)
         answers = runs.answers(originals, ended)
-        made_by = provenance("paraphrases", file, prompt=asked.name, prompt_hash=asked.hash, **settings, **choices)
+        made_by = provenance("paraphrases", file, prompt=wording.name, prompt_hash=wording.hash, **settings, **choices)
     else:
         raise ValueError("name a --model to ask, or a file of recorded --replies to read: one of the two")
     results = builder.build(chain(aside, answers), _rules(spacy_model, count, target), made_by)

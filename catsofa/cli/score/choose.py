@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from catsofa.cli.asking import Batch, Concurrency, DryRun, KeyEnv, MaxCost, Prices, Timeout, endpoint
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED
 from catsofa.cli.options import given, refuse_idle
-from catsofa.cli.terminal import DATA, Bar, Json, Quiet, choices, doing, examples, print_json, say, table, warn
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, choices, doing, examples, note, print_json, say, table, warn
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ Out = Annotated[
     Path | None, typer.Option(help="Directory for every reply, and the report; rerun the same command to resume.")
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server; else the model runs here.")]
-KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key of the server.")]
 Templates = Annotated[
     str | None,
     typer.Option(
@@ -62,16 +62,11 @@ Temperature = Annotated[float, typer.Option(min=0, help="Temperature of sampling
 AnswerTokens = Annotated[int, typer.Option(min=1, help="Tokens that an answer may have.")]
 ReasoningTokens = Annotated[int, typer.Option(min=0, help="Tokens of reasoning before it; 0 asks for none.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only a sample of the items, stratified by domain and group.")]
-Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the model may cost in OUT, all runs together.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests at once, at most; fewer if the server says so.")]
-Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")]
 Dtype = Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")]
 MEASURING = frozenset({"--replies", "--on", "--out", "--seed", "--json", "--quiet"})
 """The options that act when recorded replies are measured."""
-SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost"})
+SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost", "--batch"})
 """The options that act when a server is asked."""
 LOADING = frozenset({"--device", "--dtype"})
 """The options that act when the model runs in this process."""
@@ -118,6 +113,7 @@ def choose(
     prices: Prices = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
+    batch: Batch = False,
     concurrency: Concurrency = 8,
     timeout: Timeout = 300.0,
     device: Device = None,
@@ -150,16 +146,16 @@ def choose(
     asked = session.choices(local(on), wordings, limit=limit, **how)
     sampled = samples is not None or temperature > 0
     asking = Asking(
-        temperature=temperature, sampled=sampled, answer_tokens=answer_tokens, reasoning_tokens=reasoning_tokens
+        temperature=temperature,
+        sampled=sampled,
+        answer_tokens=answer_tokens,
+        reasoning_tokens=reasoning_tokens,
+        batch=batch,
     )
     name, price = str(model), price_of(str(model), base_url, prices) if base_url else FREE
     if price is None and prices:
         raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")
-    chats = (
-        _served(name, asking, base_url, key_env, concurrency, timeout)
-        if base_url
-        else _loaded(name, asking, device, dtype)
-    )
+    chats = _served(context, name, asking) if base_url else _loaded(name, asking, device, dtype)
     if dry_run:
         coming = session.plan(chats, asked, out=out, price=price)
         print_json(asdict(coming)) if json else say(str(coming))
@@ -170,16 +166,13 @@ def choose(
     )
 
 
-def _served(
-    name: str, asking: "Asking", base_url: str, key_env: str, concurrency: int, timeout: float
-) -> "session.ChatModel":
+def _served(context: typer.Context, name: str, asking: "Asking") -> "session.ChatModel":
     """A model behind a server."""
-    from catsofa.data.servers.endpoints import Endpoint
     from catsofa.scoring.choosing.served import ServedChat
 
-    endpoint = Endpoint(base_url=base_url, key_name=key_env, concurrency=concurrency, timeout=timeout)
-    endpoint.key()
-    return ServedChat(name, endpoint, asking)
+    server, quiet = endpoint(context), context.params["quiet"]
+    server.key()
+    return ServedChat(name, server, asking, lambda said: note(said, quiet=quiet))
 
 
 def _loaded(name: str, asking: "Asking", device: str | None, dtype: str) -> "session.ChatModel":

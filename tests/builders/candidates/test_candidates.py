@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from catsofa.builders.candidates import Question, Rules, associations, questions, read_replies
 from catsofa.builders.candidates import seeds as seeding
-from catsofa.builders.candidates.asking import Panel
 from catsofa.builders.candidates.diversity import diversity
 from catsofa.builders.candidates.meaning import core, groups_alike
 from catsofa.builders.candidates.prompts import BUNDLED, load
 from catsofa.builders.candidates.seeds import Seeds, Target
-from catsofa.builders.paraphrases.journal import Completed
-from catsofa.builders.paraphrases.replies import Reply
+from catsofa.builders.paraphrases.journal import Journal
+from catsofa.builders.paraphrases.replies import Completed, Reply
+from catsofa.builders.paraphrases.runs import Run
 from catsofa.data.files import BadInput
 from catsofa.data.records import Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
@@ -32,10 +33,13 @@ def server() -> Iterator[ChatServer]:
         yield running
 
 
-def panel(server: ChatServer, out: Path, price: Price = FREE, max_cost: float | None = None) -> Panel:
-    """The simulated models, their journal in `out`."""
-    endpoint = Endpoint(base_url=server.url, concurrency=2)
-    return Panel(endpoint=endpoint, out=out, max_tokens=100, price=lambda name: price, max_cost=max_cost)
+def run(
+    asked: Sequence[Question], server: ChatServer, out: Path, price: Price = FREE, max_cost: float | None = None
+) -> Run:
+    """Questions to the simulated models, their journal in `out`."""
+    endpoint, requests = Endpoint(base_url=server.url, concurrency=2), [one.request for one in asked]
+    how: dict[str, Any] = {"price": lambda name: price, "max_cost": max_cost}
+    return Run(requests=requests, endpoint=endpoint, out=out, max_tokens=100, **how)
 
 
 def proposed(
@@ -43,7 +47,7 @@ def proposed(
 ) -> tuple[list[Question], list[Association | Refused]]:
     """What comes of asking by two prompts."""
     asked = questions(seeds, [load("report", 4), load("slots", 4)], models, {"max_completion_tokens": 100})
-    ended = list(panel(server, out).ask([one.request for one in asked], lambda said: None))
+    ended = list(run(asked, server, out).ask())
     return asked, list(associations(read_replies(asked, ended), seeds, Rules(most=most), {}))
 
 
@@ -110,18 +114,16 @@ def test_a_model_that_declines_is_counted_and_not_taken_for_an_answer(server: Ch
 def test_two_models_share_one_budget(server: ChatServer, tmp_path: Path) -> None:
     """A reply costs 50 * 10 + 2 * 30 = 560 millionths; what both could cost is refused before anything is sent."""
     asked = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
-    requests = [one.request for one in asked]
-    costly = panel(server, tmp_path, Price(10, 30), 0.001)
     with pytest.raises(ValueError, match="nothing was sent"):
-        list(costly.ask(requests, lambda said: None))
+        list(run(asked, server, tmp_path, Price(10, 30), 0.001).ask())
     assert server.asked == []
-    coming = panel(server, tmp_path, Price(10, 30)).preview(requests)
-    assert coming.requests == 6
-    enough = panel(server, tmp_path, Price(10, 30), 1.0)
-    assert len(list(enough.ask(requests, lambda said: None))) == 6
-    assert enough._spent() == {"a": pytest.approx(3 * 560e-6), "b": pytest.approx(3 * 560e-6)}
-    assert enough.preview(requests).requests == 0
-    list(enough.ask(requests, lambda said: None))
+    assert run(asked, server, tmp_path, Price(10, 30)).preview().requests == 6
+    enough = run(asked, server, tmp_path, Price(10, 30), 1.0)
+    assert len(list(enough.ask())) == 6
+    with Journal(tmp_path / "journal.jsonl", price=lambda name: Price(10, 30)) as journal:
+        assert journal.spent == pytest.approx(6 * 560e-6)
+    assert enough.preview().requests == 0
+    list(enough.ask())
     assert len(server.answered) == 6
 
 

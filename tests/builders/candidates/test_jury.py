@@ -5,8 +5,8 @@ import pytest
 from helpers.servers.chat_server import ChatServer, serving
 from helpers.servers.planted_associations import planted
 
-from catsofa.builders.candidates.asking import Panel
 from catsofa.builders.candidates.jury import LABELS, Jury, apply, may_drop
+from catsofa.builders.paraphrases.runs import Run
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Annotation, Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
@@ -26,8 +26,8 @@ def server() -> Iterator[ChatServer]:
 def answers(server: ChatServer, out: Path, *models: str) -> tuple[Jury, list[Annotation]]:
     """What a jury says of two associations."""
     jury = Jury(models, {"temperature": 0})
-    panel = Panel(endpoint=Endpoint(base_url=server.url), out=out, max_tokens=8, price=lambda name: FREE)
-    ended = list(panel.ask(jury.requests([TRUE, FALSE]), lambda said: None))
+    endpoint, asked = Endpoint(base_url=server.url), jury.requests([TRUE, FALSE])
+    ended = list(Run(requests=asked, endpoint=endpoint, out=out, max_tokens=8, price=lambda name: FREE).ask())
     return jury, list(jury.annotations([TRUE, FALSE], ended))
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from helpers.servers.faulty_server import Server
 
-from catsofa.builders.paraphrases.journal import Budget, Completed, Journal
+from catsofa.builders.paraphrases.journal import Journal
 from catsofa.builders.paraphrases.prompts import Request
-from catsofa.builders.paraphrases.replies import Reply
-from catsofa.builders.paraphrases.runs import complete
+from catsofa.builders.paraphrases.replies import Completed
+from catsofa.builders.paraphrases.runs import Run
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS, Candidate, Cat, Refused
 from catsofa.data.servers.endpoints import Endpoint, Fault, ServerRefuses
@@ -54,9 +54,8 @@ def asked(count: int, **settings: Any) -> list[Request]:
 def run(requests: list[Request], url: str, folder: Path, limit: float | None = None, **options: Any) -> list[Completed]:
     """Every request to its end."""
     endpoint = Endpoint(base_url=url, timeout=1.0, backoff=0.01, **options)
-    with Journal(folder / "journal.jsonl", endpoint.hide) as journal:
-        budget = Budget(limit, Price(10, 30) if limit is not None else FREE, journal, "m", 50)
-        return list(complete(requests, endpoint, journal, budget))
+    how: dict[str, Any] = {"price": lambda model: Price(10, 30) if limit is not None else FREE, "max_cost": limit}
+    return list(Run(requests=requests, endpoint=endpoint, out=folder, max_tokens=50, **how).ask())
 
 
 def events(folder: Path) -> list[dict[str, Any]]:
@@ -98,9 +97,9 @@ def test_a_server_that_always_fails_is_left_alone_after_ten_items(server: Server
     """Ten items in a row without a reply end the run with a sentence; each attempt stands in the journal."""
     with pytest.raises(ServerRefuses, match="10 requests in a row had no reply"):
         run(asked(40), server.url, tmp_path, attempts=2)
-    told = Counter(event["event"] for event in events(tmp_path))
-    assert told["failed"] >= 20
-    assert told["answered"] == 0
+    told = Counter(event["key"] for event in events(tmp_path))
+    assert told["unpaid"] + told["doubtful"] >= 20
+    assert {*told} == {"sent", "unpaid", "doubtful"}
 
 
 def test_no_server_at_all_is_said_so(tmp_path: Path) -> None:
@@ -108,11 +107,11 @@ def test_no_server_at_all_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(ServerRefuses, match="unreachable"):
         run(asked(12), "http://127.0.0.1:9/v1", tmp_path, attempts=1)
     with Journal(tmp_path / "journal.jsonl") as journal:
-        assert not any(journal.in_doubt.values())
+        assert journal.uncounted == 0
 
 
 def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path) -> None:
-    """At $10 and $30 a million, a request may cost (14 + 50 * 3) / 1e5: 1.64 thousandths; six cents buy some, not all.
+    """At $10 and $30 a million, a request may cost ((128 + 35) * 10 + 50 * 30) / 1e6; six cents buy some, not all.
 
     Each reply then costs (100 * 10 + 20 * 30) / 1e6 = $0.0016 by the server's usage.
     """
@@ -121,8 +120,8 @@ def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path)
     assert {c.failure for c in ended if not c.reply} == {"over_budget"}
     assert 0.06 - 0.0035 < 0.0016 * len(answered) <= 0.06
     assert len(server.became()) == len(answered)
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        assert Budget(1, Price(10, 30), journal, "m", 50).spent == pytest.approx(0.0016 * len(answered))
+    with Journal(tmp_path / "journal.jsonl", price=lambda model: Price(10, 30)) as journal:
+        assert journal.spent == pytest.approx(0.0016 * len(answered))
 
 
 def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
@@ -130,21 +129,21 @@ def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     request = asked(1)[0]
     with Journal(path) as journal:
-        journal.asked(request, 1)
+        journal.reserve(request)
     whole = path.read_bytes()
-    path.write_bytes(whole + b'{"event": "answered", "key": "' + b"x" * 70_000)
+    path.write_bytes(whole + b'{"key": "' + b"x" * 70_000)
     with Journal(path) as journal:
-        assert journal.in_doubt[request.key] == 1
-        journal.failed(request.key, 1, Fault(reason="timeout"))
+        assert journal.uncounted == 1
+        journal.failed(Fault(reason="timeout"), request.key)
     assert path.read_bytes().startswith(whole)
-    assert [event["event"] for event in events(tmp_path)] == ["asked", "failed"]
+    assert [event["key"] for event in events(tmp_path)] == ["sent", "unpaid"]
 
 
 def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
     """Only the last line may be cut; another one says that the file was changed."""
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "asked"\n{"event": "batch", "tag": "t", "at": "now"}\n')
-    with pytest.raises(BadInput, match=r"journal.jsonl:1: found a line that is no object with event and at"):
+    with pytest.raises(BadInput, match=r"journal.jsonl:1: found a line that is no object with at"):
         Journal(path)
 
 
@@ -152,8 +151,8 @@ def test_a_reply_that_was_changed_is_refused(tmp_path: Path) -> None:
     """A paid reply whose text is not what the server said: the journal and the line are named, with what to do."""
     path, request = tmp_path / "journal.jsonl", asked(1)[0]
     with Journal(path) as journal:
-        journal.asked(request, 1)
-        journal.answered(request.key, Reply(text="Zorbs rise early.", model="m"))
+        journal.reserve(request)
+        journal.answered(request.key, {"choices": [{"message": {"content": "Zorbs rise early."}}]})
     path.write_text(path.read_text().replace("early", "late"))
     with pytest.raises(BadInput, match=r"journal\.jsonl:2: .*checksum.*delete this line"):
         Journal(path)
@@ -243,8 +242,9 @@ def assert_nothing_was_asked_again(out: Path) -> None:
     """No request stands in the journal after its reply."""
     answered: set[str] = set()
     for event in events(out):
-        assert event["event"] != "asked" or event["key"] not in answered
-        if event["event"] == "answered":
+        if event["key"] == "sent":
+            assert event["reply"]["request"] not in answered
+        elif event["key"] not in ("unpaid", "doubtful"):
             assert event["key"] not in answered
             answered.add(event["key"])
 

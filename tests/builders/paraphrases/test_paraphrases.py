@@ -236,10 +236,10 @@ def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
     asked = requests(originals(), prompts.load("default"), "m", {})
     plan: dict[str, Any] = {"requests": asked, "endpoint": Endpoint(base_url="http://127.0.0.1:9"), "max_tokens": 5}
     with pytest.raises(ValueError, match=r"11 requests, about .* so nothing was sent"):
-        list(Run(**plan, out=tmp_path / "a", price=Price(1000, 1000), max_cost=0.1).ask())
+        list(Run(**plan, out=tmp_path / "a", price=lambda model: Price(1000, 1000), max_cost=0.1).ask())
     with pytest.raises(ValueError, match="the price of 'm' is unknown"):
-        list(Run(**plan, out=tmp_path / "b", max_cost=0.1).ask())
-    assert not Run(**plan, out=tmp_path / "c").preview().cost
+        list(Run(**plan, out=tmp_path / "b", price=lambda model: None, max_cost=0.1).ask())
+    assert not Run(**plan, out=tmp_path / "c", price=lambda model: None).preview().cost
     assert not (tmp_path / "c").exists()
 
 

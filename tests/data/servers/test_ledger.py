@@ -8,12 +8,15 @@ from catsofa.data.servers.ledger import Ledger
 from catsofa.data.servers.prices import Price
 from catsofa.data.servers.requests import Request
 
-PRICE = Price(1000, 1000)
+
+def price(model: str) -> Price:
+    """$1,000 a million tokens."""
+    return Price(1000, 1000)
 
 
 def asked(text: str) -> Request:
     """A chat request."""
-    return Request("chat", {"messages": [{"role": "user", "content": text}]})
+    return Request("chat", {"model": "m", "messages": [{"role": "user", "content": text}]})
 
 
 @dataclass
@@ -27,9 +30,9 @@ class Sent:
 def under_way(text: str, at_once: int) -> Sent:
     """Requests sent, so many at once, until the limit lets no more through."""
     sent = 0
-    with Ledger(None, price=PRICE, most_written=10, limit=1) as store:
+    with Ledger(None, price=price, most_written=10, limit=1) as store:
         while True:
-            wave = [request for n in range(at_once) if store.reserve(request := asked(f"{text}{sent + n}"), 1)]
+            wave = [request for n in range(at_once) if store.reserve(request := asked(f"{text}{sent + n}"))]
             for request in wave:
                 tokens = {"prompt_tokens": len(request.body["messages"][0]["content"]), "completion_tokens": 10}
                 store.answered(request.key, {"usage": tokens})
@@ -48,19 +51,56 @@ def test_a_limit_holds_for_scripts_with_a_token_a_character_at_any_number_at_onc
 
 def test_a_server_that_ignores_its_limit_of_tokens_is_expected_to_do_so_again() -> None:
     """10 tokens were allowed and 400 came: no request is sent that could bring the sum over the limit so."""
-    with Ledger(None, price=PRICE, most_written=10, limit=1) as store:
-        while store.reserve(request := asked(f"Zorbs {store.spent}"), 1):
+    with Ledger(None, price=price, most_written=10, limit=1) as store:
+        while store.reserve(request := asked(f"Zorbs {store.spent}")):
             store.answered(request.key, {"usage": {"prompt_tokens": 20, "completion_tokens": 400}})
         assert 0.8 < store.spent <= 1
 
 
 def test_an_attempt_in_doubt_is_remembered_and_a_refused_one_costs_nothing(tmp_path: Path) -> None:
     """A broken reply may be charged for, an HTTP error is not; the next run knows both, and has no reply of them."""
-    with Ledger(tmp_path / "log.jsonl", price=PRICE, most_written=10) as store:
+    with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as store:
         for paid in (True, False):
-            store.reserve(request := asked("Zorbs sing."), 1)
-            store.failed(request.key, 1, Fault(reason="broken_reply", paid=paid))
+            store.reserve(request := asked("Zorbs sing."))
+            store.failed(Fault(reason="broken_reply", paid=paid), request.key)
         spent = store.spent
         assert spent > 0.01
-    with Ledger(tmp_path / "log.jsonl", price=PRICE, most_written=10) as again:
+    with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as again:
         assert (again.spent, again.uncounted, again.replies) == (spent, 1, {})
+
+
+def test_a_request_that_a_kill_left_without_an_end_counts_at_its_most(tmp_path: Path) -> None:
+    """Sent, and neither answered nor failed: 11 bytes of prompt, 128 of its frame and 10 tokens at $1,000 a million."""
+    with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as store:
+        store.reserve(request := asked("Zorbs sing."))
+        assert store.spent == 0
+    for _ in range(2):
+        with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as again:
+            assert (again.spent, again.uncounted) == (0.149, 1)
+    with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as again:
+        again.reserve(request)
+        again.answered(request.key, {"usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+    with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as last:
+        assert last.spent == 0.149 + 0.006
+
+
+def test_each_model_has_its_price_and_a_batch_its_share(tmp_path: Path) -> None:
+    """100 tokens read and 20 written: at $10 and $30 $0.0016, half of it in a batch, and nothing of a free model."""
+    prices = {"dear": Price(10, 30), "free": Price(0, 0)}
+    for _ in range(2):  # the sums of one session are those of the next
+        with Ledger(tmp_path / "log.jsonl", price=prices.get) as store:
+            for number, model in enumerate(("dear", "free", "dear")):
+                body = {"model": model, "messages": [{"content": f"Zorbs {number}"}]}
+                if (request := Request("chat", body)).key not in store.replies:
+                    store.reserve(request, batch=number == 2)
+                    store.answered(request.key, {"usage": {"prompt_tokens": 100, "completion_tokens": 20}})
+            assert (round(store.spent, 6), store.tokens.prompt) == (0.0024, 300)
+
+
+def test_under_a_limit_the_first_request_is_alone() -> None:
+    """Nobody knows yet whether the server keeps to its limit of tokens."""
+    with Ledger(None, price=price, limit=1) as store:
+        assert store.at_once(8) == 1
+        store.answered("key", {"usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+        assert store.at_once(8) == 8
+    assert Ledger(None, price=price).at_once(8) == 8

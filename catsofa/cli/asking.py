@@ -1,0 +1,63 @@
+"""Options of the commands that ask models at a server: where, how fast, and for how much money."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.terminal import note, print_json, progress, say
+
+if TYPE_CHECKING:
+    from catsofa.builders.paraphrases.prompts import Request
+    from catsofa.builders.paraphrases.replies import Completed
+    from catsofa.data.servers.endpoints import Endpoint
+
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server, if not OpenAI's own.")]
+Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature, if not the server's own.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the server has one.")]
+MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the models may cost in OUT, all runs together.")]
+Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
+Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, replies within a day.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Requests at once, at most; fewer if the server says so.")]
+PerMinute = Annotated[float | None, typer.Option(help="Requests a minute, at most.")]
+Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
+KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key of the server.")]
+
+
+def endpoint(context: typer.Context) -> "Endpoint":
+    """The server that the options of a call name."""
+    from catsofa.data.servers.endpoints import Endpoint
+
+    given = context.params
+    names = ("base_url", "concurrency", "per_minute", "timeout")
+    return Endpoint(key_name=given["key_env"], **{name: given[name] for name in names if name in given})
+
+
+def asked(context: typer.Context, requests: "Sequence[Request]") -> "list[Completed] | None":
+    """What came of the requests of a builder, by the options of its call; None where only their price is shown."""
+    from contextlib import closing
+    from dataclasses import asdict
+    from functools import cache
+
+    from catsofa.builders.paraphrases.runs import Run
+    from catsofa.data.servers.prices import price_of
+
+    given = context.params
+    run = Run(
+        requests=requests,
+        endpoint=endpoint(context),
+        out=given["out"],
+        max_tokens=given["max_tokens"],
+        price=cache(lambda model: price_of(model, given["base_url"], given["prices"])),
+        max_cost=given["max_cost"],
+        batch=given.get("batch", False),
+    )
+    if given["dry_run"]:
+        coming = run.preview()
+        print_json(asdict(coming)) if given["json"] else say(str(coming))
+        return None
+    quiet = given["quiet"]
+    with closing(run.ask(lambda said: note(said, quiet=quiet))) as ended:
+        return list(progress(ended, "asking", len(requests), quiet=quiet))

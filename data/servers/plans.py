@@ -1,0 +1,93 @@
+"""What requests will cost, before they are sent."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_prompt_tokens, prompt_tokens
+
+
+class Coming(NamedTuple):
+    """A request that is not sent: to which model, and about how many tokens its reply has, if that is known."""
+
+    model: str
+    prompt: str
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run has still to send, at most; and as expected, if that is known."""
+
+    requests: int
+    prompt_tokens: int
+    most_tokens: int
+    """Tokens to write if every reply takes its whole budget."""
+    most_cost: float | None
+    """Dollars for that; None if the price of a model is unknown."""
+    tokens: int | None = None
+    """Tokens to write as expected."""
+    cost: float | None = None
+    seconds: float | None = None
+    """Time at the rate so far."""
+    batch: bool = False
+    """Whether requests are sent, and priced, as a batch."""
+    under_way: int = 0
+    """Further requests, in batches that are not collected."""
+
+    def __str__(self) -> str:
+        """The sentence that people read before they pay."""
+        unknown = "at an unknown price (write it into a table and give that with --prices)"
+        most = unknown if self.most_cost is None else "for nothing"
+        if self.most_cost:
+            most = f"at most {in_dollars(self.most_cost)}{' at the price of a batch' if self.batch else ''}"
+        said = (
+            f"{self.requests:,} requests, about {self.prompt_tokens:,} tokens to read and at most "
+            f"{self.most_tokens:,} to write, {most}"
+        )
+        if self.tokens is not None:
+            cost = f", about {in_dollars(self.cost)}" if self.cost else ""
+            said += f"; expected: about {self.tokens:,} tokens to write{cost}"
+        if self.seconds is not None:
+            said += f", about {duration(self.seconds)}"
+        return said + (f"; {self.under_way:,} more are in a batch that was sent" if self.under_way else "")
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def plan(
+    coming: Iterable[Coming],
+    price: Callable[[str], Price | None],
+    most_written: int,
+    *,
+    batch: bool = False,
+    seconds: float | None = None,
+    under_way: int = 0,
+) -> Plan:
+    """The sum over requests, whose replies have `most_written` tokens at most; `seconds` is the time for one."""
+    requests = list(coming)
+    read = [prompt_tokens(len(one.prompt)) for one in requests]
+    prices = {model: price(model) for model in {one.model for one in requests}}
+    most, cost = 0.0, 0.0
+    for one, tokens in zip(requests, read, strict=True):
+        known = prices[one.model] or FREE
+        dearest = known.most(Tokens(most_prompt_tokens(one.prompt), most_written))
+        most += dearest * known.batch if batch else dearest
+        cost += known.cost(tokens, one.tokens or 0.0, batch=batch)
+    priced, expected = None not in prices.values(), all(one.tokens is not None for one in requests)
+    return Plan(
+        requests=len(requests),
+        prompt_tokens=sum(read),
+        most_tokens=len(requests) * most_written,
+        most_cost=most if priced else None,
+        tokens=round(sum(one.tokens or 0.0 for one in requests)) if expected else None,
+        cost=cost if priced and expected else None,
+        seconds=None if seconds is None else len(requests) * seconds,
+        batch=batch,
+        under_way=under_way,
+    )

@@ -1,0 +1,319 @@
+"""Batches: matched by id, retried, priced, and paid for once through a kill at every step."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.servers import chat_server
+from helpers.servers.batch_server import BatchServer, serving
+from helpers.servers.chat_server import ChatServer, gpt_5
+
+from catsofa.data.servers import batches
+from catsofa.data.servers.batches import complete
+from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
+from catsofa.data.servers.ledger import Ledger
+from catsofa.data.servers.prices import Price
+from catsofa.data.servers.requests import Answer, Request
+
+
+def echo(body: dict[str, Any]) -> str:
+    """What was asked, said back, with a character at which lines of text may end."""
+    return f"you said\u2028{body['messages'][0]['content']}"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
+    """A running server."""
+    monkeypatch.setattr(batches, "POLL", 0.01)
+    with serving(BatchServer(echo)) as running:
+        yield running
+
+
+def asked(count: int, model: str = "zorb-1", **more: Any) -> list[Request]:
+    """So many requests."""
+    return [
+        Request("chat", {"model": model, "messages": [{"role": "user", "content": f"number {n}"}], **more})
+        for n in range(count)
+    ]
+
+
+def store(folder: Path, limit: float | None = None) -> Ledger:
+    """The ledger of a folder, at $10 and $30 a million tokens, half of that in a batch."""
+    return Ledger(folder / "log.jsonl", price=lambda model: Price(10, 30), most_written=50, limit=limit)
+
+
+def run(
+    server: ChatServer, folder: Path, requests: list[Request], *, limit: float | None = None, batch: bool = True
+) -> dict[str, str]:
+    """The text of each reply, or the failure, by prompt."""
+    with store(folder, limit) as ledger:
+        ended = list(complete(requests, Endpoint(base_url=server.url, attempts=1), ledger, batch=batch))
+    return {answer.request.body["messages"][0]["content"]: outcome(answer) for answer in ended}
+
+
+def outcome(answer: Answer[Any, dict[str, Any]]) -> str:
+    """The text of a reply, or why there is none."""
+    return str(answer.reply["choices"][0]["message"]["content"]) if answer.reply else answer.failure
+
+
+def spent(folder: Path) -> float:
+    """Dollars."""
+    with store(folder) as ledger:
+        return ledger.spent
+
+
+def replies(count: int) -> dict[str, str]:
+    """The right reply to each prompt."""
+    return {f"number {n}": f"you said\u2028number {n}" for n in range(count)}
+
+
+def test_replies_are_matched_by_id_and_asked_for_once(server: BatchServer, tmp_path: Path) -> None:
+    """They come in another order; the first request goes by itself, and shows that the server can be asked."""
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert server.sizes == [4]
+    assert run(server, tmp_path, asked(7)) == replies(7)
+    assert (server.sizes, {*server.paid.values()}) == ([4, 2], {1})
+
+
+def test_replies_of_a_batch_cost_half(server: BatchServer, tmp_path: Path) -> None:
+    """50 tokens read at $10 and 2 written at $30 a million are $0.00056: one reply by itself, four in a batch."""
+    run(server, tmp_path, asked(5))
+    assert spent(tmp_path) == pytest.approx(0.00056 * (1 + 4 / 2))
+
+
+def lost(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """No line."""
+    return []
+
+
+def broken(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """A reply that is none."""
+    return [{**line, "response": {"status_code": 200, "body": "oh"}}]
+
+
+def expired(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """An error without a response."""
+    return [{**line, "response": None, "error": {"code": "batch_expired", "message": "too late"}}]
+
+
+def overloaded(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """HTTP 503."""
+    return [{**line, "response": {"status_code": 503, "body": {"error": {"message": "busy"}}}}]
+
+
+def renamed(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """An id that nobody sent."""
+    return [{**line, "custom_id": "quell"}, {"custom_id": None, "response": 7}]
+
+
+@pytest.mark.parametrize("fault", [lost, broken, expired, overloaded, renamed])
+def test_a_request_that_fails_in_a_batch_is_sent_in_another_one(
+    fault: Any, server: BatchServer, tmp_path: Path
+) -> None:
+    """Of four in the first batch one has a fault that passes; the second batch has this one alone."""
+    last = asked(5)[-1].key
+    server.change = lambda line: fault(line) if line["custom_id"] == last and len(server.batches) < 1 else [line]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert server.sizes == [4, 1]
+
+
+def test_a_fault_that_stays_is_said_after_three_batches(server: BatchServer, tmp_path: Path) -> None:
+    """The next run tries again."""
+    last = asked(5)[-1].key
+    server.change = lambda line: overloaded(line) if line["custom_id"] == last else [line]
+    assert run(server, tmp_path, asked(5))["number 4"] == "http_503: HTTP 503: busy"
+    assert server.sizes == [4, 1, 1]
+    server.change = lambda line: [line]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+
+
+def test_what_the_server_turns_down_is_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
+    """HTTP 400 for one; a content filter's is an answer, as it is for a request by itself."""
+
+    def choosy(body: dict[str, Any]) -> Any:
+        if "number 3" in str(body):
+            return 400, {"error": {"message": "no"}}, {}
+        if "number 4" in str(body):
+            return 400, {"error": {"message": "no", "code": "content_filter"}}, {}
+        return echo(body)
+
+    server.answer = choosy
+    found = run(server, tmp_path, asked(5))
+    assert (found["number 3"], found["number 4"]) == ("http_400: HTTP 400: no", "None")
+    assert server.sizes == [4]
+    with chat_server.serving(ChatServer(choosy)) as alone:
+        assert run(alone, tmp_path / "alone", asked(5), batch=False) == found
+
+
+def test_of_several_lines_about_one_request_a_reply_counts_once(server: BatchServer, tmp_path: Path) -> None:
+    """Each line twice, and an error for each."""
+    server.change = lambda line: [*overloaded(line), line, line]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert (server.sizes, spent(tmp_path)) == ([4], pytest.approx(0.00056 * 3))
+
+
+def test_lines_that_are_cut_or_no_objects_are_passed_over(server: BatchServer, tmp_path: Path) -> None:
+    """Half a line, a list, nothing: the requests are sent again."""
+    made = server.create
+
+    def create(body: dict[str, Any]) -> dict[str, Any]:
+        batch = made(body)
+        if len(server.batches) == 1:
+            name = batch["output_file_id"]
+            server.files[name] = b'[1]\n\n{"custom_id": "\n' + server.files[name].partition(b"\n")[2]
+        return batch
+
+    server.create = create  # type: ignore[method-assign]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert server.sizes == [4, 1]
+
+
+def test_an_expired_batch_keeps_what_was_done_and_the_rest_is_sent_again(server: BatchServer, tmp_path: Path) -> None:
+    """Two of four were done, and are not paid for again."""
+    server.ends = ["expired"]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert (server.sizes, {*server.paid.values()}) == ([4, 2], {1})
+
+
+def test_a_cancelled_batch_is_not_sent_again_by_the_same_run(server: BatchServer, tmp_path: Path) -> None:
+    """Somebody did not want it: what was done is kept, and the next run asks for the rest."""
+    server.ends = ["cancelled"]
+    found = run(server, tmp_path, asked(5))
+    assert [text for text in found.values() if "batch_cancelled" in text] == ["batch_cancelled: not done"] * 2
+    assert server.sizes == [4]
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert (server.sizes, {*server.paid.values()}) == ([4, 2], {1})
+
+
+def test_a_batch_that_is_turned_down_says_why_and_costs_nothing(server: BatchServer, tmp_path: Path) -> None:
+    """The server's own words, in one sentence; then the requests can be sent again."""
+    server.ends = ["failed"]
+    with pytest.raises(ServerRefuses, match=r"batch-0 was turned down: line 1 is no JSON"):
+        run(server, tmp_path, asked(3))
+    assert spent(tmp_path) == pytest.approx(0.00056)
+    assert run(server, tmp_path, asked(3)) == replies(3)
+
+
+def test_parameters_are_learnt_before_a_batch_is_sent_and_from_its_lines(server: BatchServer, tmp_path: Path) -> None:
+    """One batch where the first request teaches them; another one where the lines do."""
+    server.refuse = gpt_5
+    assert run(server, tmp_path, asked(3, max_tokens=50, temperature=0.0)) == replies(3)
+    assert server.sizes == [2]
+    server.refuse = chat_server.anything
+    run(server, tmp_path / "other", asked(1))
+    server.refuse = gpt_5
+    assert run(server, tmp_path / "other", asked(3, max_tokens=50, temperature=0.0)) == replies(3)
+    assert server.sizes == [2, 3, 3, 3]
+
+
+def test_a_batch_that_could_cost_more_than_the_limit_is_not_sent(server: BatchServer, tmp_path: Path) -> None:
+    """8 + 128 bytes read at $10 and 50 tokens written at $30 a million are $0.00286: one alone, nine at half of it."""
+    with pytest.raises(ValueError, match=r"10 requests that can bring the cost to \$0.0158 .* give --max-cost 0.0158"):
+        run(server, tmp_path, asked(10), limit=0.0157)
+    assert server.asked == []
+    assert run(server, tmp_path, asked(10), limit=0.0158) == replies(10)
+    assert spent(tmp_path) <= 0.0158
+
+
+def test_replies_without_a_count_cost_their_most_in_a_batch_too(server: BatchServer, tmp_path: Path) -> None:
+    """The limit then holds for what follows."""
+    server.usage = {"prompt_tokens": -5, "completion_tokens": "few"}
+    run(server, tmp_path, asked(5))
+    assert spent(tmp_path) == pytest.approx(0.00286 * 3)
+    with pytest.raises(ValueError, match=r"\(\$0.00858 is spent\)"):
+        run(server, tmp_path, asked(9), limit=0.01)
+
+
+def test_many_requests_go_in_several_batches_each_to_one_model(
+    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight requests to one model, of which one goes first, three to a batch; then two to the other."""
+    monkeypatch.setattr(batches, "MOST_REQUESTS", 3)
+    run(server, tmp_path, [*asked(8), *asked(2, "quell-1")])
+    assert server.sizes == [3, 3, 1, 2]
+
+
+def test_a_server_without_the_batch_api_is_said_so(tmp_path: Path) -> None:
+    """HTTP 404, as from most servers that are not OpenAI's."""
+    with chat_server.serving(ChatServer(echo)) as plain:
+        plain.refuse = lambda body: None if "messages" in body else (404, {})
+        with pytest.raises(ServerRefuses, match="Batch API"):
+            run(plain, tmp_path, asked(3))
+
+
+def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_path: Path) -> None:
+    """The first request is turned down, and no file is uploaded."""
+    server.answer = lambda body: (401, {"error": {"message": "wrong key"}}, {})
+    with pytest.raises(ServerRefuses, match="wrong key"):
+        run(server, tmp_path, asked(3))
+    assert server.files == {}
+
+
+def test_a_batch_under_way_is_not_sent_again_elsewhere_or_by_itself(server: BatchServer, tmp_path: Path) -> None:
+    """Another address, or requests by themselves, would be paid for twice."""
+    run(server, tmp_path, asked(1))
+
+    def stop(name: str) -> None:
+        if name == "look":
+            raise ConnectionResetError
+
+    server.step = stop
+    with pytest.raises(ServerRefuses, match="run the same command again"):
+        run(server, tmp_path, asked(3))
+    server.step = lambda name: None
+    with pytest.raises(ValueError, match=r"found 2 requests in a batch .* run the command with --batch"):
+        run(server, tmp_path, asked(3), batch=False)
+    with pytest.raises(ValueError, match=r"sent to http://127\.0\.0\.1:\d+/v1.* expected the same --base-url"):
+        run(ChatServer(url="http://127.0.0.1:9/v1"), tmp_path, asked(3))
+    assert run(server, tmp_path, asked(1)) == replies(1), "what others wait for is collected too"
+    assert run(server, tmp_path, asked(3), batch=False) == replies(3)
+    assert server.sizes == [2]
+
+
+def test_a_batch_that_the_server_does_not_know_is_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
+    """Another account's key, perhaps: the batch may be paid for."""
+    with store(tmp_path) as ledger:
+        ledger.batch("tag", state="submitted", id="batch-of-another", keys=[one.key for one in asked(3)], at=server.url)
+    with pytest.raises(ServerRefuses, match="does not know a batch that was sent"):
+        run(server, tmp_path, asked(3))
+    assert server.sizes == []
+
+
+STEPS = ("upload", "uploaded", "create", "created", "look", "output", "errors")
+PROGRAM = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[3:]
+import test_batches
+from catsofa.data.servers import batches
+from helpers.servers.chat_server import ChatServer
+batches.POLL = 0.01
+test_batches.run(ChatServer(url=sys.argv[1]), Path(sys.argv[2]), test_batches.asked(5))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_at_any_step_pays_for_nothing_twice(step: str, server: BatchServer, tmp_path: Path) -> None:
+    """SIGKILL while the server is at a step: the next run finds the batch, or knows that it was never made."""
+    places = [str(Path(__file__).parent), str(Path(chat_server.__file__).parents[2])]
+    begun = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path), *places]
+    process = subprocess.Popen(begun, env=os.environ)
+
+    def kill(name: str) -> None:
+        if name == step:
+            process.kill()
+            process.wait()
+
+    server.step = kill
+    assert process.wait(120) == -signal.SIGKILL
+    server.step = lambda name: None
+    assert run(server, tmp_path, asked(5)) == replies(5)
+    assert (server.sizes, {*server.paid.values()}) == ([4], {1})
+    assert spent(tmp_path) == pytest.approx(0.00056 * 3)

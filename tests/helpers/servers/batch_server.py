@@ -1,0 +1,144 @@
+"""A chat server that speaks OpenAI's Batch API too: files, batches, and their results in another order."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from helpers.servers import chat_server
+from helpers.servers.chat_server import ChatServer
+from helpers.servers.threads import on_a_free_port
+
+LOOKS = 2
+"""Looks at a batch before it has ended."""
+
+
+@dataclass
+class BatchServer(ChatServer):
+    """What a server makes of batches; a batch is worked, and paid for, when it is made."""
+
+    ends: list[str] = field(default_factory=list)
+    """How the next batches end; `completed` after these. Of an expired or cancelled one, every second line is done."""
+    change: Callable[[dict[str, Any]], list[dict[str, Any]]] = lambda line: [line]
+    """The result of a line to the results that are written."""
+    step: Callable[[str], None] = lambda name: None
+    """Called at each step: upload, uploaded, create, created, look, output, errors."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    paid: Counter[str] = field(default_factory=Counter)
+    """The prompts that were answered, by themselves or in a batch."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of requests in each batch."""
+        return [batch["request_counts"]["total"] for batch in self.batches.values()]
+
+    def response(self, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+        """The response to a request, which is paid for if it is a reply."""
+        status, said, headers = super().response(body)
+        self.paid[body["messages"][0]["content"]] += status == 200
+        return status, said, headers
+
+    def upload(self, content: bytes) -> dict[str, Any]:
+        """Keep a file."""
+        name = f"file-{len(self.files)}"
+        self.files[name] = content
+        return {"id": name, "object": "file", "bytes": len(content), "created_at": 0, "filename": "x"} | {
+            "purpose": "batch", "status": "processed",
+        }  # fmt: skip
+
+    def create(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Make a batch of a file, and work it."""
+        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        assert len({line["body"]["model"] for line in lines}) == 1
+        name, end = f"batch-{len(self.batches)}", self.ends.pop(0) if self.ends else "completed"
+        results = []
+        for number, line in enumerate(lines if end != "failed" else ()):
+            result: dict[str, Any] = {"custom_id": line["custom_id"], "response": None, "error": None}
+            if number % 2 and end != "completed":
+                result["error"] = {"code": f"batch_{end}", "message": "not done"}
+            else:
+                status, body, _ = self.response(line["body"])
+                result["response"] = {"status_code": status, "body": body}
+            results += self.change(result)
+        for kind, good in (("output", True), ("errors", False)):
+            of_kind = [one for one in reversed(results) if ('"status_code": 200' in json.dumps(one)) is good]
+            self.files[f"{kind}-{name}"] = b"".join(
+                json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in of_kind
+            )
+        errors = (
+            {"object": "list", "data": [{"code": "x", "message": "line 1 is no JSON"}]} if end == "failed" else None
+        )
+        self.batches[name] = {
+            "id": name, "object": "batch", "created_at": 0, "status": "validating", "end": end, "looks": 0, **asked,
+            "output_file_id": f"output-{name}", "error_file_id": f"errors-{name}", "errors": errors,
+            "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
+        }  # fmt: skip
+        return self.batches[name]
+
+    def look(self, name: str) -> dict[str, Any]:
+        """A batch, a step further each time."""
+        batch = self.batches[name]
+        batch["looks"] += 1
+        batch["status"] = batch["end"] if batch["looks"] > LOOKS else "in_progress"
+        return batch
+
+
+class _Handler(chat_server._Handler):
+    """One connection."""
+
+    server_of: BatchServer
+
+    def do_POST(self) -> None:
+        """Take a file, make a batch, or answer a request."""
+        server = self.server_of
+        if self.path.endswith("/chat/completions"):
+            super().do_POST()
+            return
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        if self.path.endswith("/files"):
+            server.step("upload")
+            boundary = self.headers["content-type"].partition("boundary=")[2].encode()
+            parts = [part.partition(b"\r\n\r\n") for part in raw.split(b"--" + boundary)]
+            made = server.upload(next(body for head, _, body in parts if b"filename=" in head).removesuffix(b"\r\n"))
+            server.step("uploaded")
+        else:
+            server.step("create")
+            made = server.create(json.loads(raw))
+            server.step("created")
+        self.send(made)
+
+    def do_GET(self) -> None:
+        """Show batches or a file."""
+        server, path = self.server_of, self.path.partition("?")[0]
+        if path.endswith("/batches"):
+            self.send({"object": "list", "data": list(server.batches.values()), "has_more": False})
+        elif path.endswith("/content"):
+            name = path.split("/")[-2]
+            server.step(name.partition("-")[0])
+            self.send(server.files[name])
+        elif (found := re.search(r"batches/(.+)", path)) and found[1] in server.batches:
+            server.step("look")
+            self.send(server.look(found[1]))
+        else:
+            self.send({"error": {"message": "no such batch"}}, 404)
+
+    def send(self, said: Any, status: int = 200) -> None:
+        """Answer with JSON, or with the bytes of a file."""
+        raw = said if isinstance(said, bytes) else json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+
+@contextmanager
+def serving(server: BatchServer) -> Iterator[BatchServer]:
+    """The server under way on a free port."""
+    with on_a_free_port(type("OwnHandler", (_Handler,), {"server_of": server})) as url:
+        server.url = f"{url}/v1"
+        yield server

@@ -7,6 +7,7 @@ from itertools import product
 from catsofa.builders.identities import COUNTRY_ADJECTIVE, mended, part_of_speech, subject
 from catsofa.builders.probes import CROSSING
 from catsofa.data.language.demonyms import nation
+from catsofa.data.language.wordlists import slurs, wordlist
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 ORDER = ("age", "disability", "sexuality", "gender", "race", "countries", "nationality", "religion")
@@ -66,10 +67,31 @@ def cross(first: Term, second: Term) -> tuple[str, str] | str:
     if first.category == second.category:
         return "same_category"
     parts = [part_of(term) for term in (first, second)]
+    if fault := implausible(first, second):
+        return fault
     if faults := [part for part in parts if isinstance(part, str)]:
         return faults[0]
     ordered = sorted((part for part in parts if isinstance(part, Part)), key=lambda part: _place(part.category))
     return _joined(*ordered)
+
+
+def implausible(first: Term, second: Term) -> str | None:
+    """Why nobody is both: a word that demeans is not joined, and an age excludes what only other ages can be."""
+    lists = wordlist("identities.toml")["crossing"]
+    words = [mended(term.term).lower() for term in (first, second)]
+    if any(word in lists["unfit"] or word in slurs() for word in words):
+        return "demeaning_term"
+    minor, elder, adult = (tuple(lists[name]) for name in ("minor_nouns", "elders", "adult_nouns"))
+    for word, other, term in ((words[0], words[1], second), (words[1], words[0], first)):
+        named = {other, f"*{term.category}"}
+        infant, young = word in lists["infants"], word in lists["minors"]
+        if (
+            (infant and (named & set(lists["not_infants"]) or other.endswith(adult)))
+            or (young and (other in lists["not_minors"] or other.endswith(adult)))
+            or (word in elder and other.endswith(minor))
+        ):
+            return "implausible"
+    return None
 
 
 def part_of(term: Term) -> Part | str:

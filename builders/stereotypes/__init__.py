@@ -14,6 +14,7 @@ from catsofa.builders.languages.text import clean
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import (
     Names,
+    RuleSet,
     expects_no_subject,
     first_or_second_person,
     other_subject,
@@ -28,6 +29,13 @@ from catsofa.builders.stereotypes.predicates import (
     may_open_with_subject,
     opens_with_predicate,
     pluralise,
+)
+from catsofa.builders.stereotypes.revised_checks import (
+    is_prescriptive,
+    left_open,
+    reading_of,
+    slang_verb,
+    speaks_of_a_thing,
 )
 from catsofa.builders.stereotypes.subjects import (
     Stripped,
@@ -48,6 +56,9 @@ Batch = list[tuple[int, Statement]]
 BATCH = 1000
 AS_WRITTEN = "as written"
 """The note of a statement that was only cleaned."""
+
+PRESCRIPTIVE = "prescriptive"
+"""The note of a predicate that says what people should do or deserve."""
 
 OFFENSIVE = "offensiveYN"
 """The column in which SBIC says whether a post is offensive: 1, 0.5 (maybe) or 0, or their mean."""
@@ -86,6 +97,7 @@ def build(
     statements: Iterable[Statement],
     parser: Parser,
     *,
+    rules: RuleSet = "revised",
     names: Names | None = None,
     allow: Iterable[Allowable] = (),
     source: Extra | None = None,
@@ -93,11 +105,11 @@ def build(
 ) -> Iterator[Stereotype | Refused]:
     """Each statement as a stereotype or a refusal with its reason, in order; what comes twice is refused as such.
 
-    The paper's text decides, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
+    The rules decide, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
     `language` is the language of all statements; without it, each statement's own is found by its code.
     """
-    rules = Rules(names or Names(), frozenset(allow), language)
-    yield from _outcomes((judged(batch, parser, rules) for batch in _batches(statements)), source or {})
+    judge = Rules(names or Names(), frozenset(allow), rules, language)
+    yield from _outcomes((judged(batch, parser, judge) for batch in _batches(statements)), source or {})
 
 
 def build_on(
@@ -105,14 +117,15 @@ def build_on(
     statements: Iterable[Statement],
     pipeline: str | None,
     *,
+    rules: RuleSet = "revised",
     names: Names | None = None,
     allow: Iterable[Allowable] = (),
     source: Extra | None = None,
     language: Language | None = None,
 ) -> Iterator[Stereotype | Refused]:
     """The same with each worker of a cluster loading the spaCy pipeline, or without one reading by the dictionary."""
-    rules = Rules(names or Names(), frozenset(allow), language)
-    with Workers(partial(_start, pipeline, rules), cluster) as workers:
+    judge = Rules(names or Names(), frozenset(allow), rules, language)
+    with Workers(partial(_start, pipeline, judge), cluster) as workers:
         yield from _outcomes((drafts for _, drafts in workers.map(_batches(statements))), source or {})
 
 
@@ -130,7 +143,7 @@ def _batches(statements: Iterable[Statement]) -> Iterator[Batch]:
 
 def judged(batch: Batch, parser: Parser, rules: "Rules") -> list[Draft]:
     """Each statement of a batch as far as it can be told without the others."""
-    drafts = [open_draft(statement, row, rules.language) for row, statement in batch]
+    drafts = [open_draft(statement, row, rules.rules, rules.language) for row, statement in batch]
     drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
     fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
     return [rules.judge(draft, words) if words else draft for draft, words in fragments]
@@ -153,7 +166,7 @@ def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str])
         yield (replace(draft, reason="needs_parse", open=False) if text and not words else draft), words
 
 
-def open_draft(statement: Statement, row: int, language: Language | None = None) -> Draft:
+def open_draft(statement: Statement, row: int, rules: RuleSet, language: Language | None = None) -> Draft:
     """A statement cleaned, its topic looked at, and its subject taken off where a list knows it."""
     if statement.language != "en":
         found = predicate(statement, language or find(statement.language))
@@ -169,9 +182,9 @@ def open_draft(statement: Statement, row: int, language: Language | None = None)
         return replace(draft, reason="not_abusive")
     if text.lower() in wordlist("exclusions.toml")["nothing"]:
         return replace(draft, reason="no_verb")
-    if excluded := topic(text):
+    if excluded := topic(text, rules):
         return replace(draft, reason=excluded)
-    if expects_no_subject(text):
+    if expects_no_subject(text, rules):
         return replace(draft, reason="expects_no_subject")
     stripped = strip_target(text, statement.target) or strip_group(text)
     if stripped:
@@ -182,7 +195,8 @@ def open_draft(statement: Statement, row: int, language: Language | None = None)
     quantifier, _, rest = draft.text.partition(" ")
     if quantifier.lower() in ("all", "both") and rest and opens_with_predicate(rest):
         draft = replace(draft, text=rest, subject=quantifier)
-    return replace(draft, open=may_open_with_subject(draft.text))
+    verb = rules == "revised" and slang_verb(draft.text)
+    return replace(draft, open=not verb and may_open_with_subject(draft.text))
 
 
 def _is_harmless(statement: Statement) -> bool:
@@ -214,6 +228,7 @@ class Rules:
 
     names: Names
     allow: frozenset[Allowable] = frozenset()
+    rules: RuleSet = "revised"
     language: Language | None = None
     """The language of all statements; if None, each statement names its own."""
 
@@ -223,24 +238,31 @@ class Rules:
             return replace(draft, reason="malformed")
         if restricted(draft.text):
             return replace(draft, reason="restricted_subject" if later_finite_verb(words) else "no_verb")
+        revised = self.rules == "revised"
         reading = first_verb(draft.text, words)
+        if reading == "no_verb" and revised:
+            reading = reading_of(draft.text, words)
         if reading not in ("VBP", "VBZ", "MD"):
             reason = _in_context(reading, draft, words)
             if reason not in self.allow:
                 return replace(draft, reason=reason)
             draft = replace(draft, notes=(f"allowed: {reason}",))
-        if malformed(draft.text, words):
+        if malformed(draft.text, words) or (revised and left_open(draft.text, words)):
             return replace(draft, reason="malformed")
-        if not draft.notes and another_main_verb(words):
+        thing = revised and not draft.subject and speaks_of_a_thing(draft.text, words, singular=reading == "VBZ")
+        if thing or (not draft.notes and another_main_verb(words)):
             return replace(draft, reason="other_subject")
-        if first_or_second_person(draft.text):
+        if first_or_second_person(draft.text, self.rules):
             return replace(draft, reason="first_or_second_person")
         edits = [] if draft.notes else pluralise(words, singular=reading == "VBZ")
         text = apply(THEY + draft.text, edits).removeprefix(THEY)
-        if self.names.first(draft.text) or self.names.first(text) or mentions_target(text, draft.statement.target):
+        named = self.names.first(draft.text, self.rules) or self.names.first(text, self.rules)
+        if named or mentions_target(text, draft.statement.target):
             return replace(draft, reason="names_target")
+        text = " ".join(text.lower().split())
+        flags = (PRESCRIPTIVE,) if revised and is_prescriptive(text) else ()
         changes = tuple(f"{e.word.text} -> {e.form or '(none)'}" for e in edits)
-        return replace(draft, text=" ".join(text.lower().split()), notes=draft.notes + changes)
+        return replace(draft, text=text, notes=draft.notes + changes + flags)
 
 
 def _in_context(reading: str, draft: Draft, words: Sentence) -> str:

@@ -7,22 +7,35 @@ from typing import Literal
 
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun
-from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.wordlists import slurs, wordlist
+
+RuleSet = Literal["revised", "paper"]
+"""`paper`: SoFa's Appendix A as we read it; `revised`: the same, mended where a reader found it wrong."""
 
 Exclusion = Literal["historical_event", "terminology", "offence_or_joke"]
 EXCLUSIONS: tuple[Exclusion, ...] = ("historical_event", "terminology", "offence_or_joke")
 
 
-def topic(text: str) -> Exclusion | None:
+def topic(text: str, rules: RuleSet = "paper") -> Exclusion | None:
     """The first excluded topic a statement touches, by the words of `exclusions.toml`."""
-    return next((reason for reason in EXCLUSIONS if _topic_pattern(reason).search(text.lower())), None)
+    said = _spared().sub(" ", text.lower()) if rules == "revised" else text.lower()
+    return next((reason for reason in EXCLUSIONS if _topic_pattern(reason, rules).search(said)), None)
 
 
 @cache
-def _topic_pattern(reason: Exclusion) -> re.Pattern[str]:
+def _spared() -> re.Pattern[str]:
+    """What is said of a group, though a word of a topic is in it ("take a joke")."""
+    return whole_words(wordlist("exclusions.toml")["revised"]["spared"], escape=False)
+
+
+@cache
+def _topic_pattern(reason: Exclusion, rules: RuleSet) -> re.Pattern[str]:
     """One pattern for all words of a topic; a star at the end of a word stands for the rest of it."""
-    words = [re.sub(r"(?<!\\w)\*", r"\\w*", word) for word in wordlist("exclusions.toml")[reason]]
-    return whole_words(words, escape=False)
+    lists = wordlist("exclusions.toml")
+    words = lists[reason]
+    if rules == "revised":
+        words = [w for w in words if w not in lists["revised"]["dropped"]] + lists["revised"]["added"][reason]
+    return whole_words([re.sub(r"(?<!\\w)\*", r"\\w*", word) for word in words], escape=False)
 
 
 def whole_words(words: Iterable[str], *, escape: bool = True) -> re.Pattern[str]:
@@ -32,33 +45,41 @@ def whole_words(words: Iterable[str], *, escape: bool = True) -> re.Pattern[str]
 
 
 @cache
-def _person_pattern() -> re.Pattern[str]:
-    """Words of the first and second person."""
-    return whole_words(wordlist("exclusions.toml")["person"])
+def _person_pattern(rules: RuleSet) -> re.Pattern[str]:
+    """Words of the first and second person; by the revised rules, those of the writer and what the reader is told."""
+    lists = wordlist("exclusions.toml")
+    return whole_words(lists["person"]) if rules == "paper" else whole_words(lists["revised"]["person"], escape=False)
 
 
-def first_or_second_person(text: str) -> bool:
+def first_or_second_person(text: str, rules: RuleSet = "paper") -> bool:
     """Whether the writer or the reader is spoken of; the US are not us."""
     spared = re.sub(r"\bUS\b|\b[Tt]he us\b|\bin us\b", "America", text)
-    return bool(_person_pattern().search(spared.lower()))
+    return bool(_person_pattern(rules).search(spared.lower()))
 
 
-def expects_no_subject(text: str) -> bool:
+def expects_no_subject(text: str, rules: RuleSet = "paper") -> bool:
     """Whether a statement opens with it or there, or says that something is fine to do."""
     lists = wordlist("exclusions.toml")
     if text.lower().split(" ")[0] in lists["no_subject"]:
         return True
-    return bool(_no_subject_pattern().match(text.lower()))
+    return bool(_no_subject_pattern(rules).match(text.lower()))
 
 
 @cache
-def _no_subject_pattern() -> re.Pattern[str]:
-    """`is fine to …`, in the singular: "are hard to tell apart" is a good predicate; and `is to cook`, a purpose."""
-    adjectives = "|".join(map(re.escape, wordlist("exclusions.toml")["no_subject_adjectives"]))
+def _no_subject_pattern(rules: RuleSet) -> re.Pattern[str]:
+    """`is fine to …`, in the singular: "are hard to tell apart" is a good predicate; and `is to cook`, a purpose.
+
+    By the revised rules "shouldn't be allowed to vote" and "is known to lie" are predicates.
+    """
+    lists, revised = wordlist("exclusions.toml"), rules == "revised"
+    words = lists["no_subject_adjectives"] + (lists["revised"]["no_subject_adjectives"] if revised else [])
+    adjectives = "|".join(re.escape(word) for word in words if not (revised and word == "allowed"))
     be = r"(?:is|isn't|'s|(?:would|will|should|can|could|might|may|must)(?:n't)? (?:not )?be)"
-    return re.compile(
-        rf"{be}(?: \w+)? (?:{adjectives}) (?:to|that|if|when|for .+ to)\b|is(?: \w+)? to (?!be\b|blame\b)"
-    )
+    fine = rf"{be}(?: \w+)? (?:{adjectives}) (?:to|that|if|when|for .+ to)\b"
+    if revised:
+        purpose = r"is(?: not| just| only)? to (?!be\b|blame\b)"
+        return re.compile(rf"{fine}|{purpose}|is not a (?:problem|big deal)|(?:doesn't|does not) matter (?:if|that)")
+    return re.compile(rf"{fine}|is(?: \w+)? to (?!be\b|blame\b)")
 
 
 def other_subject(text: str) -> bool:
@@ -86,10 +107,42 @@ class Names:
             rf"\bthe (?:{'|'.join(map(re.escape, collective))})\b(?! (?:language|side|eye|spot)s?\b)"
         )
 
-    def first(self, text: str) -> str | None:
+    def first(self, text: str, rules: RuleSet = "paper") -> str | None:
         """The first name of a group in a text, or None."""
+        return self._listed(text) or (_revised_name(text.lower()) if rules == "revised" else None)
+
+    def _listed(self, text: str) -> str | None:
+        """The first name of the lists in a text."""
         text = self._tongue.sub(" ", text.lower())
         for pattern in (self._nouns, self._described, self._collective):
             if found := pattern.search(text):
                 return found[0]
         return None
+
+
+def _revised_name(text: str) -> str | None:
+    """What the revised rules take for the name of a group: more nouns, colours, and slurs, masked ones too."""
+    if found := _more_names().search(text):
+        return found[0]
+    for token in text.split():
+        word = token.strip("\"'.,;:?()")
+        # an asterisk or another sign stands for a letter
+        if re.search(r"\w[*@#$%&!]", word) and any(
+            re.fullmatch(re.sub(r"[^\w'-]", ".", word), slur) for slur in slurs()
+        ):
+            return word
+    return None
+
+
+@cache
+def _more_names() -> re.Pattern[str]:
+    """The nouns, colours and slurs of the revised rules."""
+    lists = wordlist("groups.toml")["revised"]
+    nouns = whole_words([*lists["nouns"], *slurs()]).pattern
+    colours, behind, adverbs = ("|".join(lists[name]) for name in ("colours", "behind", "adverbs"))
+    described = "|".join(f"{noun}s?" for noun in lists["coloured"])
+    end = rf"(?=$|[,;.]| (?:{behind})\b)"
+    return re.compile(
+        rf"{nouns}|\b(?:{colours}) (?!(?:{described}|{behind})\b)[a-z]"
+        rf"|\b(?:{'|'.join(lists['seeming'])}) (?:(?:{adverbs}) )?(?:{colours}){end}"
+    )

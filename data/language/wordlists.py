@@ -1,5 +1,6 @@
 """The word lists we bring with us: data files under `data/lexicons`, each with its source on top."""
 
+import codecs
 import csv
 import tomllib
 from functools import cache
@@ -18,6 +19,12 @@ def table(name: str) -> tuple[dict[str, str], ...]:
     """The rows of one CSV word list, whose first lines are comments."""
     rows = [line for line in _text(name).splitlines() if not line.startswith("#")]
     return tuple(csv.DictReader(rows))
+
+
+@cache
+def slurs() -> tuple[str, ...]:
+    """Slurs for groups of people; their file has them in rot13, so that nobody reads them by accident."""
+    return tuple(codecs.decode(line, "rot13") for line in _text("slurs.txt").splitlines() if line[:1] not in ("", "#"))
 
 
 def _text(name: str) -> str:

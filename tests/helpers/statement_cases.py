@@ -8,8 +8,10 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import get_args
 
 from catsofa.builders.stereotypes import build
+from catsofa.builders.stereotypes.exclusions import RuleSet
 from catsofa.builders.stereotypes.parsing import Parser, Sentence, Word, spacy_parser
 from catsofa.data.records import Statement
 from helpers import ROOT
@@ -40,6 +42,41 @@ RULES = [
     ("", "", "!empty"),
 ]
 """Rules beyond the list: what the released statements taught."""
+
+REVISED = [
+    ("will take your lunch", "!first_or_second_person", "will take your lunch"),
+    ("sit behind me", "!first_or_second_person", "!first_or_second_person"),
+    ("shouldn't be allowed to vote", "!expects_no_subject", "shouldn't be allowed to vote"),
+    ("is known to snore", "!expects_no_subject", "are known to snore"),
+    ("is amusing to watch", "!expects_no_subject", "!expects_no_subject"),
+    ("doesn't matter if they leave", "don't matter if they leave", "!expects_no_subject"),
+    ("cannot take jokes", "!offence_or_joke", "cannot take jokes"),
+    ("are easily offended", "!offence_or_joke", "are easily offended"),
+    ("have no sense of humor", "!offence_or_joke", "have no sense of humor"),
+    ("aren't funny", "!offence_or_joke", "aren't funny"),
+    ("should be mocked", "!offence_or_joke", "!offence_or_joke"),
+    ("makes fun of a hat", "!offence_or_joke", "!offence_or_joke"),
+    ("cannot pronounce certain words", "!terminology", "cannot pronounce certain words"),
+    ("own restaurants", "!no_verb", "own restaurants"),
+    ("worship monkeys", "!no_verb", "worship monkeys"),
+    ("mooch off friends", "!no_verb", "mooch off friends"),
+    ("only date neighbours", "!no_verb", "!leading_adverb"),
+    ("bad drivers", "!no_verb", "!no_verb"),
+    ("is a bad religion", "are a bad religion", "!other_subject"),
+    ("is a place to rest", "are places to rest", "!other_subject"),
+    ("is a snob", "are snobs", "are snobs"),
+    ("is based on a book", "are based on a book", "!other_subject"),
+    ("deserve more than immigrants", "deserve more than immigrants", "!names_target"),
+    ("are always black", "are always black", "!names_target"),
+    ("wear black hats", "wear black hats", "wear black hats"),
+    ("paint in black color", "paint in black color", "paint in black color"),
+    ("sit in white areas", "sit in white areas", "!names_target"),
+    ("tease them", "tease them", "!malformed"),
+    ("want others to feed them", "want others to feed them", "want others to feed them"),
+    ("should ever sing", "should ever sing", "!malformed"),
+    ("are put in the oven", "are put in the oven", "!historical_event"),
+]
+"""Statements on which the rule sets differ, or must not: by the preset of the paper, and by the revised rules."""
 
 ALLOWED = [("always complain", ""), ("burned the toast", ""), ("envy florists", "")]
 """Statements for the options."""
@@ -75,7 +112,9 @@ def record(parser: Parser) -> dict[str, Sentence]:
 
     statements = [case for case, _ in cases()]
     statements += [Statement(statement=text, target=target) for text, target, *_ in [*RULES, *ALLOWED]]
-    list(build(statements, recording))
+    statements += [Statement(statement=text) for text, *_ in REVISED]
+    for rules in get_args(RuleSet):
+        list(build(statements, recording, rules=rules))
     return found
 
 

@@ -30,6 +30,7 @@ Lexicon = Annotated[
 
 Style = Literal["plural", "paper", "people"]
 Reading = Literal["spacy", "none"]
+RuleName = Literal["revised", "paper"]
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +57,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
             "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --engine ray --workers 8",
+            "catsofa build stereotypes --in SBIC.v2.trn.csv --rules paper --out as-in-the-paper.jsonl",
             "catsofa build stereotypes --in my.tsv --text statement --target target --parser none --out kept.jsonl",
         )
     )(stereotypes)
@@ -161,6 +163,9 @@ def stereotypes(
     category: Annotated[str, typer.Option(help="Column of its category.")] = "",
     spacy_model: Annotated[str, typer.Option(help="spaCy pipeline, by name or path.")] = "en_core_web_sm",
     parser: Annotated[Reading, typer.Option(help="none: what the dictionary alone can decide.")] = "spacy",
+    rules: Annotated[
+        RuleName, typer.Option(help="paper: SoFa's Appendix A; revised: the same, mended where readers found it wrong.")
+    ] = "revised",
     allow: Annotated[
         list[str] | None, typer.Option(help="A reason for which to keep statements all the same, as SoFa does.")
     ] = None,
@@ -173,7 +178,10 @@ def stereotypes(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A."""
+    """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A.
+
+    A predicate that says what people should do or deserve has the note `prescriptive`.
+    """
     from catsofa.builders import refusals
     from catsofa.builders import stereotypes as builder
     from catsofa.builders.provenance import provenance
@@ -190,7 +198,10 @@ def stereotypes(
     how: dict[str, Any] = {
         "names": Names(term.term for term in read_lexicon(names)) if names else None,
         "allow": builder.allowable(allow or ()),
-        "source": provenance("stereotypes", path, parser="none" if by_dictionary else Path(spacy_model).name),
+        "rules": rules,
+        "source": provenance(
+            "stereotypes", path, parser="none" if by_dictionary else Path(spacy_model).name, rules=rules
+        ),
         "language": spoken,
     }
     watched = progress(found, "statements", lines_in(path), quiet=quiet)

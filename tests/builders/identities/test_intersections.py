@@ -71,3 +71,26 @@ def test_two_categories_of_a_lexicon_are_named() -> None:
         list(build_categories(terms, ["gender", "gender"]))
     with pytest.raises(ValueError, match="no category 'age'; it has countries, gender"):
         list(build_categories(terms, ["gender", "age"]))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (term("age", "toddler", "n"), term("sexuality", "straight", "adj"), "implausible"),
+        (term("sexuality", "straight", "adj"), term("age", "toddler", "n"), "implausible"),
+        (term("age", "toddler", "n"), term("religion", "priest", "n"), "implausible"),
+        (term("age", "underage", "adj"), term("gender", "cis woman", "n"), "implausible"),
+        (term("age", "senior", "adj"), term("gender", "cisgirl", "n"), "implausible"),
+        (term("age", "senior", "adj"), term("disability", "insane", "adj"), "demeaning_term"),
+        (term("age", "old", "adj"), term("disability", "normal", "adj"), "demeaning_term"),
+    ],
+)
+def test_subjects_that_nobody_can_be_are_refused(first: Term, second: Term, expected: str) -> None:
+    """An age excludes what only other ages can be; a word that demeans is not joined."""
+    assert cross(first, second) == expected
+
+
+def test_ages_are_joined_with_what_people_of_that_age_are() -> None:
+    """A deaf toddler, an old woman."""
+    assert cross(term("age", "toddler", "n"), term("disability", "deaf", "adj"))[0] == "Deaf toddlers"
+    assert cross(term("age", "elderly", "adj"), term("gender", "woman", "n"))[0] == "Elderly women"

@@ -4,15 +4,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.statement_cases import RULES, cases, record, recorded, recorded_parser
+from helpers.statement_cases import REVISED, RULES, cases, record, recorded, recorded_parser
 
 from catsofa.builders.languages.text import clean
-from catsofa.builders.stereotypes import build
+from catsofa.builders.stereotypes import PRESCRIPTIVE, build
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.builders.stereotypes.exclusions import Names
 from catsofa.builders.stereotypes.files import read_statements
 from catsofa.builders.stereotypes.parsing import Parser, spacy_parser
 from catsofa.data.files import BadInput
+from catsofa.data.language.wordlists import slurs
 from catsofa.data.records import Refused, Statement, Stereotype
 
 
@@ -35,7 +36,7 @@ def parser(shared: Path) -> Parser:
 
 def test_188_statements_come_out_as_the_rules_say() -> None:
     """Every authored case, exactly: subject off, verb in the plural, or the reason."""
-    found = [(s.statement, expected, outcome(s, recorded_parser)) for s, expected in cases()]
+    found = [(s.statement, expected, outcome(s, recorded_parser, rules="paper")) for s, expected in cases()]
     assert len(found) == 188
     assert [case for case in found if not agrees(case[2], case[1])] == []
 
@@ -47,7 +48,7 @@ def test_the_pipeline_parses_as_recorded(parser: Parser) -> None:
 
 def test_the_dictionary_alone_decides_many_and_errs_on_none() -> None:
     """Without a parser: the same outcome, or needs_parse; most of the cases hang on no parse."""
-    found = [(s.statement, expected, outcome(s, dictionary_parser)) for s, expected in cases()]
+    found = [(s.statement, expected, outcome(s, dictionary_parser, rules="paper")) for s, expected in cases()]
     decided = [case for case in found if case[2] != "!needs_parse"]
     assert [case for case in decided if not agrees(case[2], case[1])] == []
     assert len(decided) >= 110
@@ -56,7 +57,30 @@ def test_the_dictionary_alone_decides_many_and_errs_on_none() -> None:
 @pytest.mark.parametrize(("statement", "target", "expected"), RULES)
 def test_rules_beyond_the_list(statement: str, target: str, expected: str) -> None:
     """What the released statements taught: pronouns follow the number, broken predicates are refused."""
-    assert outcome(Statement(statement=statement, target=target), recorded_parser) == expected
+    assert outcome(Statement(statement=statement, target=target), recorded_parser, rules="paper") == expected
+
+
+@pytest.mark.parametrize(("statement", "paper", "revised"), REVISED)
+def test_the_revised_rules_mend_what_readers_found_wrong(statement: str, paper: str, revised: str) -> None:
+    """The preset of the paper stays as it is; what it lost comes back, and what it let through goes."""
+    assert outcome(Statement(statement=statement), recorded_parser, rules="paper") == paper
+    assert outcome(Statement(statement=statement), recorded_parser) == revised
+
+
+def test_a_slur_names_a_target_though_a_sign_stands_for_a_letter() -> None:
+    """By the revised rules; the list is in rot13, so that nobody reads it by accident."""
+    slur = max((slur for slur in slurs() if slur.isalpha()), key=len)
+    masked = slur[0] + "*" + slur[2:]
+    for text in (f"are {slur}", f"are {masked}"):
+        assert Names().first(text, "paper") is None
+        assert Names().first(text, "revised") in (slur, masked)
+    assert Names().first("are b*d", "revised") is None
+
+
+def test_a_predicate_that_says_what_people_should_do_is_noted() -> None:
+    """Such predicates are harms and not traits: a study can leave them out by the note."""
+    made = build([Statement(statement=text) for text in ("should stay home", "cannot cook")], recorded_parser)
+    assert [record.notes for record in made if isinstance(record, Stereotype)] == [(PRESCRIPTIVE,), ("as written",)]
 
 
 def test_every_row_is_kept_or_refused_and_says_where_it_comes_from() -> None:
@@ -149,7 +173,7 @@ def sofa_strings(paper: str) -> list[str]:
 def test_64_of_sofas_80_printed_stereotypes_pass_its_own_rules(shared: Path, parser: Parser) -> None:
     """design/linguistics 2.3: the paper prints sixteen that its Appendix A would refuse."""
     strings = sofa_strings((shared / "sources" / "002_social_bias_probing_sofa.txt").read_text())
-    made = [outcome(Statement(statement=text), parser) for text in strings]
+    made = [outcome(Statement(statement=text), parser, rules="paper") for text in strings]
     assert len(strings) == 80
     reasons = Counter(text for text in made if text.startswith("!"))
     assert sum(reasons.values()) == 16
@@ -166,7 +190,9 @@ def test_biasaskers_7343_statements_take_less_than_a_minute_of_one_core(shared: 
     """Most are kept, and each reason has about the number that design/linguistics 2.3 gives."""
     statements = read_statements(shared / "data" / "sbic" / "biasasker" / "bias_annotation.csv")
     began = time.process_time()
-    counts = Counter(made.reason if isinstance(made, Refused) else "kept" for made in build(statements, parser))
+    counts = Counter(
+        made.reason if isinstance(made, Refused) else "kept" for made in build(statements, parser, rules="paper")
+    )
     assert time.process_time() - began < 60
     assert sum(counts.values()) == 7343
     assert 5250 < counts["kept"] < 5450
@@ -178,3 +204,16 @@ def test_biasaskers_7343_statements_take_less_than_a_minute_of_one_core(shared: 
         "offence_or_joke": 141,
     }
     assert all(abs(counts[reason] - said) < 0.1 * said for reason, said in near.items()), counts
+
+
+@pytest.mark.slow
+def test_the_revised_rules_keep_as_many_of_biasaskers_statements(shared: Path, parser: Parser) -> None:
+    """What keyword rules lost comes back; groups, slurs and religions go (samples of it were read)."""
+    statements = read_statements(shared / "data" / "sbic" / "biasasker" / "bias_annotation.csv")
+    made = list(build(statements, parser))
+    counts = Counter(record.reason if isinstance(record, Refused) else "kept" for record in made)
+    assert 5050 < counts["kept"] < 5300
+    assert counts["first_or_second_person"] < 15
+    assert counts["offence_or_joke"] < 130
+    noted = [record for record in made if isinstance(record, Stereotype) and PRESCRIPTIVE in record.notes]
+    assert 550 < len(noted) < 700

@@ -1,0 +1,122 @@
+"""What the revised rules ask of a predicate beyond the paper's: a verb first, people as subject, nothing left open."""
+
+import re
+
+from catsofa.builders.dictionary import other_parts, regular_forms, verb_tags
+from catsofa.builders.stereotypes.parsing import Sentence, Word
+from catsofa.builders.stereotypes.predicates import AUXILIARIES, SUBJECTS, PredicateFault, Present
+from catsofa.builders.stereotypes.subjects import GENERIC
+from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.words import compounds
+
+_LEFT_OVER = re.compile(
+    r"(?<=\s)(?:'(?:s|re|ve)|wh|ths|thats)\b|(?<!each )(?<!the )(?<!one )\bother$|\b(?:\w+)/having\b|\(\s*\)"
+    r"|(?:[,;]|\bgets?) it's\b"
+    r"|\b(?:should|can|could|will|would) ever\b|\b(?:of|to|with|at|by|and|than) (?:and|or|because|but)\b"
+)
+"""What is left where a word was lost: "persuaded if 's fun", "people wh limbs", "target other"."""
+_SOMEBODY = frozenset(
+    {"people", "family", "one", *(a + b for a in ("every", "some", "any", "no") for b in ("one", "body", "thing"))}
+)
+"""Words in the singular that speak of more than one, or of somebody else."""
+_AGENTS = ("ers", "ors", "ims", "icts", "ists", "ants", "eons", "ects")
+"""Endings of a head that a noun stands before: "slave owners", "rape victims"."""
+_PRESCRIPTIVE = re.compile(wordlist("candidates.toml")["prescriptive"][0])
+
+
+def is_prescriptive(text: str) -> bool:
+    """Whether a predicate says what people should do or deserve, not what they are or do."""
+    return bool(_PRESCRIPTIVE.search(text))
+
+
+def slang_verb(text: str) -> Present | None:
+    """The reading of a first word that is a verb which the dictionary lacks ("mooch off people")."""
+    forms = {form: tag for verb in wordlist("verbs.toml")["slang"] for tag, form in regular_forms(verb)}
+    match forms.get(compounds(text)[0]):
+        case "VBP":
+            return "VBP"
+        case "VBZ":
+            return "VBZ"
+    return None
+
+
+def reading_of(text: str, words: Sentence) -> Present | PredicateFault:
+    """What a first word is that the paper's rules take for no verb: a verb before its object, an adverb, or none."""
+    first = compounds(text)[0]
+    if (slang := slang_verb(text)) and words[1].tag.startswith("VB"):
+        return slang
+    if "VB" in verb_tags(first):
+        return "VBP" if _has_object(first, words) else "no_verb"
+    following = next((i for i, w in enumerate(words[1:], 1) if not _is_adverb(w)), 0)
+    after = words[following].lower
+    verb = following > 1 and {"VB", "VBZ"} & verb_tags(after) and "ADJ" not in other_parts(after)
+    finite = any(w.tag in ("VBZ", "MD", "VBP") for w in words[following + 1 :])
+    return "leading_adverb" if verb and not finite and not words[following].tag.startswith(("IN", "TO")) else "no_verb"
+
+
+def _is_adverb(word: Word) -> bool:
+    """Whether the dictionary has a word as an adverb and not as a noun or a verb."""
+    return "ADV" in other_parts(word.lower) and "NOUN" not in other_parts(word.lower) and not verb_tags(word.lower)
+
+
+def _has_object(first: str, words: Sentence) -> bool:
+    """Whether the object of a verb follows a word that the tagger takes for a noun or an adjective ("own shops")."""
+    if len(words) < 3 or any(w.tag in ("VBZ", "MD") for w in words[3:4]):
+        return False
+    inside = ("compound", "amod", "nmod")
+    head = next((w for w in words[2:] if not w.tag.startswith("JJ") and w.dep not in inside), words[-1])
+    if "ADJ" in other_parts(first) and "NOUN" not in other_parts(first):
+        return first in wordlist("verbs.toml")["before_nouns"]
+    determined = words[2].tag in ("DT", "PRP$", "PRP", "CD")
+    plural = head.tag == "NNS" and not head.lower.endswith(_AGENTS)
+    verb = words[1].tag.startswith("VB") and words[2].tag in ("VBG", "RP", "IN", "VBP")
+    return determined or plural or verb
+
+
+def speaks_of_a_thing(text: str, words: Sentence, *, singular: bool) -> bool:
+    """Whether what follows "be" says that the lost subject was no group of people ("is a bad religion")."""
+    lists = wordlist("exclusions.toml")["revised"]
+    if re.match(rf"is (?:{'|'.join(lists['said_of_things'])})\b", text.lower()):
+        return True
+    main = words[1].head if words[1].dep in AUXILIARIES else 1
+    for index, noun in enumerate(words):
+        between = words[main + 1 : index]
+        if noun.dep != "attr" or noun.head != main or any(word.tag == "VBG" for word in between):
+            continue
+        if noun.lower in lists["things"]:
+            return True
+        article = any(w.head == index and w.lower in ("a", "an") for w in words)
+        if singular and article and noun.tag == "NN" and not _goes_with_people(noun.lower):
+            return True
+    return False
+
+
+def _goes_with_people(noun: str) -> bool:
+    """Whether people can be called so: a noun for a person, a likeness, or one for a group ("a burden")."""
+    lists, groups = wordlist("exclusions.toml")["revised"], wordlist("groups.toml")
+    if noun in lists["no_persons"]:
+        return False
+    known = {*groups["kinds"], *groups["persons"], *lists["likened"], *GENERIC}
+    known |= {word for row in table("person_nouns.csv") for word in row["words"].split("|")}
+    collective = wordlist("agreement.toml")["nouns"]["collective"]
+    return noun in known or noun in collective or noun.endswith(tuple(groups["person_endings"]))
+
+
+def left_open(text: str, words: Sentence) -> bool:
+    """Whether a word was lost, or an object "them" speaks of the lost subject's victims ("hurt them")."""
+    if _LEFT_OVER.search(text.lower()):
+        return True
+    for index, word in enumerate(words):
+        if word.lower not in ("them", "him", "her") or word.tag == "PRP$":
+            continue
+        inside = words[1].lower in ("have", "has") and words[index - 1].tag == "IN"
+        if not inside and not any(_may_be_meant(i, words) for i in range(1, index)):
+            return True
+    return False
+
+
+def _may_be_meant(index: int, words: Sentence) -> bool:
+    """Whether a word is one that "them" can stand for, or another subject that speaks of the group as "them"."""
+    word = words[index]
+    meant = word.tag in ("NNS", "NNPS", "WP", "?") or word.lower in _SOMEBODY
+    return meant or word.dep in SUBJECTS

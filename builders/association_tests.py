@@ -16,6 +16,8 @@ from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.languages import Language, Noun, Refusal
+from catsofa.data.languages.slots import render
 from catsofa.data.records import AssociationTest, Extra, WordSet
 
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb", "subject", "object", "possessive"]
@@ -33,9 +35,16 @@ class WordTest:
     kinds: Mapping[str, Kind]
 
 
-def bundled(name: str = "") -> Iterator[WordTest]:
-    """The word tests of WEAT, angry black woman and double bind, or the one of this name."""
-    yield from _from_tables(wordlist("weat.toml"), name)
+def bundled(name: str = "", language: Language | None = None) -> Iterator[WordTest]:
+    """The word tests of WEAT, angry black woman and double bind, or those of another language; or the one of a name."""
+    yield from _from_tables(_word_sets(language), name)
+
+
+def _word_sets(language: Language | None) -> Mapping[str, Any]:
+    """The tables of the word tests of a language."""
+    if language is None or language.code == "en":
+        return wordlist("weat.toml")
+    return toml_files.read(language.path("weat.toml", "word sets"), EXPECTED)
 
 
 def read(path: Path | str) -> Iterator[WordTest]:
@@ -68,7 +77,12 @@ def _from_tables(tables: Mapping[str, Any], only: str = "") -> Iterator[WordTest
 
 
 def build(
-    tests: Iterable[WordTest], *, seed: int = 0, otherwise: Kind | None = None, source: Extra | None = None
+    tests: Iterable[WordTest],
+    *,
+    seed: int = 0,
+    otherwise: Kind | None = None,
+    source: Extra | None = None,
+    language: Language | None = None,
 ) -> Iterator[AssociationTest]:
     """Each word test as a sentence test `sent-…`; the longer target set loses sentences at random, by the seed.
 
@@ -79,7 +93,7 @@ def build(
         # a generator of its own for each test: adding or removing a test changes no other
         rng = np.random.default_rng([seed, int(hex_digest(test.id, 16), 16)])
         x, y, a, b = (
-            replace(part, items=tuple(_sentences_of(part, word_test.kinds, otherwise)))
+            replace(part, items=tuple(_sentences_of(part, word_test.kinds, otherwise, language)))
             for part in (test.x, test.y, test.a, test.b)
         )
         size = min(len(x.items), len(y.items))
@@ -98,9 +112,13 @@ def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:
     return replace(words, items=tuple(words.items[int(place)] for place in kept))
 
 
-def _sentences_of(words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | None) -> Iterator[str]:
+def _sentences_of(
+    words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | None, language: Language | None
+) -> Iterator[str]:
     """The sentences of every word of a set."""
-    found = {word: kinds.get(word) or kind_of(word) or otherwise for word in words.items}
+    agreeing = language if language and language.code != "en" else None
+    known = (lambda word: kind_in(word, agreeing)) if agreeing else kind_of
+    found = {word: kinds.get(word) or known(word) or otherwise for word in words.items}
     if open_words := [word for word, kind in found.items() if kind is None]:
         raise ValueError(
             f"it is open what {', '.join(open_words)} of {words.name} may be; say so under [kinds] of a TOML file, or "
@@ -108,7 +126,33 @@ def _sentences_of(words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | N
         )
     for word in words.items:
         if kind := found[word]:
-            yield from sentences(word, kind)
+            yield from agreeing_sentences(word, kind, agreeing) if agreeing else sentences(word, kind)
+
+
+def agreeing_sentences(word: str, kind: Kind, language: Language) -> Iterator[str]:
+    """The bleached sentences of a word in a language of tables; a noun whose forms are not written is an error."""
+    templates = toml_files.read(language.path("bleached.toml", "bleached sentences"), EXPECTED)
+    found: Noun | Refusal = Noun(word, {"": word})
+    if kind in ("person", "noun"):
+        found = language.noun(word) if kind == "person" else language.thing(word)
+    if isinstance(found, Refusal):
+        raise ValueError(f"{word!r} has no forms in {language.name}; add it to the tables of the language's folder")
+    shown = [one for one in found.genders if word in (found.form(one, "sg"), found.form(one, "pl"))]
+    for template in templates.get(kind, ()):
+        text = render(template, language, [found], shown or found.genders)
+        if isinstance(text, Refusal):
+            raise ValueError(f"{template!r} cannot be filled with {word!r} ({text.reason}: {text.word})")
+        yield text
+
+
+def kind_in(word: str, language: Language) -> Kind | None:
+    """What a word is by the tables of its language, or by a capital."""
+    if word.lower() in language.by_form:
+        return "person"
+    parts = {each.pos for each in language.words.get(word, ())}
+    known: dict[str, Kind] = {"adjective": "adjective", "noun": "noun", "verb": "verb"}
+    found = known.get(next(iter(parts))) if len(parts) == 1 else None
+    return found or ("name" if word[:1].isupper() else None)
 
 
 def sentences(word: str, kind: Kind) -> list[str]:

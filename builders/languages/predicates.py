@@ -10,6 +10,8 @@ from catsofa.data.records import Statement
 
 READINGS = ("plural", "singular")
 """The readings of a first verb that make a predicate; any other reading is the reason of a refusal."""
+GROUPS = ("nationality", "race", "religion", "sexuality")
+"""The categories of words for people that a predicate must not name."""
 
 
 class Predicate(NamedTuple):
@@ -33,8 +35,11 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     ):
         if found := _met(rest, words, listed, language):
             return Refusal(reason, found)
-    if statement.target and _met(rest, words, _forms(statement.target, language), language):
-        return Refusal("names_target", statement.target)
+    named = [form for noun in language.nouns if noun.category in GROUPS for form in noun.plurals]
+    if found := _met(
+        rest, words, [*(_forms(statement.target, language) if statement.target else ()), *named], language
+    ):
+        return Refusal("names_target", found)
     if not language.numbers:
         plural = language.reading(rest) == "plural"
         return Predicate(subject, {"": rest}) if plural else Refusal("no_verb", rest)
@@ -44,6 +49,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     reading = _reading(words[place], place, lists, language)
     if reading not in READINGS:
         return Refusal(reading, words[place])
+    words[0] = words[0][0].lower() + words[0][1:]
     if reading == "singular":
         turned = _plural(words, place, lists, language)
         if isinstance(turned, Refusal):
@@ -132,15 +138,10 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
     if _bare(words[place]) in lists["copulas"] and after and _bare(after[0]) in lists.get("one", ()):
         plural = lists.get("several", "")
         after = [*([plural] if plural else []), *after[1:]]
-        if _noun_at(after, len(after[:1]) if plural else 0, language) is None:
-            return Refusal("unknown_agreement", " ".join(after))
+        head = _bare(after[1 if plural else 0]) if len(after) > bool(plural) else ""
+        if isinstance(_forms_of(head, language), Refusal):
+            return Refusal("unknown_agreement", head)
     return [*words[:place], made, *after]
-
-
-def _noun_at(words: Sequence[str], place: int, language: Language) -> str | None:
-    """The dictionary form of the word for people at a place, if it is one."""
-    found = language.by_form.get(_bare(words[place])) if place < len(words) else None
-    return found[0].term if found else None
 
 
 def _agreed(
@@ -148,25 +149,26 @@ def _agreed(
 ) -> Predicate | Refusal:
     """The predicate in each gender: adjectives and words for people behind a copula agree, others are refused."""
     columns = [dict.fromkeys(language.genders[:2], word) for word in words]
-    at = place + 1
-    agrees = _bare(words[place]) in lists["copulas"]
-    while agrees and at < len(words):
-        plain = _bare(words[at])
-        if plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
-            at += 1
+    behind, related = False, False
+    for at, word in enumerate(words[place:], place):
+        plain = _bare(word)
+        related |= plain in lists.get("relatives", ())
+        if plain in lists["copulas"]:
+            if related:
+                return Refusal("unknown_agreement", word)
+            behind = True
             continue
-        if plain in lists.get("closers", ()) or re.match(lists.get("closing", r"(?!)"), plain):
-            break
-        if "endings" in language.tables and plain not in language.by_form:
-            at += 1  # an adjective after a copula has no ending in such a language
+        if not behind or plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
+            continue
+        closed = plain in lists.get("closers", ()) or re.match(lists.get("closing", r"(?!)"), plain)
+        behind = not closed and not word.endswith((".", ";", ":", "!"))
+        # an adjective after a copula has no ending in a language with a table of endings
+        if closed or ("endings" in language.tables and plain not in language.by_form):
             continue
         forms = _forms_of(plain, language)
         if isinstance(forms, Refusal):
             return forms
-        columns[at] = {gender: words[at].lower().replace(plain, form) for gender, form in forms.items()}
-        if words[at].endswith((".", ";", ":", "!")):
-            break
-        at += 1
+        columns[at] = {gender: word.lower().replace(plain, form) for gender, form in forms.items()}
     made = {gender: " ".join(column[gender] for column in columns) for gender in language.genders[:2]}
     if len(set(made.values())) <= 1:
         return Predicate(subject, {"": next(iter(made.values()), " ".join(words))})
@@ -175,6 +177,10 @@ def _agreed(
 
 def _forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
     """The plural of an adjective or a word for people in each gender, given any form of it."""
+    for article in language.tables.get("articles", {}):
+        found = {gender: str(language.article(article, gender, "pl")) for gender in language.genders[:2]}
+        if word in found.values():
+            return found
     nouns = language.by_form.get(word)
     if nouns:
         found = {gender: nouns[0].form(gender, "pl") for gender in language.genders[:2]}

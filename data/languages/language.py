@@ -39,8 +39,12 @@ class Noun:
     @property
     def genders(self) -> tuple[str, ...]:
         """The genders that are written out; one without a name where the noun shows none."""
-        named = dict.fromkeys(key[0] for key in self.forms if key[:1] in "mfn" and key[1:2] in ("", "_"))
-        return tuple(gender for gender in named if gender) or ("",)
+        return tuple(dict.fromkeys(key[0] for key in self.forms if re.match(r"[mfn](?:_|$)", key))) or ("",)
+
+    @property
+    def plurals(self) -> tuple[str, ...]:
+        """The written plurals; the word itself where there is no number."""
+        return tuple(form for key, form in self.forms.items() if key.endswith("pl") or not key)
 
     def form(self, gender: str, number: str) -> str:
         """The form in a gender and a number; empty if it is not written."""
@@ -200,13 +204,13 @@ class Language:
         return made | {word: word for word in known}
 
     def form(self, function: str, word: str, features: str = "") -> str | Refusal:
-        """The form of a word by the exceptions, else by the first rule that matches; an empty exception refuses."""
+        """The form of a word by the exceptions, else by the first rule that matches; no form, or `!`, is a refusal."""
         listed = self._exceptions.get((function, word, features))
         if listed is not None:
             return listed or Refusal(f"ambiguous_{function}", word)
         for pattern, put in self._rules.get(function, ()):
             if pattern.search(word):
-                return pattern.sub(put, word, count=1)
+                return Refusal(f"ambiguous_{function}", word) if put == "!" else pattern.sub(put, word, count=1)
         return Refusal(f"no_{function}", word)
 
     def reading(self, word: str) -> str:
@@ -217,6 +221,16 @@ class Language:
         """The word for people with its written forms, by any of them."""
         found = self.by_form.get(word.lower())
         return found[0] if found else Refusal("no_gender" if self.genders else "unknown_noun", word)
+
+    def thing(self, word: str) -> Noun | Refusal:
+        """A noun for a thing, with the gender of its table and the plural by rule."""
+        found = next((each for each in self.words.get(word, ()) if each.pos == "noun"), None)
+        if found is None:
+            return Refusal("unknown_noun", word)
+        plural = self.plural(word) if self.numbers else word
+        if isinstance(plural, Refusal):
+            return plural
+        return Noun(word, {f"{found.gender}_sg": word, f"{found.gender}_pl": plural} if found.gender else {"": word})
 
     def genders_of(self, noun: str) -> tuple[str, ...] | Refusal:
         """The genders in which a noun for people is written out."""

@@ -165,6 +165,8 @@ def filled(
     if fill.part == "verb":
         return language.finite(fill.words, number)
     if fill.part == "noun":
-        known = language.by_form.get(fill.words.lower())
-        return language.decline(known[0], gender, number) if known else Refusal("unknown_noun", fill.words)
+        known = language.noun(fill.words)
+        if isinstance(known, Refusal):
+            return known
+        return language.decline(known, "m" if gender == "n" else gender, number)
     return language.agree(fill.words, gender, number, case, after)

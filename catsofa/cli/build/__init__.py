@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.build import items, minimal_pairs
-from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, report
+from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, draft, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
@@ -139,7 +139,7 @@ def identities(
     from catsofa.builders.terms import read_lexicon
     from catsofa.data.languages import find
 
-    spoken = find(language)
+    spoken = draft(find(language), quiet)
     if spoken.code != "en" and (cross or style != "plural"):
         raise ValueError(f"--cross and --style are for English; {spoken.name} has one style, without crossings")
     path = None if source == "bundled" else local(source)
@@ -192,7 +192,7 @@ def stereotypes(
     from catsofa.builders.terms import read_lexicon
     from catsofa.data.languages import find
 
-    spoken, path = find(language), local(source)
+    spoken, path = draft(find(language), quiet), local(source)
     found = read_statements(path, text, target, category, spoken.code)
     by_dictionary = parser == "none" or spoken.code != "en"
     how: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from catsofa.cli.build.kept import Frames, Out, RefusedFile, Templates, report, templates_in
+from catsofa.cli.build.kept import Frames, LanguageName, Out, RefusedFile, Templates, draft, report, templates_in
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
@@ -44,6 +44,7 @@ def register(build: typer.Typer) -> None:
             "catsofa build cats --associations pairs.csv --pool words.txt --zipf zipf.tsv --out cats.jsonl",
             "catsofa build cats --associations pairs.csv --pool bundled --frame past --frame dialogue --out cats.jsonl",
             "catsofa build cats --continuations stories.csv --out inter.jsonl",
+            "catsofa build cats --associations parejas.csv --language es --out cats.jsonl",
         )
     )(cats)
     build.command(
@@ -51,6 +52,7 @@ def register(build: typer.Typer) -> None:
             "catsofa build seat --words weat6 --out tests",
             "catsofa build seat --words my_words.toml --out tests --seed 7",
             "catsofa build seat --words all --out tests",
+            "catsofa build seat --words weat7 --language es --out tests",
         )
     )(seat)
     build.command(
@@ -73,6 +75,7 @@ def cats(
     gap: Gap = 1.0,
     pool: Pool = None,
     seed: Seed = 0,
+    language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -82,17 +85,26 @@ def cats(
 
     from catsofa.builders import cats as builder
     from catsofa.builders import refusals
+    from catsofa.builders.cats import agreeing
     from catsofa.builders.provenance import provenance
     from catsofa.data.language.word_numbers import read_zipf
+    from catsofa.data.languages import find
 
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
+    spoken = find(language)
+    if spoken.code != "en" and (continuations or match_parts or zipf or frequencies or pool):
+        raise ValueError("--continuations, --match-parts, --zipf and --pool read English; leave them out")
     listed = renamed(zipf, frequencies, "--zipf")
     values = read_zipf(listed) if listed else None
     if continuations:
         found = builder.read_associations(continuations, with_context=True)
         read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
         made = builder.intersentence(read, provenance("cats", continuations))
+    elif associations and spoken.code != "en":
+        read = progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet)
+        fitting = agreeing.templates_of(spoken, templates, frame or ())
+        made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations))
     elif associations:
         words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
         made = builder.intrasentence(
@@ -113,6 +125,7 @@ def seat(
         Kind | None,
         typer.Option(metavar=choices(Kind), help="What words are of which nobody says what they are."),
     ] = None,
+    language: LanguageName = "en",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -120,11 +133,13 @@ def seat(
     from catsofa.builders import association_tests as builder
     from catsofa.builders.provenance import provenance
     from catsofa.data.formats import seat as seat_format
+    from catsofa.data.languages import find
 
-    path = Path(words)
-    found = builder.read(local(words)) if path.exists() or path.suffix else builder.bundled(words.removesuffix("all"))
-    source = provenance("seat", *([path] if path.exists() else []))
-    tests = builder.build(found, seed=seed, otherwise=kind, source=source)
+    path, spoken = Path(words), draft(find(language), quiet)
+    own = path.exists() or path.suffix
+    found = builder.read(local(words)) if own else builder.bundled(words.removesuffix("all"), spoken)
+    source = provenance("seat", *([path] if path.exists() else []), language=language if language != "en" else None)
+    tests = builder.build(found, seed=seed, otherwise=kind, source=source, language=spoken)
     made = list(progress(tests, "tests", quiet=quiet))
     seat_format.write(made, out)
     rows = [{"test": t.id, "x": len(t.x.items), "y": len(t.y.items), "cut": t.source.get("cut", {})} for t in made]

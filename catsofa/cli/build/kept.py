@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.terminal import print_json, say, table
+from catsofa.cli.terminal import note, print_json, say, table
 
 if TYPE_CHECKING:
     from catsofa.builders.cats.templates import Template
     from catsofa.builders.probes.perplexity_filter import Histogram
+    from catsofa.data.languages import Language
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
 RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
@@ -33,6 +34,13 @@ Frames = Annotated[
         "asserts nothing.",
     ),
 ]
+
+
+def draft(language: "Language", quiet: bool) -> "Language":
+    """The language; a note if nobody has checked its data yet."""
+    if language.facts["status"] == "draft":
+        note(f"{language.name} is a draft: no native speaker has checked its tables; read what comes out", quiet=quiet)
+    return language
 
 
 def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":

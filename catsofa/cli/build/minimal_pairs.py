@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.build.kept import Frames, Out, RefusedFile, Templates, report, templates_in
+from catsofa.cli.build.kept import Frames, LanguageName, Out, RefusedFile, Templates, draft, report, templates_in
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
 
 
@@ -16,6 +16,7 @@ def register(build: typer.Typer) -> None:
         epilog=examples(
             "catsofa build minimal-pairs --associations groups.csv --out pairs.jsonl",
             "catsofa build minimal-pairs --associations groups.csv --frame past --out pairs.jsonl",
+            "catsofa build minimal-pairs --associations grupos.csv --language es --out pairs.jsonl",
         ),
     )(minimal_pairs)
     build.command(
@@ -34,6 +35,7 @@ def minimal_pairs(
     out: Out,
     templates: Templates = None,
     frame: Frames = None,
+    language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -41,10 +43,17 @@ def minimal_pairs(
     """Make CrowS-style pairs: a stereotype of one group in templates, and the same sentence about another group."""
     from catsofa.builders import minimal_pairs as builder
     from catsofa.builders import refusals
+    from catsofa.builders.cats import agreeing
     from catsofa.builders.provenance import provenance
+    from catsofa.data.languages import find
 
+    spoken, source = find(language), provenance("minimal-pairs", associations)
     rows = progress(builder.read(associations, builder.ASSOCIATED), "rows", lines_in(associations), quiet=quiet)
-    made = builder.from_templates(templates_in(templates, frame), rows, provenance("minimal-pairs", associations))
+    if spoken.code == "en":
+        made = builder.from_templates(templates_in(templates, frame), rows, source)
+    else:
+        fitting = agreeing.templates_of(spoken, templates, frame or ())
+        made = agreeing.pairs(draft(spoken, quiet), fitting, rows, source)
     report(refusals.write(made, out, refused), out, json, quiet)
 
 

@@ -1,0 +1,207 @@
+"""CATs and minimal pairs in languages with agreement: templates with slots, filled in each gender that a target has."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from catsofa.builders.cats import Association, Matching, fault_of, refused
+from catsofa.builders.cats.templates import EXPECTED, FRAMES, Frame
+from catsofa.builders.minimal_pairs import ASSOCIATED, Row
+from catsofa.data.files import BadInput, toml_files
+from catsofa.data.languages import Language, Noun, Refusal
+from catsofa.data.languages.slots import Fill, faults, render, variants
+from catsofa.data.records import BLANK, LABELS, Candidate, Cat, Extra, Pair, Refused, content_id
+
+TAKES = ("person", "place")
+PARTS = ("adjective", "noun", "verb", "bare noun", "any")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreeingTemplate:
+    """A context with slots for a target and one BLANK, in a language of its own."""
+
+    context: str
+    takes: str = "person"
+    blank: str = "any"
+    frame: Frame = "statement"
+    bias_types: frozenset[str] = field(default_factory=frozenset)
+
+    def faults(self, language: Language) -> Iterator[str]:
+        """What is wrong with the template in its language."""
+        yield from faults(self.context, language)
+        if self.context.count(BLANK) != 1:
+            yield f"{self.context!r} has {self.context.count(BLANK)} BLANKs; a template has one"
+        for name, known in (("takes", TAKES), ("blank", PARTS), ("frame", get_args(Frame))):
+            if getattr(self, name) not in known:
+                yield f"{self.context!r} has the {name} {getattr(self, name)!r}; expected {', '.join(known)}"
+
+
+def read(path: Path | str) -> list[AgreeingTemplate]:
+    """The templates of a TOML file."""
+    try:
+        return [
+            AgreeingTemplate(**(entry | {"bias_types": frozenset(entry.get("bias_types", ()))}))
+            for entry in toml_files.read(path, EXPECTED)["templates"]
+        ]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(path, f"no templates ({error})", EXPECTED) from None
+
+
+def templates_of(language: Language, path: Path | None, frames: Sequence[str]) -> list[AgreeingTemplate]:
+    """The templates of a language or of a file, in some frames; a faulty one is an error."""
+    place = path or language.path("templates.toml", "CAT templates")
+    found = read(place)
+    wrong = next((fault for template in found for fault in template.faults(language)), None)
+    if wrong:
+        raise BadInput(place, wrong, EXPECTED)
+    wanted = frames or (FRAMES if path else ("statement",))
+    return [template for template in found if template.frame in wanted]
+
+
+def part_of(words: str, language: Language) -> tuple[str, ...]:
+    """The parts of speech of words, by the language's tables and rules; none if no table has them."""
+    found = ["bare noun" if word.pos == "noun" else word.pos for word in language.words.get(words, ())]
+    found += ["noun"] if words.lower() in language.by_form else []
+    if language.genders and (words in language.adjectives or isinstance(language.form("lemma", words), str)):
+        found.append("adjective")
+    if not found and " " in words and isinstance(language.agree(words, language.genders[0], "sg"), str):
+        found.append("adjective")
+    return tuple(dict.fromkeys(found))
+
+
+def build(
+    language: Language,
+    templates: Sequence[AgreeingTemplate],
+    associations: Iterable[Association | Refused],
+    source: Extra | None = None,
+) -> Iterator[Cat | Refused]:
+    """Each association in every template that fits it, once for each gender that the text shows."""
+    seen: set[str] = set()
+    for association in associations:
+        if isinstance(association, Refused):
+            yield association
+            continue
+        noun = target_of(association.target, language)
+        fault = fault_of(association, Matching()) or (noun.reason if isinstance(noun, Refusal) else None)
+        if fault or isinstance(noun, Refusal):
+            yield refused(association, fault or "unknown_noun", failed={"target": association.target})
+            continue
+        parts = {label: part_of(words, language) for label, words in association.words.items()}
+        fitting = [one for one in templates if _fits(one, noun, association.bias_type, parts.values())]
+        made = [cat for one in fitting for cat in _cats(one, language, noun, association, source or {})]
+        if not made:
+            unknown = {label: association.words[label] for label in LABELS if not parts[label]}
+            yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or None)
+        for cat in made:
+            if isinstance(cat, Refused) or cat.id not in seen:
+                seen.add(cat.id)
+                yield cat
+
+
+def target_of(target: str, language: Language) -> Noun | Refusal:
+    """The noun or the place that a target is."""
+    place = next((noun.place for noun in language.nouns if noun.place == target), "")
+    return Noun(target, {"": target}, pos="place") if place else language.noun(target)
+
+
+def _fits(template: AgreeingTemplate, noun: Noun, bias_type: str, parts: Iterable[Sequence[str]]) -> bool:
+    """Whether a template takes this target, this bias type and words of these parts of speech."""
+    if template.bias_types and bias_type not in template.bias_types:
+        return False
+    if template.takes != ("place" if noun.pos == "place" else "person"):
+        return False
+    return template.blank == "any" or all(template.blank in part for part in parts)
+
+
+def _cats(
+    template: AgreeingTemplate, language: Language, noun: Noun, association: Association, source: Extra
+) -> Iterator[Cat | Refused]:
+    """The CATs of an association in a template, one for each gender that reads differently."""
+    filled: dict[str, Mapping[str, str | Refusal]] = {
+        label: _in_each_gender(template, language, noun, words) for label, words in association.words.items()
+    }
+    contexts = {gender: render(template.context, language, [noun], [gender]) for gender in noun.genders}
+    shown = {gender: (contexts[gender], *(filled[label][gender] for label in LABELS)) for gender in noun.genders}
+    groups: dict[Any, str] = {}
+    for gender, texts in shown.items():
+        groups[texts] = groups.get(texts, "") + gender
+    for (context, *texts), gender in groups.items():
+        wrong = next((text for text in (context, *texts) if isinstance(text, Refusal)), None)
+        if wrong:
+            yield refused(association, wrong.reason, template.context, {"word": wrong.word})
+            continue
+        if len(set(texts)) < len(texts):
+            yield refused(association, "same_candidates", str(context))
+            continue
+        made = {"template": template.context, "frame": template.frame, "gender": gender}
+        known = {"language_status": language.facts["status"], "association": association.id}
+        one, two, three = (
+            Candidate(text=text, label=label, fill=_fill_of(str(context), text))
+            for text, label in zip(texts, LABELS, strict=True)
+        )
+        yield Cat(
+            kind="intrasentence",
+            bias_type=association.bias_type,
+            target=next(form for form in (noun.form(gender[:1], "sg"), noun.term) if form),
+            context=str(context),
+            candidates=(one, two, three),
+            language=language.code,
+            source={**known, **association.source, **{name: value for name, value in made.items() if value}, **source},
+        )
+
+
+def _in_each_gender(template: AgreeingTemplate, language: Language, noun: Noun, words: str) -> dict[str, str | Refusal]:
+    """A template filled with words, by gender."""
+    fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
+    return {gender: render(template.context, language, [noun], [gender], fill) for gender in noun.genders}
+
+
+def _fill_of(context: str, text: str) -> str | None:
+    """What stands in a text at the place of the BLANK."""
+    before, _, after = context.partition(BLANK)
+    if not text.startswith(before) or not text.endswith(after):
+        return None
+    return text[len(before) : len(text) - len(after)]
+
+
+def pairs(
+    language: Language, templates: Sequence[AgreeingTemplate], rows: Iterable[Row], source: Extra | None = None
+) -> Iterator[Pair | Refused]:
+    """Each stereotype in every template that fits it, said of two groups in the same gender."""
+    seen: set[str] = set()
+    for number, row in rows:
+        target, other, bias_type, words = (row[name] for name in ASSOCIATED)
+        nouns = [target_of(group, language) for group in (target, other)]
+        wrong = next((noun for noun in nouns if isinstance(noun, Refusal)), None)
+        reason = "empty_cell" if not all((target, other, words)) else wrong.reason if wrong else ""
+        known = [noun for noun in nouns if isinstance(noun, Noun)]
+        made: list[Pair] = []
+        for template in templates if not reason else ():
+            part = part_of(words, language)
+            if not all(_fits(template, noun, bias_type, [part]) for noun in known):
+                continue
+            fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
+            each = [dict(variants(template.context, language, noun, fill)) for noun in known]
+            for gender in each[0].keys() & each[1].keys():
+                more, less = (texts[gender] for texts in each)
+                if isinstance(more, Refusal) or isinstance(less, Refusal) or more == less:
+                    continue
+                kept = {"row": number, "template": template.context, "frame": template.frame, "gender": gender}
+                made.append(
+                    Pair(
+                        more=more,
+                        less=less,
+                        direction="stereo",
+                        bias_type=bias_type,
+                        language=language.code,
+                        source={**kept, "language_status": language.facts["status"], **(source or {})},
+                    )
+                )
+        yield from (pair for pair in made if pair.id not in seen)
+        seen.update(pair.id for pair in made)
+        if not made:
+            text = " / ".join((target, other, words))
+            unknown = "" if reason or part_of(words, language) else "unknown_word"
+            item = content_id("row", number, text)
+            yield Refused(id=item, reason=reason or unknown or "no_template_fits", text=text, source={"row": number})

@@ -1,0 +1,129 @@
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from helpers.commands import run_catsofa
+from typer.testing import CliRunner
+
+from catsofa.builders import association_tests, identities, probes, stereotypes
+from catsofa.builders.cats import Association, agreeing
+from catsofa.builders.languages.subjects import bundled
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.cli import app
+from catsofa.data.languages import find
+from catsofa.data.records import Cat, Identity, Pair, Probe, Refused, Statement, Stereotype, Term
+
+SPANISH = find("es")
+STATEMENTS = [
+    ("Los panaderos son vagos", "panaderos", {"m": "son vagos", "f": "son vagas"}),
+    ("El panadero es un mentiroso", "panadero", {"m": "son mentirosos", "f": "son mentirosas"}),
+    ("La panadera no sabe conducir", "panadero", {"": "no saben conducir"}),
+    ("La mayoría de los panaderos son unos pelmas", "panadero", "unknown_agreement"),
+    ("son unos engreídos", "", {"m": "son unos engreídos", "f": "son unas engreídas"}),
+    ("suelen ser tímidos", "", {"m": "suelen ser tímidos", "f": "suelen ser tímidas"}),
+    ("son una carga", "", {"": "son una carga"}),
+    ("están obsesionadas con el pan", "", {"m": "están obsesionados con el pan", "f": "están obsesionadas con el pan"}),
+    ("son zorbos", "", "unknown_agreement"),
+    ("viven solos", "", "agrees_with_subject"),
+    ("nos quitan el pan", "", "first_or_second_person"),
+    ("hornearon pan", "", "past_tense"),
+    ("odian a los franceses", "", "names_target"),
+    ("cocina y limpia", "", "singular_verb"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
+def test_spanish_predicates(statement: str, target: str, expected: Mapping[str, str] | str) -> None:
+    """Verbs become plural, adjectives behind a copula agree; what no table or rule confirms is refused."""
+    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="es")], dictionary_parser)
+    if isinstance(made, Stereotype):
+        assert (made.forms or {"": made.text}) == expected
+    else:
+        assert made.reason == expected
+
+
+def test_spanish_probes_agree_with_their_identity() -> None:
+    """Each gender of a term is an identity of its own, with the article; predicates follow it."""
+    bakers = list(identities.build([Term(category="x", term="panadero", pos="n", language="es")]))
+    (vague,) = stereotypes.build([Statement(statement="Son vagos", category="x", language="es")], dictionary_parser)
+    assert isinstance(vague, Stereotype)
+    found = probes.build([one for one in bakers if isinstance(one, Identity)], [vague])
+    assert [one.text for one in found if isinstance(one, Probe)] == [
+        "Los panaderos son vagos",
+        "Las panaderas son vagas",
+    ]
+
+
+def test_a_person_noun_without_written_forms_is_refused() -> None:
+    """No rule makes a plural or a feminine of it: neither abogadoes nor zorba."""
+    (made,) = identities.build([Term(category="x", term="zorbo", pos="n", language="es")])
+    assert isinstance(made, Refused)
+    assert made.reason == "no_gender"
+
+
+def cats_of(target: str, words: tuple[str, str, str]) -> list[Cat | Refused]:
+    """The CATs of an association in the Spanish statements."""
+    stereotype, anti, unrelated = words
+    said = Association(target, "x", {"stereotype": stereotype, "anti-stereotype": anti, "unrelated": unrelated})
+    return list(agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [said]))
+
+
+def test_spanish_cats_agree_in_context_and_fills() -> None:
+    """A template is filled once for each gender; article, adjective and fill follow."""
+    cats = [cat for cat in cats_of("panadero", ("vago", "trabajador", "triangular")) if isinstance(cat, Cat)]
+    said = {cat.context: cat.candidates[1].text for cat in cats}
+    assert said["La mayoría de los panaderos son BLANK."] == "La mayoría de los panaderos son trabajadores."
+    assert said["La panadera de al lado es BLANK."] == "La panadera de al lado es trabajadora."
+    assert {cat.target for cat in cats} == {"panadero", "panadera"}
+    assert all(cat.source["language_status"] == "draft" for cat in cats)
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "reason"),
+    [
+        ("zorbo", ("vago", "lento", "oval"), "no_gender"),
+        ("panadero", ("vago", "zorbo", "oval"), "unknown_word"),
+        ("panadero", ("vago", "ladrón", "disciplina"), "no_template_fits"),
+    ],
+)
+def test_words_that_no_table_has_are_refused_by_name(target: str, words: tuple[str, str, str], reason: str) -> None:
+    """A target without forms and a word of unknown part of speech make no CAT."""
+    (made,) = cats_of(target, words)
+    assert isinstance(made, Refused)
+    assert made.reason == reason
+
+
+def test_spanish_minimal_pairs_share_a_gender() -> None:
+    """Two groups are compared in the same gender, and the rest of the sentence is the same."""
+    row = {"target": "panadero", "other": "pintor", "bias_type": "x", "stereotype": "vago"}
+    made = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
+    found = {(pair.more, pair.less) for pair in made if isinstance(pair, Pair)}
+    assert ("La panadera de al lado es vaga.", "La pintora de al lado es vaga.") in found
+    assert not [1 for more, less in found if more.startswith("La ") and less.startswith("El ")]
+
+
+def test_spanish_association_tests() -> None:
+    """Words stand in Spanish sentences, with the article of their gender and the plural of their table."""
+    tests = {t.id: t for t in association_tests.build(association_tests.bundled("", SPANISH), language=SPANISH)}
+    assert {"Esto es una rosa.", "Son rosas.", "El clavel está aquí."} <= {*tests["sent-weat1"].x.items}
+    assert "Ahí están las hermanas." in tests["sent-weat8"].b.items
+
+
+def test_bundled_terms_are_identities_without_exception() -> None:
+    """Every term of the Spanish tables has its forms."""
+    made = list(identities.build(bundled(SPANISH)))
+    assert len(made) > 300
+    assert not [one for one in made if isinstance(one, Refused) and one.reason != "duplicate"]
+
+
+def test_commands_take_a_language(tmp_path: Path) -> None:
+    """By code or folder; an unknown one ends with one sentence and code 2."""
+    table = tmp_path / "pares.csv"
+    table.write_text("target,bias_type,stereotype,anti-stereotype,unrelated\npanadero,x,vago,trabajador,oval\n")
+    common = ["build", "cats", "--associations", str(table), "--out", str(tmp_path / "cats.jsonl"), "--language"]
+    for language in ("es", str(SPANISH.folder)):
+        assert CliRunner().invoke(app, [*common, language]).exit_code == 0
+    refused = run_catsofa(*common, "tlh")
+    assert refused.returncode == 2
+    assert "'tlh'" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -146,7 +146,8 @@ def check_journal(path: Path) -> Verdict | None:
     """The verdict on a journal, a leaderboard's history or scores of similarity; None for anything else."""
     if path.name not in JOURNALS or not path.is_file() or not path.stat().st_size:
         return None
-    return check_log(LogReader(path, JOURNALS[path.name]), "journal")
+    chained = path.name == "raw.jsonl"
+    return check_log(LogReader(path, JOURNALS[path.name], chained=chained), "journal")
 
 
 def check_log(log: LogReader, kind: str) -> Verdict:

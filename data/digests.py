@@ -1,7 +1,8 @@
 """SHA-256 digests of texts, of JSON values and of a record's content; `files.checksums` has those of files."""
 
 import json
-from hashlib import sha256
+from collections.abc import Callable
+from hashlib import blake2b, sha256
 from typing import Any
 
 DIGITS = 12
@@ -23,6 +24,18 @@ def json_digest(value: Any, digits: int = 64, *, compact: bool = True, ascii: bo
     """The digest of a JSON value, whatever the order of its keys; stored digests keep the form they were made of."""
     separators = (",", ":") if compact else None
     return hex_digest(json.dumps(value, sort_keys=True, separators=separators, ensure_ascii=ascii), digits)
+
+
+def row_checksum(identity: str) -> Callable[[tuple[Any, ...]], bytes]:
+    """The function from a row of a database to its checksum of 8 bytes, in the store with this identity digest."""
+    keyed = blake2b(key=bytes.fromhex(identity), digest_size=8)
+
+    def checksum(row: tuple[Any, ...]) -> bytes:
+        state = keyed.copy()
+        state.update(ascii(row).encode())
+        return state.digest()
+
+    return checksum
 
 
 def content_id(kind: str, *parts: object) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
 
 from catsofa.annotation.label_studio import EVERYBODY, Server
-from catsofa.annotation.results.answers import REOPENED, Wanted
+from catsofa.annotation.results.answers import REOPENED, Wanted, tokens_of
 from catsofa.annotation.results.status import wanted_of
 from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.data.digests import hex_digest
@@ -115,17 +115,7 @@ def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) ->
         study = open_study(study.folder)
         if study.settings.closed:
             raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
-        places: dict[str, str] = {}
-        for key in study.keys.values():
-            if not key.gold:
-                places |= dict.fromkeys((key.item, *key.order), key.token)
-        found: dict[str, None] = {}
-        for item in items:
-            place = places.get(item) or places.get(item.rpartition("/")[0])
-            if place is None:
-                raise ValueError(f"item {item!r} is none of this study's")
-            found[place] = None
-        tokens = list(found)
+        tokens = tokens_of(study, items)
         wanted, changed = wanted_of(study), 0
         for task in server.find(study.project, tokens):
             waits = not task.finished and task.overlap > study.settings.overlap

@@ -1,6 +1,6 @@
 """What people answered: the raw answers as they came, and the annotations that are made of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ class Raw:
     at: str
     seconds: float | None = None
     skipped: bool = False
+    void: str = ""
+    """Why the answer does not count although it is complete."""
     result: list[Any] = field(default_factory=list)
 
 
@@ -40,6 +42,21 @@ def reopened(study: Study) -> dict[str, int]:
     for row in rows.read(study.folder / REOPENED, Wanted):
         wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
     return wanted
+
+
+def tokens_of(study: Study, items: Iterable[str]) -> list[str]:
+    """The tasks of these items, or of the items of these associations and questions."""
+    places: dict[str, str] = {}
+    for key in study.keys.values():
+        if not key.gold:
+            places |= dict.fromkeys((key.item, *key.order), key.token)
+    found: dict[str, None] = {}
+    for item in items:
+        place = places.get(item) or places.get(item.rpartition("/")[0])
+        if place is None:
+            raise ValueError(f"item {item!r} is none of this study's")
+        found[place] = None
+    return list(found)
 
 
 def latest(study: Study) -> Iterator[Raw]:
@@ -82,6 +99,8 @@ def of_row(row: Raw, study: Study, found: Answers, people: int = 0) -> Iterator[
     about: dict[str, Any] = {"task": row.token, "annotation": row.annotation}
     if row.skipped:
         about["skipped"] = True
+    elif row.void:
+        about["invalid"] = row.void
     elif found.wrong:
         about["invalid"] = "; ".join(found.wrong)
     if people:

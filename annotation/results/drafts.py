@@ -37,7 +37,7 @@ def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
             continue
         found = answers(study.kind.interface, row.result)
         term = study.items[study.keys[row.token].item]
-        wrong = found.wrong or tuple(problems(kind, term.term, found.given))
+        wrong = (row.void,) if row.void else found.wrong or tuple(problems(kind, term.term, found.given))
         if wrong:
             yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=found.given.get("context", ""))
         else:

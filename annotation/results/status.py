@@ -144,7 +144,7 @@ def _done(row: Raw, study: Study, people: int) -> _Done:
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
     return _Done(
         row=row,
-        valid=not row.skipped and not found.wrong,
+        valid=not (row.skipped or row.void or found.wrong),
         passed_on=row.skipped and not by_the_writer(row, study),
         gold=gold,
         seconds=seconds,

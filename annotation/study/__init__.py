@@ -1,8 +1,10 @@
 """A study: one project on a server, and the folder that holds what the server must not know.
 
 study.json       what it is, where it is, what it pays
-items.jsonl      the records as they were given; gold.jsonl those whose answers are known
+items.jsonl      the records as they were given; gold.jsonl those whose answers are known, checks.jsonl those that
+                 say themselves what to answer
 key.jsonl        for each task its item and the order in which it is shown
+study.db         seats and answers of people who come by `catsofa annotate open`
 raw.jsonl        every answer as it came, appended and never changed
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
 people.jsonl     who was invited
@@ -29,7 +31,7 @@ from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.records import Term, kind_name
 
-BEFORE = {"items.jsonl", "gold.jsonl", "key.jsonl"}
+BEFORE = {"items.jsonl", "gold.jsonl", "checks.jsonl", "key.jsonl"}
 """What an older catsofa, killed in the middle, left of a study that was none yet."""
 REMEDY = "the file as it was written: copy it back, or make the study anew"
 EXPECTED = "the study.json of a study made by catsofa annotate create"
@@ -91,8 +93,8 @@ class Study:
 
     @cached_property
     def items(self) -> dict[str, Any]:
-        """The records by id, gold ones too."""
-        return {record.id: record for record in self._records("items.jsonl", "gold.jsonl")}
+        """The records by id, gold items and checks too."""
+        return {record.id: record for record in self._records("items.jsonl", "gold.jsonl", "checks.jsonl")}
 
     @cached_property
     def keys(self) -> dict[str, Key]:
@@ -104,6 +106,7 @@ class Study:
         tasks = [
             *blind(self._records("items.jsonl"), self.kind, self.settings.secret),
             *blind(self._records("gold.jsonl"), self.kind, self.settings.secret, gold=True),
+            *blind(self._records("checks.jsonl"), self.kind, self.settings.secret, gold=True, check=True),
         ]
         yield from sorted(tasks, key=lambda task: task.key.token)
 
@@ -142,6 +145,7 @@ def create(
     kind: str,
     items: Iterable[Any],
     gold: Iterable[Any] = (),
+    checks: Iterable[Any] = (),
     title: str = "",
     url: str = "",
     overlap: int | None = None,
@@ -152,7 +156,7 @@ def create(
     contact: str = "",
     secret: str = "",
 ) -> Study:
-    """Write a new study folder: items and gold, blinded, with the key; nothing is sent yet."""
+    """Write a new study folder: items, gold items and checks, blinded, with the key; nothing is sent yet."""
     folder, chosen = Path(folder), kind_named(kind)
     if (folder / "study.json").exists():
         raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
@@ -173,8 +177,9 @@ def create(
         study = Study(filling, settings)
         filling.chmod(0o700)  # it holds the key and the addresses of people
         jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
-        if known := [*_with_answers(_of_type(gold, chosen.holds), chosen)]:
-            jsonl.write(known, filling / "gold.jsonl")
+        for name, records in (("gold.jsonl", gold), ("checks.jsonl", checks)):
+            if known := [*_with_answers(_of_type(records, chosen.holds), chosen)]:
+                jsonl.write(known, filling / name)
         jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):
             raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from catsofa.annotation.crowd.faults import faults as faults_of
+from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
 from catsofa.annotation.study import BEFORE, open_study
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import LogReader
+from catsofa.data.percentages import quantity
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, Verdict
 
@@ -14,22 +17,31 @@ OLD = "study.json, items and key of an earlier version, without checksums"
 
 
 def check_study(folder: Path) -> Verdict | None:
-    """The verdict on a study: its settings, the files that never change, and its logs; None for anything else."""
+    """The verdict on a study: its settings, the files that never change, its logs and store; None for anything else."""
     if sum((folder / name).is_file() for name in {"study.json", *BEFORE}) < 2:
         return None
     faults, checked, unchecked = list[Fault](), list[str](), list[str]()
     try:
-        files = open_study(folder).settings.files
+        study = open_study(folder)
+        files = study.settings.files
         checked += ["study.json", *files] if files else []
         unchecked += [] if files else [OLD]
+        if (folder / STORE).is_file():
+            with reading(folder, identity(study.settings.secret)) as rows:
+                found = [Fault(folder / STORE, fault) for fault in faults_of(rows, study.keys)]
+                answers = rows.all("SELECT count(*) AS n FROM answer")[0]["n"]
+            faults += found
+            checked += [] if found else [f"{quantity(answers, 'answer')} of {STORE}"]
+    except Unwritten as error:
+        unchecked.append(f"{STORE}: {error}")
     except BadInput as error:
         faults.append(Fault(error.path, error.complaint))
     for path in (folder / name for name in LOGS if (folder / name).is_file()):
         try:
-            found = check_log(LogReader(path, f"{path.name} of a study", chained=True), "study")
+            log = check_log(LogReader(path, f"{path.name} of a study", chained=True), "study")
         except BadInput as error:
             faults.append(Fault(path, error.complaint))
             continue
-        checked += (f"{part} of {path.name}" for part in found.checked)
-        unchecked += (f"{path.name}: {part}" for part in found.unchecked)
+        checked += (f"{part} of {path.name}" for part in log.checked)
+        unchecked += (f"{path.name}: {part}" for part in log.unchecked)
     return Verdict(path=folder, kind="study", checked=tuple(checked), unchecked=tuple(unchecked), faults=tuple(faults))

@@ -203,6 +203,8 @@ class Key:
     item: str
     order: tuple[str, ...] = ()
     gold: bool = False
+    check: bool = False
+    """Whether the task says itself what to answer; such a task is a gold item too."""
     digest: str = ""
 
 
@@ -214,13 +216,15 @@ class Task:
     key: Key
 
 
-def blind(records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False) -> Iterator[Task]:
+def blind(
+    records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False, check: bool = False
+) -> Iterator[Task]:
     """Each record as a task: the order drawn from the study's secret and the record's id, the name a hash of both."""
     for record in records:
         seed = hex_digest(f"{secret}:{kind.name}:{record.id}")
         data, order = kind.show(record, Random(seed))
         data = {"item": seed[:16]} | data
-        key = Key(token=seed[:16], item=record.id, order=order, gold=gold, digest=digest(data))
+        key = Key(token=seed[:16], item=record.id, order=order, gold=gold, check=check, digest=digest(data))
         yield Task(data=data, key=key)
 
 

@@ -7,7 +7,7 @@ written with its row, in one transaction: no kill can part them.
 import json
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -36,8 +36,6 @@ SEALS = {"identity", "records", "finished", "finished records", "history"}
 KEYS = {"scores": "item, task", "self_checks": "part", "chunks": "number"}
 """The tables that a finished run is bound to, and the order of their rows."""
 COLUMNS = "item, task, score, tokens, reason, extra"
-BYTES = 8
-"""Bytes of a row's checksum."""
 
 
 class Unchecked(UserWarning):
@@ -60,18 +58,6 @@ def score_of(row: Row) -> Score:
     # most scores have nothing beside them, and parsing it would take half of the time
     more = {} if extra == "{}" else json.loads(extra)
     return Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=more)
-
-
-def row_checksum(identity: str) -> Callable[[tuple[Any, ...]], bytes]:
-    """The function from a row to its checksum in the run with this identity digest."""
-    keyed = blake2b(key=bytes.fromhex(identity), digest_size=BYTES)
-
-    def checksum(row: tuple[Any, ...]) -> bytes:
-        state = keyed.copy()
-        state.update(ascii(row).encode())
-        return state.digest()
-
-    return checksum
 
 
 def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.closing import Closing
-from catsofa.data.digests import json_digest
+from catsofa.data.digests import json_digest, row_checksum
 from catsofa.data.files import BadInput, atomic_write, json_files
 from catsofa.data.files.json_files import sealed
 from catsofa.data.percentages import quantity
@@ -32,7 +32,6 @@ from catsofa.scoring.run.rows import (
     is_row,
     keep_seal,
     make_folder,
-    row_checksum,
     row_of,
     score_of,
     seal,

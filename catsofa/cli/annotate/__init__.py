@@ -25,7 +25,9 @@ from catsofa.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from catsofa.annotation.label_studio.pull import Pulled
     from catsofa.annotation.results.status import Status
+    from catsofa.annotation.study import Study
     from catsofa.data.records import Annotation
 
 room = typer.Typer(
@@ -62,6 +64,9 @@ def create(
         Path, typer.Option(help="CATs, paraphrased CATs, probes or terms; targets in a .txt, one a line.")
     ],
     gold: Annotated[Path | None, typer.Option(help="Items whose answers are known, shown to everybody.")] = None,
+    checks: Annotated[
+        Path | None, typer.Option(help="Items that say themselves what to answer, shown to everybody.")
+    ] = None,
     title: Annotated[str, typer.Option(help="What annotators see as its name.")] = "",
     overlap: Annotated[int | None, typer.Option(help="People for each item: 5, or 1 where they write.")] = None,
     seconds: Annotated[float | None, typer.Option(help="How long one item takes.")] = None,
@@ -79,6 +84,7 @@ def create(
         kind=kind,
         items=progress(studies.read_items(items, kind), "items", lines_in(items), quiet=quiet),
         gold=studies.read_items(gold, kind) if gold else (),
+        checks=studies.read_items(checks, kind) if checks else (),
         title=title,
         overlap=overlap,
         seconds=seconds,
@@ -133,14 +139,10 @@ def pull(
     """Append new answers to raw.jsonl and write annotations.jsonl, or drafts.jsonl where people write."""
     from dataclasses import asdict
 
-    from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.label_studio.pull import pull as fetch
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    server = from_environment(opened.settings.url)
-    with counting("tasks read", quiet=quiet or json) as report:
-        pulled = fetch(opened, server, everything=everything, report=report)
+    pulled = _fetch(opened, everything=everything, quiet=quiet or json)
     if json:
         print_json(asdict(pulled))
         return
@@ -148,6 +150,19 @@ def pull(
     say(f"{pulled.new:,} new answers, {pulled.changed:,} changed; {pulled.records:,} {made} in {study}", quiet=quiet)
     if pulled.late:
         note(f"{pulled.late:,} answers came after the study was closed and do not count", quiet=quiet)
+
+
+def _fetch(study: "Study", *, everything: bool = False, quiet: bool = False) -> "Pulled":
+    """Bring answers home, from the study's own store or from Label Studio."""
+    from catsofa.annotation.crowd import home
+    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.label_studio.pull import pull as fetch
+
+    if home.has_store(study.folder):
+        return home.pull(study)
+    server = from_environment(study.settings.url)
+    with counting("tasks read", quiet=quiet) as report:
+        return fetch(study, server, everything=everything, report=report)
 
 
 @room.command(epilog=examples("catsofa annotate status study", "catsofa annotate status study --no-pull --json"))
@@ -159,8 +174,6 @@ def status(
     """What is done, by whom, how fast and how well, when it ends and what it costs."""
     from dataclasses import asdict
 
-    from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.label_studio.pull import pull as fetch
     from catsofa.annotation.results.status import status as look
     from catsofa.annotation.study import open_study
     from catsofa.validation.agreement import agreement
@@ -172,8 +185,7 @@ def status(
 
     opened = open_study(study)
     if pull_first:
-        with counting("tasks read", quiet=json) as report:
-            fetch(opened, from_environment(opened.settings.url), report=report)
+        _fetch(opened, quiet=json)
     found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent, seats)
     print_json(asdict(found)) if json else _say(found)
 

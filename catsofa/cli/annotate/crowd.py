@@ -32,15 +32,15 @@ def export_html(
     quiet: Quiet = False,
 ) -> None:
     """Write self-contained HTML tasks, blind and in random order; nothing of Label Studio is needed."""
-    from catsofa.annotation import crowd
+    from catsofa.annotation.crowd import pages
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
     bar = Bar("pages", quiet=quiet)
-    made = crowd.export(opened, out, platform, per_page=per_page, submit_to=submit_to, progress=bar)
+    made = pages.export(opened, out, platform, per_page=per_page, submit_to=submit_to, progress=bar)
     people = "1 person" if opened.settings.overlap == 1 else f"{opened.settings.overlap} people"
-    pages, tasks = quantity(made.pages, "page"), quantity(made.tasks, "task")
-    say(f"{pages} with {tasks} in {out}; give each page to {people}", quiet=quiet)
+    written, tasks = quantity(made.pages, "page"), quantity(made.tasks, "task")
+    say(f"{written} with {tasks} in {out}; give each page to {people}", quiet=quiet)
     if platform == "mturk":
         say("task.html is the design of the project, input.csv the batch", quiet=quiet)
     else:
@@ -58,12 +58,12 @@ def import_results(
     """Append a crowd's answers to raw.jsonl and write annotations.jsonl; a row imported before is passed over."""
     from dataclasses import asdict
 
-    from catsofa.annotation import crowd
+    from catsofa.annotation.crowd import pages
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
     doing("reading the answers")
-    pulled, refused = crowd.import_results(opened, results)
+    pulled, refused = pages.import_results(opened, results)
     if json:
         print_json(asdict(pulled) | {"rejected": refused})
         return

@@ -80,6 +80,7 @@ def reopen(
     more: Annotated[int, typer.Option(help="Further judgements of each.", min=1)] = 2,
 ) -> None:
     """Ask two more people about items that five did not decide; `validate votes` then counts the first seven."""
+    from catsofa.annotation.crowd import home
     from catsofa.annotation.label_studio import from_environment, people
     from catsofa.annotation.label_studio.pull import pull
     from catsofa.annotation.study import open_study
@@ -87,17 +88,20 @@ def reopen(
     if not item and not undecided:
         raise ValueError("say which items to reopen: --undecided, or --item ID")
     opened = open_study(study)
-    server = from_environment(opened.settings.url)
+    server = None if home.has_store(study) else from_environment(opened.settings.url)
     items = list(item or ())
     if undecided:
-        with counting("tasks read") as report:
-            pull(opened, server, report=report)
+        if server is None:
+            home.pull(opened)
+        else:
+            with counting("tasks read") as report:
+                pull(opened, server, report=report)
         items += _undecided(study, opened.settings.overlap, need, posterior)
     if not items:
         say("nothing to reopen: of what all who were asked have judged, everything is decided")
         return
     doing(f"reopening {len(set(items)):,} items")
-    changed = people.reopen(opened, server, items, more)
+    changed = home.reopen(opened, items, more) if server is None else people.reopen(opened, server, items, more)
     say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
 
 
@@ -124,10 +128,16 @@ def _undecided(study: Path, overlap: int, need: int, posterior: float | None) ->
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:
     """Bring home what is there and serve nothing any more; later answers do not count."""
+    from catsofa.annotation.crowd import home
     from catsofa.annotation.label_studio import from_environment, people, pull
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
+    if home.has_store(study):
+        closed = home.close(opened)
+        records = home.pull(closed).records
+        say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
+        return
     server = from_environment(opened.settings.url)
     with counting("tasks closed", len(opened.keys), quiet=quiet) as report:
         closed = people.close(opened, server, report)

@@ -20,7 +20,7 @@ from helpers.browser import SCHEMES, WIDTHS, axe, barriers
 from helpers.records import bakers, paraphrased, probes, terms
 from helpers.report_pages import EVIL, of_data, of_models
 
-from catsofa.annotation.crowd import export
+from catsofa.annotation.crowd.pages import export
 from catsofa.annotation.study import create
 from catsofa.data.files import jsonl
 from catsofa.data.records import Association, Cat

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.records import bakers
 
-from catsofa.annotation.crowd import completion_code, export, import_results
+from catsofa.annotation.crowd.pages import completion_code, export, import_results
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create
 from catsofa.data.files import BadInput

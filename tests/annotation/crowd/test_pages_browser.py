@@ -12,7 +12,7 @@ import pytest
 from helpers.browser import new_page, shot
 from helpers.records import bakers, paraphrased, probes, terms
 
-from catsofa.annotation.crowd import completion_code, export, import_results
+from catsofa.annotation.crowd.pages import completion_code, export, import_results
 from catsofa.annotation.results import answers
 from catsofa.annotation.study import Study, create
 from catsofa.data.files.jsonl import read

@@ -1,0 +1,75 @@
+"""What is wrong with a store: rows that changed, and rows that do not fit one another."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+
+from catsofa.annotation.crowd.seats import ANSWERED
+from catsofa.annotation.crowd.store import Row, Rows
+
+WITHOUT = {"held", "expired", "skipped", "own", "withdrawn"}
+"""States of a seat without an answer."""
+
+
+def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
+    """Each fault of the store of a study with these tasks, in one sentence."""
+    for table, row in rows.changed():
+        yield f"a {table} whose checksum does not fit: {row.get('name') or row.get('token') or row.get('nonce') or ''}"
+    people = {row["name"]: row for row in rows.all("SELECT * FROM person")}
+    tasks = {row["token"]: row for row in rows.all("SELECT * FROM task")}
+    seats = rows.all("SELECT * FROM seat")
+    if tasks.keys() != set(tokens):
+        yield f"{len(tasks):,} tasks, and {len(tokens):,} in the study"
+    if sorted(row["number"] for row in people.values()) != [*range(1, len(people) + 1)]:
+        yield "a person is missing"
+    states = defaultdict[str, Counter[str]](Counter)
+    for seat in seats:
+        states[seat["task"]][seat["state"]] += 1
+        if seat["task"] not in tasks or seat["person"] not in people:
+            yield "a seat without its task or its person"
+        if seat["state"] not in ANSWERED | WITHOUT:
+            yield f"a seat in the state {seat['state']!r}"
+    for token, task in tasks.items():
+        counts = states[token]
+        if task["kind"] == "item" and (counts["valid"], counts["held"]) != (task["valid"], task["held"]):
+            yield f"task {token}: {task['valid']} valid, {task['held']} held; its seats say otherwise"
+        if task["kind"] != "item" and counts.keys() & {"valid", "void", "surplus"}:
+            yield f"task {token}: a gold item or check that counts as a judgement"
+    yield from _of_people(rows, people, seats)
+    yield from _of_plan(rows, tasks, seats)
+
+
+def _of_people(rows: Rows, people: dict[str, Row], seats: list[Row]) -> Iterator[str]:
+    """Faults in what people did."""
+    answers = {row["nonce"]: row for row in rows.all("SELECT * FROM answer")}
+    done, right, asked = Counter[str](), Counter[str](), Counter[str]()
+    positions = defaultdict[str, list[int]](list)
+    held = Counter(seat["person"] for seat in seats if seat["state"] == "held")
+    for seat in seats:
+        if seat["position"]:
+            positions[seat["person"]].append(seat["position"])
+        answer = answers.pop(seat["nonce"], None)
+        if (answer is not None) != (seat["state"] in ANSWERED):
+            yield f"a seat in the state {seat['state']!r} {'with' if answer else 'without'} an answer"
+        if answer:
+            done[seat["person"]] += 1
+            right[seat["person"]] += answer["gold_right"]
+            asked[seat["person"]] += answer["gold_asked"]
+    if answers:
+        yield f"{len(answers):,} answers without a seat"
+    for name, person in people.items():
+        counts = (done[name], right[name], asked[name])
+        if counts != (person["done"], person["gold_right"], person["gold_asked"]):
+            yield f"person {name}: other counts than their answers"
+        if sorted(positions[name]) != [*range(1, person["given"] + 1)]:
+            yield f"person {name}: a seat is missing"
+        if held[name] > (person["state"] == "working"):
+            yield f"person {name}: {held[name]} tasks in hand, in the state {person['state']!r}"
+
+
+def _of_plan(rows: Rows, tasks: dict[str, Row], seats: list[Row]) -> Iterator[str]:
+    """Faults in gold items and checks: each must stand where the person's plan has it, or later after a skip."""
+    plan = {(row["person"], row["task"]): row["position"] for row in rows.all("SELECT * FROM plan")}
+    for seat in seats:
+        gold = tasks.get(seat["task"], {}).get("kind", "item") != "item"
+        if gold and seat["state"] != "withdrawn" and (seat["person"], seat["task"]) not in plan:
+            yield f"person {seat['person']}: a gold item or check that was not planned"

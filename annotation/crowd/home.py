@@ -1,0 +1,141 @@
+"""The store of a study, and the way of its answers into raw.jsonl, which votes, status and release read."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.store import STORE, Row, Rows, Store, identity, reading
+from catsofa.annotation.label_studio.pull import Pulled, digested
+from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
+from catsofa.annotation.study import Study, now, open_study, rows
+from catsofa.annotation.study.interface import result_of
+from catsofa.data.digests import hex_digest
+from catsofa.data.records import Cat
+
+SEAT = "seat-"
+"""How the names of answers given to this server begin."""
+FAILED = "the person failed the instructed checks"
+T = TypeVar("T")
+
+
+def has_store(folder: Path) -> bool:
+    """Whether people came to this study by `catsofa annotate open`."""
+    return (folder / STORE).is_file()
+
+
+def open_store(study: Study) -> Store:
+    """The store of a study with all its tasks; a study whose tasks are on a Label Studio server is refused."""
+    if study.settings.project:
+        raise ValueError(
+            f"the tasks of {study.folder} are on a Label Studio server, and people would judge them twice; "
+            "make another study for people who come to this server"
+        )
+    store = Store(study.folder, identity(study.settings.secret))
+    tasks = []
+    for key in study.keys.values():
+        item = study.items[key.item]
+        writer = str(item.source.get("writer", "")) if isinstance(item, Cat) else ""
+        tasks.append((key.token, "check" if key.check else "gold" if key.gold else "item", writer))
+    order = Random(hex_digest(f"{study.settings.secret}:order"))
+    store.do(lambda held: seats.add(held, tasks, study.settings.overlap, order))
+    return store
+
+
+def pull(study: Study) -> Pulled:
+    """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out."""
+    with study.locked():
+        study = open_study(study.folder)
+        path = study.folder / "raw.jsonl"
+        there = list(rows.read(path, Raw))
+        known = {row.annotation: row.void for row in there if row.annotation.startswith(SEAT)}
+        with reading(study.folder, identity(study.settings.secret)) as held:
+            found = list(_answers(held, study))
+        if gone := known.keys() - {row.annotation for row in found}:
+            _rewrite([row for row in there if row.annotation not in gone], path)
+        said = Counter(row.annotation for row in there)
+        fresh = [
+            # a later line about the same answer has a later name
+            replace(row, updated=f"{row.at}/{said[row.annotation]:03d}")
+            for row in found
+            if known.get(row.annotation) != row.void
+        ]
+        rows.append(fresh, path)
+        return digested(study, len(fresh), sum(row.annotation in known for row in fresh))
+
+
+def reopen(study: Study, items: Iterable[str], more: int = 2) -> int:
+    """Ask `more` further people about these items; an item that still waits for people is left as it is."""
+    with study.locked():
+        study = open_study(study.folder)
+        if study.settings.closed:
+            raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
+        tokens, wanted = tokens_of(study, items), list[Wanted]()
+
+        def job(held: Rows) -> None:
+            for token in tokens:
+                task = held.get("task", token)
+                assert task is not None, "every item of the study is a task"
+                if task["valid"] >= task["need"]:
+                    seats.reopen(held, [token], task["need"] + more)
+                    wanted.append(Wanted(token=token, overlap=task["need"] + more))
+
+        _done(study, job)
+        rows.append(wanted, study.folder / REOPENED)
+    return len(wanted)
+
+
+def close(study: Study) -> Study:
+    """Give out nothing any more; an answer that comes later is kept and counts for nothing."""
+    with study.locked():
+        study = open_study(study.folder)
+        study = study if study.settings.closed else study.saved(closed=now())
+        _done(study, lambda held: held.put("about", {"name": "closed", "value": study.settings.closed}))
+    return study
+
+
+def _done(study: Study, job: Callable[[Rows], T]) -> T:
+    """What a job in the study's store gives; a server may have the store open."""
+    with Store(study.folder, identity(study.settings.secret)) as store:
+        return store.do(job)
+
+
+def _answers(held: Rows, study: Study) -> Iterator[Raw]:
+    """Every answer and skip in the store, in the order they came."""
+    query = (
+        "SELECT s.*, a.said, a.seconds, a.at, p.state AS standing FROM seat s JOIN person p ON p.name = s.person "
+        "LEFT JOIN answer a ON a.nonce = s.nonce WHERE a.nonce IS NOT NULL OR s.state = 'skipped' ORDER BY a.at"
+    )
+    for row in held.all(query):
+        skipped = row["state"] == "skipped"
+        at = _time(row) if skipped else str(row["at"])
+        yield Raw(
+            annotation=SEAT + hex_digest(row["nonce"], 16),
+            updated=at,
+            token=row["task"],
+            annotator=row["person"],
+            at=at,
+            seconds=None if skipped else row["seconds"],
+            skipped=skipped,
+            void=FAILED if row["standing"] == "failed" and not skipped else "",
+            result=[] if skipped else result_of(study.kind.interface, json.loads(row["said"])),
+        )
+
+
+def _time(row: Row) -> str:
+    """When a seat was given, by the server's clock."""
+    return datetime.fromtimestamp(row["given"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _rewrite(kept: list[Raw], path: Path) -> None:
+    """Write the log anew with these lines alone."""
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    rows.append(kept, fresh)
+    os.replace(fresh, path)

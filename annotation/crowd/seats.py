@@ -1,0 +1,345 @@
+"""Seats: who gets which task, and which judgements count. Only this module writes people, tasks, seats and answers.
+
+Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from catsofa.annotation.crowd.store import Row, Rows
+
+GOLD_PASS = 0.75
+"""The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
+WAVE = 200
+"""Items with free seats that are handed out at once, at least."""
+FREED = 20
+"""Expired seats that are freed in one job."""
+ENDED = {"finished", "failed", "full", "declined", "withdrawn"}
+"""States in which a person gets no further task."""
+ANSWERED = {"valid", "checked", "void", "surplus"}
+"""States of a seat with an answer."""
+
+
+class NotYours(ValueError):
+    """What was sent is no answer to a task of this person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How work is given out."""
+
+    session: int = 30
+    """Tasks of one person, gold items and checks among them."""
+    seconds: float = 30.0
+    """How long one task is expected to take."""
+    first: int = 10
+    """The last place at which the first check and the first gold item may stand."""
+    check_every: int = 15
+    gold_every: int = 15
+    """Tasks from one check or gold item to the next, give or take a quarter."""
+    fail_after: int = 2
+    """Failed checks after which a person gets no further task."""
+
+    @property
+    def hold(self) -> float:
+        """Seconds for which a task waits for the person who has it."""
+        return max(600.0, 20 * self.seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A task in a person's hands."""
+
+    token: str
+    nonce: str
+    place: int
+    """Tasks that the person has answered, and this one."""
+    quota: int
+    draft: str = ""
+
+
+def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random) -> None:
+    """Add tasks that are not there yet: token, kind (item, gold, check) and writer."""
+    there = {row["token"] for row in rows.all("SELECT token FROM task")}
+    for token, kind, writer in tasks:
+        if token not in there:
+            active = int(kind != "item")
+            new = {"token": token, "kind": kind, "writer": writer, "active": active, "rnd": order.random()}
+            rows.put("task", {**new, "need": need if kind == "item" else 0, "valid": 0, "held": 0})
+
+
+def places(length: int, first: int, every: int, order: Random) -> list[int]:
+    """The places of checks among so many tasks: the first at 2 to `first`, then every so many, ± 25 %."""
+    found = [order.randint(min(2, length), min(first, length))] if length else []
+    while found and (following := found[-1] + max(1, round(every * order.uniform(0.75, 1.25)))) <= length:
+        found.append(following)
+    return found
+
+
+def most(length: int, first: int, every: int) -> int:
+    """How many places there can be."""
+    step = max(1, round(every * 0.75))
+    return 1 + max(0, length - min(2, first)) // step if length else 0
+
+
+def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, now: float) -> str:
+    """The state of a person who consents; a new one gets a plan. Empty: known by another submission."""
+    if person := rows.get("person", name):
+        return str(person["state"]) if person["submission"] == submission else ""
+    order = Random(secrets.randbits(64))
+    left = sum(row["need"] - row["valid"] - row["held"] for row in rows.all("SELECT * FROM task WHERE kind = 'item'"))
+    person = _new_person(rows, name, "working" if left > 0 else "full", submission, consent, now)
+    person |= {"start": order.random(), "quota": rules.session}
+    rows.put("person", person)
+    if left <= 0:
+        return "full"
+    taken = set[int]()
+    for kind, every in (("check", rules.check_every), ("gold", rules.gold_every)):
+        known = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
+        order.shuffle(known)
+        for token, place in zip(known, places(rules.session, rules.first, every, order), strict=False):
+            while place in taken:
+                place += 1
+            taken.add(place)
+            rows.put("plan", {"person": name, "position": place, "task": token})
+    for task in rows.all("SELECT token FROM task WHERE writer = ? AND kind = 'item'", name):
+        _seat(rows, task["token"], name, 0, "own", now, now)
+    return "working"
+
+
+def decline(rows: Rows, name: str, submission: str, now: float) -> str:
+    """The state of a person who does not consent; who began already is not changed."""
+    if person := rows.get("person", name):
+        return str(person["state"]) if person["submission"] == submission else ""
+    rows.put("person", _new_person(rows, name, "declined", submission, "", now))
+    return "declined"
+
+
+def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
+    """The task a person has or now gets; else `wait`, `closed`, or the state in which their work ended."""
+    for late in rows.all("SELECT * FROM seat WHERE state = 'held' AND until < ? ORDER BY until LIMIT ?", now, FREED):
+        _move(rows, late, "expired")
+    person = _known(rows, name)
+    if person["state"] in ENDED:
+        return str(person["state"])
+    if rows.get("about", "closed"):
+        return "closed"
+    if person["done"] >= person["quota"]:
+        return stop(rows, name)
+    if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
+        return _given(rows, rules, person, seat, now)
+    left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
+    if seat := next((seat for seat in left if _has_room(rows, seat["task"])), None):
+        return _given(rows, rules, person, _move(rows, seat, "held"), now)
+    unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.{} AND s.person = ?)"
+    planned = (
+        f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
+    )
+    if found := rows.first(planned, name, person["done"] + 1, name):
+        token = found["task"]
+    elif not (token := _pick(rows, person)):
+        others = "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND t.kind = 'item' AND "
+        return "wait" if rows.first(others + unseen.format("token") + " LIMIT 1", name) else stop(rows, name)
+    person["given"] += 1
+    rows.put("person", person)
+    return _given(rows, rules, person, _seat(rows, token, name, person["given"], "held", now, now), now)
+
+
+def answer(
+    rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[str, Any], right: tuple[int, int], now: float
+) -> None:
+    """Keep an answer, and count it where a seat is free; `right` are the right gold questions, and all.
+
+    The same answer a second time changes nothing.
+    """
+    person, seat = _known(rows, name), _own(rows, name, nonce)
+    if seat["state"] in ANSWERED:
+        return
+    if seat["state"] not in {"held", "expired"} or person["state"] not in {"working", "finished"}:
+        raise NotYours("this task is no longer yours; load the page again")
+    task = rows.get("task", seat["task"])
+    assert task is not None, "a seat has a task"
+    at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    kept = {"nonce": nonce, "said": json.dumps(said), "seconds": max(0.0, round(now - seat["given"], 3)), "at": at}
+    rows.put("answer", {**kept, "gold_right": right[0], "gold_asked": right[1]})
+    rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
+    person["done"] += 1
+    if task["kind"] == "item":
+        state = "valid" if seat["state"] == "held" or _has_room(rows, seat["task"]) else "surplus"
+        _move(rows, seat, "void" if _is_excluded(person) else state)
+        rows.put("person", person)
+        return
+    _move(rows, seat, "checked")
+    before = _is_excluded(person)
+    person["gold_right"] += right[0]
+    person["gold_asked"] += right[1]
+    person["checks_failed"] += task["kind"] == "check" and right[0] < right[1]
+    failed = person["checks_failed"] >= rules.fail_after
+    rows.put("person", {**person, "state": "failed" if failed else person["state"]})
+    if failed:
+        _leave(rows, name)
+    if failed or _is_excluded(person) != before:
+        _recount(rows, name, counts=not (failed or _is_excluded(person)))
+
+
+def skip(rows: Rows, name: str, nonce: str) -> None:
+    """Pass a task on to somebody else."""
+    seat = _own(rows, name, nonce)
+    if seat["state"] in {"held", "expired"}:
+        _move(rows, seat, "skipped")
+        rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
+
+
+def keep_draft(rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[str, Any], now: float) -> None:
+    """Keep what is written so far, and hold the task longer."""
+    seat = _own(rows, name, nonce)
+    if seat["state"] == "held":
+        rows.put("seat", {**seat, "until": now + rules.hold})
+        rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
+        rows.run("INSERT INTO draft VALUES (?, ?)", nonce, json.dumps(said))
+
+
+def stop(rows: Rows, name: str) -> str:
+    """End a person's work; what they did counts and is paid. The state in which it ended."""
+    person = _known(rows, name)
+    if person["state"] == "working":
+        rows.put("person", {**person, "state": "finished"})
+        _leave(rows, name)
+    return str(_known(rows, name)["state"])
+
+
+def withdraw(rows: Rows, name: str) -> None:
+    """Erase what a person said and wrote; items that counted it are open again."""
+    person = _known(rows, name)
+    for seat in rows.all("SELECT * FROM seat WHERE person = ?", name):
+        rows.run("DELETE FROM answer WHERE nonce = ?", seat["nonce"])
+        rows.run("DELETE FROM draft WHERE nonce = ?", seat["nonce"])
+        _move(rows, seat, "withdrawn")
+    rows.run("DELETE FROM plan WHERE person = ?", name)
+    none = dict.fromkeys(("done", "gold_right", "gold_asked", "checks_failed"), 0)
+    rows.put("person", {**person, **none, "state": "withdrawn", "consent": ""})
+    rows.erased = True
+
+
+def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
+    """Ask for more judgements of these tasks; a number that is asked for already is not lowered."""
+    for token in tokens:
+        task = rows.get("task", token)
+        assert task is not None, "every item of the study is a task"
+        rows.put("task", {**task, "need": max(need, task["need"])})
+        _fill(rows, token)
+
+
+def counted(rows: Rows) -> dict[str, int]:
+    """How many judgements of each item count."""
+    return {row["token"]: row["valid"] for row in rows.all("SELECT token, valid FROM task WHERE kind = 'item'")}
+
+
+def _new_person(rows: Rows, name: str, state: str, submission: str, consent: str, now: float) -> Row:
+    """A person without work."""
+    found = rows.first("SELECT coalesce(max(number), 0) + 1 AS number FROM person")
+    none = dict.fromkeys(("start", "given", "done", "quota", "gold_right", "gold_asked", "checks_failed"), 0)
+    about = {"name": name, "state": state, "submission": submission, "consent": consent, "arrived": now}
+    return {**none, **about, **(found or {})}
+
+
+def _pick(rows: Rows, person: Row) -> str:
+    """An open item that the person has not seen, the first after their own start; more come when too few are open."""
+    for least in (1, 2):  # all of a wave may have been seen: then a further wave
+        working = rows.first("SELECT count(*) AS n FROM seat WHERE state = 'held'") or {"n": 0}
+        there = rows.first("SELECT count(*) AS n FROM task WHERE open = 1") or {"n": 0}
+        if (more := max(WAVE, 4 * working["n"]) * least - there["n"]) > 0 or least == 2:
+            waiting = "SELECT * FROM task WHERE kind = 'item' AND active = 0 ORDER BY rnd LIMIT ?"
+            for task in rows.all(waiting, max(more, WAVE)):
+                rows.put("task", {**task, "active": 1})
+        unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.token AND s.person = ?) ORDER BY rnd LIMIT 1"
+        for part in ("rnd >= ?", "rnd < ?"):
+            query = f"SELECT token FROM task t WHERE open = 1 AND {part} AND {unseen}"
+            if found := rows.first(query, person["start"], person["name"]):
+                return str(found["token"])
+    return ""
+
+
+def _seat(rows: Rows, task: str, person: str, position: int, state: str, until: float, now: float) -> Row:
+    """A new seat."""
+    new = {"task": task, "person": person, "position": position, "state": "new"}
+    seat = {**new, "nonce": secrets.token_urlsafe(16), "until": until, "given": now}
+    return _move(rows, seat, state)
+
+
+def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Given:
+    """The task of a seat, held from now on."""
+    rows.put("seat", {**seat, "until": now + rules.hold})
+    draft = rows.first("SELECT said FROM draft WHERE nonce = ?", seat["nonce"])
+    place, kept = person["done"] + 1, str(draft["said"]) if draft else ""
+    return Given(token=seat["task"], nonce=seat["nonce"], place=place, quota=person["quota"], draft=kept)
+
+
+def _move(rows: Rows, seat: Row, state: str) -> Row:
+    """Change the state of a seat and the counters of its task; a seat that is freed goes to a surplus answer."""
+    task = rows.get("task", seat["task"])
+    assert task is not None, "a seat has a task"
+    moved = {**seat, "state": state}
+    rows.put("seat", moved)
+    if task["kind"] == "item":
+        before, after = (task[count] for count in ("valid", "held")), []
+        for count, old in zip(("valid", "held"), before, strict=True):
+            after.append(old - (seat["state"] == count) + (state == count))
+        if after != [task["valid"], task["held"]]:
+            rows.put("task", {**task, "valid": after[0], "held": after[1]})
+            if sum(after) < task["valid"] + task["held"]:
+                _fill(rows, seat["task"])
+    return moved
+
+
+def _fill(rows: Rows, token: str) -> None:
+    """Count surplus answers of people who count, as long as there is room."""
+    for seat in rows.all("SELECT * FROM seat WHERE task = ? AND state = 'surplus' ORDER BY given", token):
+        if _has_room(rows, token):
+            _move(rows, seat, "valid")
+
+
+def _recount(rows: Rows, name: str, *, counts: bool) -> None:
+    """Set a person's judgements aside, or count them again where there is room."""
+    for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state IN ('valid', 'surplus', 'void')", name):
+        state = "void" if not counts else "valid" if _has_room(rows, seat["task"]) else "surplus"
+        if seat["state"] != state and not (counts and seat["state"] == "valid"):
+            _move(rows, seat, state)
+
+
+def _leave(rows: Rows, name: str) -> None:
+    """Free what a person has in hand."""
+    for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
+        _move(rows, seat, "expired")
+
+
+def _has_room(rows: Rows, token: str) -> bool:
+    """Whether a task has a free seat; gold items and checks always have."""
+    task = rows.get("task", token)
+    assert task is not None, "a seat has a task"
+    return bool(task["kind"] != "item" or task["valid"] + task["held"] < task["need"])
+
+
+def _is_excluded(person: Row) -> bool:
+    """Whether a person's judgements do not count, by the gold questions so far."""
+    return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
+
+
+def _known(rows: Rows, name: str) -> Row:
+    """A person who is in the store."""
+    if person := rows.get("person", name):
+        return person
+    raise NotYours("open the link of the study again")
+
+
+def _own(rows: Rows, name: str, nonce: str) -> Row:
+    """The seat with this nonce, if it is this person's."""
+    seat = rows.first("SELECT * FROM seat WHERE nonce = ?", nonce)
+    if seat is None or seat["person"] != name:
+        raise NotYours("this is not the task you have; load the page again")
+    return seat

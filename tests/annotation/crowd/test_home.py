@@ -1,0 +1,197 @@
+"""Answers in a study's store, as `pull`, `status`, `validate votes` and `verify` see them."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from helpers.records import bakers, terms
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd.seats import Given, Rules
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.results import answers as judged
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.results.status import status
+from catsofa.annotation.study import Study, create, open_study, rows
+from catsofa.annotation.study.checks import check_study
+from catsofa.cli import app
+from catsofa.data.records import LABELS, Annotation
+from catsofa.validation.judgements import Rule, count
+
+RULES = Rules(session=12, first=3, check_every=5, gold_every=5)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Six CATs for three people, three gold CATs and three checks."""
+    gold, checks = bakers(3, "florist"), bakers(3, "miller")
+    return create(tmp_path / "s", kind="validate-cats", items=bakers(6), gold=gold, checks=checks, overlap=3)
+
+
+def right_of(study: Study, token: str) -> dict[str, str]:
+    """The right answer to a task."""
+    key = study.keys[token]
+    assert study.kind.asks is not None
+    return {name: asked.right for name, asked in study.kind.asks(study.items[key.item], key.order).items()}
+
+
+def work(study: Study, name: str, fails: str = "", at_most: int = 99, now: float = 1_700_000_000.0) -> None:
+    """A person comes and answers; tasks of the kind `fails` wrongly."""
+
+    def job(held: Rows) -> None:
+        seats.arrive(held, RULES, name, f"s-{name}", "c", now)
+        for n in range(at_most):
+            given = seats.next_task(held, RULES, name, now + n)
+            if not isinstance(given, Given):
+                return
+            key, said = study.keys[given.token], right_of(study, given.token)
+            kind = "check" if key.check else "gold" if key.gold else "item"
+            if kind == fails:
+                said = {question: LABELS[LABELS.index(label) - 1] for question, label in said.items()}  # type: ignore[call-overload]
+            right = (0 if kind == fails else 3, 3) if key.gold else (0, 0)
+            seats.answer(held, RULES, name, given.nonce, said, right, now + n)
+
+    with home.open_store(study) as store:
+        store.do(job)
+
+
+def counted(study: Study) -> dict[str, int]:
+    """How many judgements of each task count, as the store has it."""
+    with home.open_store(study) as store:
+        return store.do(seats.counted)
+
+
+def by_votes(study: Study) -> dict[str, int]:
+    """The same by the rule of `validate votes`, on annotations.jsonl."""
+    found = count(judged.annotations(study), Rule(need=1, of=3), lambda a: str(a.extra["task"]))
+    return {token: seat.taken for token, seat in found.seats.items()}
+
+
+def test_the_share_of_gold_is_that_of_the_vote_rule() -> None:
+    """Both rooms exclude the same people."""
+    assert Rule().gold_pass == seats.GOLD_PASS
+
+
+def test_store_votes_and_status_count_the_same(study: Study) -> None:
+    """Of five people one fails the checks and one gold: the other three give every judgement that counts."""
+    for name, fails in (("p1", "check"), ("p2", "gold"), ("p3", ""), ("p4", ""), ("p5", "")):
+        work(study, name, fails)
+        home.pull(study)
+        assert by_votes(study) == {token: n for token, n in counted(study).items() if token in by_votes(study)}
+    assert set(by_votes(study).values()) == {3}
+
+    def seated(annotations: list[Annotation], people: int) -> dict[str, int]:
+        found = count(annotations, Rule(need=1, of=people), lambda a: str(a.extra["task"]))
+        return {token: seat.taken for token, seat in found.seats.items()}
+
+    found = status(study, None, seated)  # type: ignore[arg-type]
+    assert (found.done, found.counted, found.missing) == (6, 18, 0)
+    reasons = Counter(a.extra.get("invalid", "") for a in judged.annotations(study) if a.annotator == "p1")
+    assert set(reasons) == {home.FAILED}
+
+
+def test_a_pull_brings_only_what_is_new(study: Study) -> None:
+    """Twice in a row the second brings nothing; who fails later has their lines said again, as void."""
+    work(study, "p1", "check", at_most=3)
+    first = home.pull(study).new
+    assert first == 3
+    assert home.pull(study).new == 0
+    work(study, "p1", "check")
+    later = home.pull(study)
+    assert (later.changed, later.new > later.changed) == (first, True)
+
+
+def test_who_withdraws_is_in_no_file_of_the_study(study: Study) -> None:
+    """Their name is nowhere in raw.jsonl or annotations.jsonl, and the log is whole."""
+    for name in ("ann-a", "ann-b"):
+        work(study, name)
+    home.pull(study)
+    with home.open_store(study) as store:
+        store.do(lambda held: seats.withdraw(held, "ann-a"))
+    home.pull(study)
+    assert {row.annotator for row in rows.read(study.folder / "raw.jsonl", Raw)} == {"ann-b"}
+    assert "ann-a" not in (study.folder / "annotations.jsonl").read_text()
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+
+
+def test_verify_checks_the_store(study: Study) -> None:
+    """A store as it was written is all right; one changed answer is named."""
+    import sqlite3
+
+    work(study, "p1")
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.right
+    assert any("answers of study.db" in part for part in verdict.checked)
+    connection = sqlite3.connect(study.folder / "study.db")
+    connection.execute("UPDATE answer SET seconds = 99")
+    connection.commit()
+    connection.close()
+    wrong = check_study(study.folder)
+    assert wrong
+    assert {fault.path.name for fault in wrong.faults} == {"study.db"}
+
+
+def test_reopened_items_are_asked_about_again(study: Study) -> None:
+    """After three people an item waits for two more; asked twice, nobody is added."""
+    for n in range(3):
+        work(study, f"p{n}")
+    item = next(key.item for key in study.keys.values() if not key.gold)
+    assert home.reopen(study, [item]) == 1
+    assert home.reopen(study, [item]) == 0
+    for n in range(3, 6):
+        work(study, f"p{n}")
+    home.pull(study)
+    token = next(key.token for key in study.keys.values() if key.item == item)
+    assert counted(study)[token] == by_votes(study)[token] == 5
+
+
+def test_a_closed_study_gives_out_nothing_and_the_commands_need_no_server(study: Study) -> None:
+    """`status`, `pull`, `reopen` and `close` read the study's own store."""
+    work(study, "p1")
+    runner, folder = CliRunner(), str(study.folder)
+    assert "new answers" in runner.invoke(app, ["annotate", "pull", folder]).output
+    assert "closed at" in runner.invoke(app, ["annotate", "close", folder]).output
+    with home.open_store(study) as store:
+        store.do(lambda held: seats.arrive(held, RULES, "p2", "s", "c", 0))
+        assert store.do(lambda held: seats.next_task(held, RULES, "p2", 0)) == "closed"
+    assert open_study(study.folder).settings.closed
+    shown = runner.invoke(app, ["annotate", "status", folder, "--json"])
+    assert json.loads(shown.output)["counted"] == 6
+
+
+def test_a_study_on_label_studio_is_not_opened_here(study: Study) -> None:
+    """People would judge its tasks twice."""
+    with pytest.raises(ValueError, match="make another study"):
+        home.open_store(study.saved(project=3))
+
+
+def test_drafts_of_who_failed_are_refused(tmp_path: Path) -> None:
+    """A text of somebody who failed the checks makes no CAT."""
+    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1)
+    said = {
+        "context": "The baker is very BLANK.",
+        "stereotype": "early",
+        "anti_stereotype": "late",
+        "unrelated": "cubic",
+    }
+    with home.open_store(made) as store:
+        store.do(lambda held: seats.arrive(held, RULES, "p", "s", "c", 0))
+        given = store.do(lambda held: seats.next_task(held, RULES, "p", 0))
+        assert isinstance(given, Given)
+        store.do(lambda held: seats.answer(held, RULES, "p", given.nonce, said, (0, 0), 1))
+        assert home.pull(made).records == 1
+        store.do(lambda held: held.put("person", {**(held.get("person", "p") or {}), "state": "failed"}))
+    assert (home.pull(made).records, home.pull(made).refused) == (0, 1)
+
+
+def test_order_of_waves_is_drawn_from_the_study(study: Study) -> None:
+    """Opened again, no task is added and none moves."""
+    places = []
+    for _ in range(2):
+        with home.open_store(study) as store:
+            places.append(store.do(lambda held: held.all("SELECT token, rnd FROM task ORDER BY token")))
+    assert places[0] == places[1]
+    assert len(places[0]) == 12

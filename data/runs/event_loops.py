@@ -12,7 +12,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 GRACE = 5.0
-"""Seconds in which work that is under way may end after a first Ctrl-C, so that its results are kept."""
+"""Seconds in which work that costs money may end after a first Ctrl-C, so that its result is kept."""
 
 
 def pump(items: AsyncGenerator[T]) -> Generator[T]:
@@ -29,10 +29,12 @@ def pump(items: AsyncGenerator[T]) -> Generator[T]:
         # a signal can leave the order to stop the loop behind, which would then stop the tidying up
         with suppress(RuntimeError):
             runner.get_loop().run_until_complete(asyncio.sleep(0))
-        # from the outside in: the runner closes all generators at once, and those inside are then closed twice
-        with suppress(RuntimeError):
-            runner.get_loop().run_until_complete(items.aclose())
-        runner.close()
+        try:
+            # from the outside in: the runner closes all generators at once, and those inside are then closed twice
+            with suppress(RuntimeError):
+                runner.get_loop().run_until_complete(items.aclose())
+        finally:  # a second Ctrl-C
+            runner.close()
 
 
 def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T]) -> T:
@@ -73,10 +75,7 @@ def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T]) -> T:
 async def as_they_end(
     items: Iterable[S], work: Callable[[S], Coroutine[Any, Any, T]], most: Callable[[], int]
 ) -> AsyncGenerator[T]:
-    """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest.
-
-    Where a signal cancels the wait, what is under way has `GRACE` seconds to end; a second signal ends it at once.
-    """
+    """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest."""
     waiting = iter(items)
     done: set[asyncio.Task[T]] = set()
     running: set[asyncio.Task[T]] = set()
@@ -86,14 +85,27 @@ async def as_they_end(
                 running.add(asyncio.create_task(work(item)))
             if not running:
                 return
-            try:
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                await asyncio.wait(running, timeout=GRACE)
-                raise
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 yield task.result()
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*done, *running, return_exceptions=True)  # also those done whose exception nobody saw
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that costs money: cancelled, it has `GRACE` seconds to end; cancelled again, none."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        try:
+            await asyncio.wait([task], timeout=GRACE)
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        if task.cancelled():
+            raise
+        return task.result()

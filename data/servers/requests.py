@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from catsofa.data.digests import json_digest
-from catsofa.data.runs.event_loops import as_they_end, pump
+from catsofa.data.runs.event_loops import as_they_end, pump, to_its_end
 from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint, Fault, Pace, ServerRefuses, fault_of
 from catsofa.data.servers.reply_store import ReplyStore
 
@@ -154,7 +154,7 @@ class _Pool:
             started = await self._pace.turn()
             if not self._store.reserve(request):
                 break
-            got = await self._attempt(client, request)
+            got = await to_its_end(self._attempt(client, request))
             if not isinstance(got, Fault):
                 self._pace.widen()
                 self._reached = True
@@ -162,6 +162,8 @@ class _Pool:
             fault = got
             self._store.failed(fault, request.key)
             self._reached |= fault.reason != UNREACHABLE
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise asyncio.CancelledError  # nothing more is sent
             if fault.fatal:
                 raise ServerRefuses(self._endpoint.hide(fault.said))
             if fault.everyone:

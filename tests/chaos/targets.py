@@ -19,6 +19,7 @@ from helpers.records import bakers, probes
 from catsofa.data import formats
 from catsofa.data.files.json_files import FIELD
 from catsofa.data.records import Pair
+from catsofa.data.servers.ledger import DOUBTFUL, SENT, UNPAID
 from catsofa.scoring.choosing.session import choices
 from catsofa.scoring.choosing.templates import load
 from catsofa.scoring.run.reports import read_report
@@ -131,7 +132,8 @@ def choosing(folder: Path, log: Path) -> Iterator[Target]:
 
     def chosen(work: Path) -> Made:
         lines = [json.loads(line) for line in (work / "out" / "replies.jsonl").read_text().splitlines()]
-        received = [json.loads(line)["key"] for line in (work / "out" / "received.jsonl").read_text().splitlines()]
+        keys = [json.loads(line)["key"] for line in (work / "out" / "received.jsonl").read_text().splitlines()]
+        received = [key for key in keys if key not in (SENT, UNPAID, DOUBTFUL)]
         return {
             "replies": sorted([line["item"], line["order"], line["outcome"]] for line in lines),
             "received once": len(received) == len({*received}) == len(lines),

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, prompts, read_originals, requests, write
 from catsofa.builders.paraphrases import recorded as recorded_replies
-from catsofa.builders.paraphrases.replies import Reply
+from catsofa.builders.paraphrases.replies import Reply, reply_of
 from catsofa.builders.paraphrases.runs import Run
 from catsofa.builders.paraphrases.slots import slot_check
 from catsofa.cli import app
@@ -335,10 +335,9 @@ def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_
         done = CliRunner().invoke(app, command, catch_exceptions=False)
         assert done.exit_code == 0, done.output
     journal = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    assert [event["event"] for event in journal].count("asked") == len(DIALOGUES)
-    replies = {event["key"]: event["text"] for event in journal if event["event"] == "answered"}
-    asked = {event["key"]: event["item"] for event in journal if event["event"] == "asked"}
-    assert {asked[key]: text for key, text in replies.items()} == {name: d[3] for name, d in DIALOGUES.items()}
+    assert [line["key"] for line in journal].count("sent") == len(DIALOGUES)
+    replies = [reply_of(line["reply"]).text for line in journal if line["key"] not in ("sent", "parameters")]
+    assert sorted(replies) == sorted(d[3] for d in DIALOGUES.values())
     kept = {(c.id, n) for n in (1, 2) for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)}
     assert kept == {(name, n) for name, d in DIALOGUES.items() for n in (1, 2) if d[4][n - 1 : n] == ["kept"]}
     refused = {r.id: r.reason for r in jsonl.read(tmp_path / "out/refused.jsonl", Refused)}

@@ -16,7 +16,7 @@ from catsofa.data.runs.event_loops import as_they_end, pump
 STOPPED = """
 import asyncio, os, signal, sys
 from catsofa.data.runs import event_loops
-from catsofa.data.runs.event_loops import as_they_end, pump
+from catsofa.data.runs.event_loops import as_they_end, pump, to_its_end
 
 def end(*_):
     sys.exit(143)
@@ -25,7 +25,7 @@ async def work(number):
     try:
         if number == 3:
             os.kill(os.getpid(), SENT)
-        await asyncio.sleep(0 if number < 3 else SECONDS)
+        await to_its_end(asyncio.sleep(0 if number < 3 else SECONDS))
         with open("whole", "a") as file:
             file.write(f"{number} ")
         return number

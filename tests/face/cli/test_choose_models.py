@@ -297,8 +297,9 @@ def test_a_local_chat_model_is_asked_and_a_base_model_is_sent_to_score(
 
 
 def test_a_stopped_run_says_how_many_replies_it_keeps(tmp_path: Path) -> None:
-    """Lines about parameters and attempts in doubt are no replies; without a folder nothing is kept."""
-    (tmp_path / "received.jsonl").write_text('{"key": "parameters"}\n{"key": "doubtful"}\n{"key": "a"}\n{"key": "b"}\n')
+    """Lines about parameters, attempts and batches are no replies; without a folder nothing is kept."""
+    keys = ("parameters", "sent", "doubtful", "batch", "a" * 64, "b" * 64)
+    (tmp_path / "received.jsonl").write_text("".join(f'{{"key": "{key}"}}\n' for key in keys))
     assert cli._what_stays(["choose", "zorb", "--out", str(tmp_path)]).startswith("2 replies are kept")
     assert cli._what_stays(["choose", "zorb", f"--out={tmp_path}"]).startswith("2 replies are kept")
     assert cli._what_stays(["choose", "zorb"]).startswith("nothing half-written stays")

@@ -19,6 +19,7 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Pair
 from catsofa.data.samples import stratified
 from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
+from catsofa.data.servers.ledger import DOUBTFUL, SENT, UNPAID
 from catsofa.data.servers.prices import Price
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import Item
@@ -332,6 +333,60 @@ def test_a_larger_sample_holds_the_smaller_one_and_another_seed_draws_others() -
     assert drawn(100) == drawn(40)
 
 
+STOPPED = """
+import os
+from catsofa.scoring.choosing import served
+read, seen = served.read, []
+
+def stopping(request, body):
+    seen.append(request)
+    if len(seen) == 3:
+        os.kill(os.getpid(), NUMBER)
+    return read(request, body)
+
+served.read = stopping
+from catsofa.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
+    data: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The signal comes while a reply is read, and others are under way: every reply that was paid for is stored."""
+    with serving(ChatServer(tidy, slow=0.3)) as server:
+        words = ["choose", "zorb-1", "--base-url", server.url, "--on", str(data), "--out", str(tmp_path / "run")]
+        ran = subprocess.run(
+            [sys.executable, "-c", STOPPED.replace("NUMBER", str(int(number))), *words], capture_output=True, text=True
+        )
+        paid = len(server.asked)
+    assert ran.returncode == 128 + number
+    assert 3 < paid == len(stored(tmp_path / "run")) < 40
+    assert f"{paid} replies are kept" in ran.stderr
+
+
+def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_path: Path) -> None:
+    """The seventh request is refused for good while six others are under way."""
+
+    def refusing(body: dict[str, Any]) -> Any:
+        if "Zorb 3 " in str(body):
+            return 401, {"error": {"message": "no more money"}}, {}
+        time.sleep(0.3)
+        return tidy(body)
+
+    with serving(ChatServer(refusing)) as server:
+        with pytest.raises(ServerRefuses, match="no more money"):
+            asked(server, data, tmp_path / "run")
+        assert 3 < len(server.answered) == len(stored(tmp_path / "run")) < 8
+
+
+def stored(run: Path) -> list[str]:
+    """The keys of the replies in the folder of a run."""
+    keys = [json.loads(line)["key"] for line in (run / "received.jsonl").read_text().splitlines()]
+    return [key for key in keys if key not in (SENT, UNPAID, DOUBTFUL)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
@@ -358,9 +413,9 @@ def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
         paid = Counter(json.dumps(body["messages"]) for body in server.answered)
         server.slow = 0
         subprocess.run(command, check=True)
-    # a reply that was under way when the run was stopped was paid for and never came; each stop loses at most eight
-    assert sum(paid.values()) <= 80 + 8 * 8
-    received = [json.loads(line)["key"] for line in (out / "received.jsonl").read_text().splitlines()]
+    # what is under way is waited for, but for a kill, which loses at most eight
+    assert sum(paid.values()) <= (80 + 8 * 8 if number == signal.SIGKILL else 80)
+    received = stored(out)
     assert len(received) == len(set(received)) == 80
     assert stopped["results"] == json.loads((tmp_path / "whole" / "report.json").read_text())["results"]
 

@@ -193,6 +193,9 @@ class _Batches:
 
     def _read(self, key: str, line: dict[str, Any], terms: Parameters) -> dict[str, Any] | Fault:
         """The reply of a line, or why there is none."""
+        from httpx2 import Request, Response
+        from openai import APIStatusError
+
         response = line.get("response")
         response = response if isinstance(response, dict) else {}
         status, body = response.get("status_code"), response.get("body")
@@ -214,18 +217,10 @@ class _Batches:
                 self._store.learnt()
             if again:
                 return Fault(reason=f"http_{status}", said=str(said)[:300], again=True)
-        fault = _fault(status, said)
+        # what the error means is what it means for a request that is sent by itself
+        alone = Response(status, request=Request("POST", "http://batch"))
+        fault = fault_of(APIStatusError(str(said), response=alone, body=said))
         return filtered(fault.said) if fault.reason == CONTENT_FILTER else fault
-
-
-def _fault(status: int, error: object) -> Fault:
-    """What the error of a line means: the same as of a request that is sent by itself."""
-    from httpx2 import Request, Response
-    from openai import APIStatusError
-
-    said = error.get("message") if isinstance(error, dict) else error
-    response = Response(status, request=Request("POST", "http://batch"))
-    return fault_of(APIStatusError(str(said or "no message"), response=response, body=error))
 
 
 def _line(request: Any, parameters: Parameters) -> bytes:

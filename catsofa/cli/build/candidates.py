@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.asking import (
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    KeyEnv,
-    MaxCost,
-    PerMinute,
-    Prices,
-    Seed,
-    Temperature,
-    Timeout,
-    asked,
-)
+from catsofa.cli import asking
 from catsofa.cli.build import build
 from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, say, table
 
@@ -84,18 +71,18 @@ def candidates(
     region: Region = "",
     language: Language = "en",
     encoder: EncoderName = "",
-    base_url: BaseUrl = None,
-    temperature: Temperature = None,
-    seed: Seed = None,
+    base_url: asking.BaseUrl = None,
+    temperature: asking.Temperature = None,
+    seed: asking.Seed = None,
     max_tokens: MaxTokens = 400,
-    max_cost: MaxCost = None,
-    prices: Prices = None,
-    dry_run: DryRun = False,
-    batch: Batch = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    timeout: Timeout = 60,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    max_cost: asking.MaxCost = None,
+    prices: asking.Prices = None,
+    dry_run: asking.DryRun = False,
+    batch: asking.Batch = False,
+    concurrency: asking.Concurrency = 8,
+    per_minute: asking.PerMinute = None,
+    timeout: asking.Timeout = 60,
+    key_env: asking.KeyEnv = "OPENAI_API_KEY",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -117,7 +104,7 @@ def candidates(
     prompts = [load(name, count) for name in dict.fromkeys(prompt)]
     settings = {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens}
     wanted = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
-    ended = asked(context, [question.request for question in wanted])
+    ended = asking.asked(context, [question.request for question in wanted])
     if ended is None:
         return
     rules = Rules(most=most, encoder=None if encoder == "none" else sentence_encoder(encoder))
@@ -141,17 +128,17 @@ def jury(
     model: Jurors,
     out: JuryOut,
     alt_test: AltTest = None,
-    base_url: BaseUrl = None,
-    temperature: Temperature = 0,
-    seed: Seed = None,
+    base_url: asking.BaseUrl = None,
+    temperature: asking.Temperature = 0,
+    seed: asking.Seed = None,
     max_tokens: MaxTokens = 8,
-    max_cost: MaxCost = None,
-    prices: Prices = None,
-    dry_run: DryRun = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    timeout: Timeout = 60,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    max_cost: asking.MaxCost = None,
+    prices: asking.Prices = None,
+    dry_run: asking.DryRun = False,
+    concurrency: asking.Concurrency = 8,
+    per_minute: asking.PerMinute = None,
+    timeout: asking.Timeout = 60,
+    key_env: asking.KeyEnv = "OPENAI_API_KEY",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -170,7 +157,7 @@ def jury(
     given = list(formats.read_as(on, Association))
     bench = Jury(model, {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens})
     droppers = may_drop(alt_test, {bench.name(one) for one in given}) if alt_test else set()
-    ended = asked(context, bench.requests(given))
+    ended = asking.asked(context, bench.requests(given))
     if ended is None:
         return
     annotations = list(bench.annotations(given, ended))

@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from catsofa.cli.asking import (
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    KeyEnv,
-    MaxCost,
-    PerMinute,
-    Prices,
-    Seed,
-    Temperature,
-    Timeout,
-    asked,
-)
+from catsofa.cli import asking
 from catsofa.cli.build import build
 from catsofa.cli.data import local
 from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, progress, table
@@ -72,24 +59,24 @@ def paraphrases(
     out: Out,
     replies: Replies = None,
     model: Model = None,
-    base_url: BaseUrl = None,
+    base_url: asking.BaseUrl = None,
     refused: RefusedFile = None,
     prompt: PromptName = "default",
     count: Count = 2,
     target: TargetRule = "derived",
     spacy_model: Pipeline = None,
-    temperature: Temperature = None,
-    seed: Seed = None,
+    temperature: asking.Temperature = None,
+    seed: asking.Seed = None,
     max_tokens: MaxTokens = 300,
-    max_cost: MaxCost = None,
-    prices: Prices = None,
+    max_cost: asking.MaxCost = None,
+    prices: asking.Prices = None,
     limit: Limit = None,
-    dry_run: DryRun = False,
-    batch: Batch = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    timeout: Timeout = 60,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    dry_run: asking.DryRun = False,
+    batch: asking.Batch = False,
+    concurrency: asking.Concurrency = 8,
+    per_minute: asking.PerMinute = None,
+    timeout: asking.Timeout = 60,
+    key_env: asking.KeyEnv = "OPENAI_API_KEY",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -121,7 +108,7 @@ def paraphrases(
         wording = prompts.load(prompt, count)
         settings = {"temperature": temperature, "seed": seed}
         requests = builder.requests(originals, wording, model, settings | {"max_completion_tokens": max_tokens})
-        ended = asked(context, requests)
+        ended = asking.asked(context, requests)
         if ended is None:
             return
         answers = runs.answers(originals, ended)

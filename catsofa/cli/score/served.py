@@ -5,15 +5,13 @@ from typing import Annotated
 
 import typer
 
+from catsofa.cli.asking import Concurrency, KeyEnv, Timeout
 from catsofa.cli.data import local
 from catsofa.cli.score.tables import show
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, examples, print_json, say
 
 Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address, as http://127.0.0.1:8000/v1; else OPENAI_BASE_URL.")]
-KeyEnv = Annotated[str, typer.Option(help="The environment variable that holds the key.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
-Timeout = Annotated[float, typer.Option(help="Seconds a reply may take.")]
 Start = Annotated[str, typer.Option(help="The model's start token, where its server adds none: <s>, <|endoftext|>.")]
 On = Annotated[str, typer.Option(metavar=DATA, help="The data.")]
 Out = Annotated[Path | None, typer.Option(help="A folder for every reply; the same call again goes on.")]

@@ -1,5 +1,6 @@
 """Stores of replies that earlier versions wrote."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from catsofa.builders.paraphrases.journal import Journal
 from catsofa.builders.paraphrases.prompts import Request as Prompted
 from catsofa.builders.paraphrases.replies import Reply, reply_of
 from catsofa.data.files import BadInput
+from catsofa.data.servers.prices import Price
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request
 
@@ -40,3 +42,39 @@ def test_stored_replies_of_earlier_versions_are_read_and_written_alike(tmp_path:
     assert (tmp_path / "new.jsonl").read_text() == REPLIES
     with pytest.raises(BadInput, match="of another run"):
         ReplyStore(tmp_path / "new.jsonl", server="http://blickets.invalid/v1")
+
+
+@pytest.mark.parametrize("ending", ["complete", "truncated", "content_filter", "refusal", "empty"])
+def test_money_and_batches_of_earlier_journals_count_today(tmp_path: Path, ending: str) -> None:
+    """A reply at $10 and $30 a million, attempts that may be paid, are not, or were left by a kill, and a batch."""
+    at = {"at": "2026-11-22T19:07:53+00:00"}
+
+    def asked(key: str, *, batch: bool = False) -> dict[str, object]:
+        sent = {"model": "m", "messages": [{"role": "user", "content": "Zorbs"}], "max_completion_tokens": 9}
+        return {"event": "asked", "key": key, "item": "i", "attempt": 1, "batch": batch, **sent, **at}
+
+    text = "" if ending == "empty" else "Zorbs rise."
+    counts = {"prompt_tokens": 100, "completion_tokens": 20, "fingerprint": None, "batch": False}
+    failed = {"event": "failed", "attempt": 1, "reason": "timeout", "said": "", **at}
+    events = [
+        *(asked("a"), {"event": "answered", "key": "a", "text": text, "ending": ending, "model": "m", **counts, **at}),
+        *(asked("b"), {**failed, "key": "b", "paid": True}),
+        *(asked("c"), {**failed, "key": "c", "paid": False}),
+        asked("d"),
+        {"event": "parameters", "renamed": {"max_tokens": "max_completion_tokens"}, "most": {}, **at},
+        asked("e", batch=True),
+        {"event": "batch", "tag": "t", "state": "submitted", "keys": ["e"], "id": "batch-1", **at},
+    ]
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    with Journal(tmp_path / "journal.jsonl", price=lambda model: Price(10, 30)) as journal:
+        assert reply_of(journal.replies["a"]) == Reply(text=text, ending=ending, model="m")  # type: ignore[arg-type]
+        assert journal.spent == pytest.approx((100 * 10 + 20 * 30 + 2 * ((5 + 128) * 10 + 9 * 30)) / 1e6)
+        assert (journal.uncounted, journal.pending) == (2, {"e"})
+        assert journal.parameters.accepted({"max_tokens": 5}) == {"max_completion_tokens": 5}
+
+
+def test_a_line_that_is_none_of_a_journal_is_refused(tmp_path: Path) -> None:
+    """A time alone says nothing."""
+    (tmp_path / "journal.jsonl").write_text('{"at": "now"}\n')
+    with pytest.raises(BadInput, match=r"journal\.jsonl: found a line without 'key'"):
+        Journal(tmp_path / "journal.jsonl")

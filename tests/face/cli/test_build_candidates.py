@@ -90,6 +90,34 @@ def test_faults_of_the_server_are_one_sentence_and_exit_2_or_1(folder: Path) -> 
         assert (ran.returncode, "3 requests failed" in ran.stderr) == (1, True)
 
 
+STOPPED = """
+import os, signal
+from catsofa.builders.paraphrases import runs
+read, seen = runs.reply_of, []
+
+def stopping(body):
+    seen.append(body)
+    if len(seen) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+    return read(body)
+
+runs.reply_of = stopping
+from catsofa.cli import main
+main()
+"""
+
+
+def test_replies_in_flight_are_kept_after_ctrl_c_between_two(folder: Path) -> None:
+    """The signal comes while a reply is read, and others are under way: all that was asked is in the journal."""
+    with serving(ChatServer(answer=planted, slow=0.3)) as slow:
+        ran = subprocess.run(
+            [sys.executable, "-c", STOPPED, *command(slow, "--samples", "9")], cwd=folder, capture_output=True
+        )
+        assert (ran.returncode, b"Traceback" in ran.stderr) == (130, False)
+        keys = [json.loads(line)["key"] for line in (folder / "proposed" / "journal.jsonl").open()]
+        assert 2 < len({*keys} - {"sent"}) == len(slow.asked) < 81
+
+
 @pytest.mark.slow
 def test_a_kill_loses_no_paid_reply(folder: Path) -> None:
     """Killed by SIGKILL in the middle, the same command asks only what has no reply, and ends as one never stopped."""

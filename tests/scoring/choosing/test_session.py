@@ -239,6 +239,16 @@ def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_lim
         assert len(server.answered) == 40
 
 
+def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, tmp_path: Path) -> None:
+    """Ten tokens are allowed and 300 come, $0.35 a reply: the first goes alone, and $2 are enough for five."""
+    with serving(ChatServer(tidy, usage={"prompt_tokens": 50, "completion_tokens": 300}, slow=0.05)) as server:
+        model = chatty(server, answer_tokens=2, reasoning_tokens=8)
+        with pytest.raises(ValueError, match=r"stopped at --max-cost \$2.00"):
+            ask(model, choices(data), out=tmp_path / "run", price=Price(1000, 1000), max_cost=2, resamples=100)
+    assert len(server.answered) == 5
+    assert server.peak > 1
+
+
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": -50, "completion_tokens": -10}])
 def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
     data: Path, tmp_path: Path, usage: dict[str, int]
@@ -367,7 +377,7 @@ def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
 
 
 def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_path: Path) -> None:
-    """The seventh request is refused for good while six others are under way."""
+    """One request is refused for good while others are under way."""
 
     def refusing(body: dict[str, Any]) -> Any:
         if "Zorb 3 " in str(body):
@@ -375,10 +385,10 @@ def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_
         time.sleep(0.3)
         return tidy(body)
 
-    with serving(ChatServer(refusing)) as server:
-        with pytest.raises(ServerRefuses, match="no more money"):
-            asked(server, data, tmp_path / "run")
-        assert 3 < len(server.answered) == len(stored(tmp_path / "run")) < 8
+    with serving(ChatServer(refusing)) as server, pytest.raises(ServerRefuses, match="no more money"):
+        asked(server, data, tmp_path / "run")
+    refused = sum("Zorb 3 " in str(body) for body in server.asked)
+    assert 0 < len(server.asked) - refused == len(stored(tmp_path / "run")) < 38
 
 
 def stored(run: Path) -> list[str]:

@@ -29,17 +29,16 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     words = _words(rest, language)
     if not words:
         return Refusal("empty" if not text else "no_verb", text)
-    for reason, listed in (
-        ("first_or_second_person", lists.get("person", ())),
-        ("agrees_with_subject", lists.get("agreeing", ())),
-    ):
-        if found := _met(rest, words, listed, language):
-            return Refusal(reason, found)
+    if found := _met(rest, words, lists.get("person", ()), language):
+        return Refusal("first_or_second_person", found)
+    if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(_bare, words))):
+        return Refusal("agrees_with_subject", agreeing[0])
     named = [form for noun in language.nouns if noun.category in GROUPS for form in noun.plurals]
-    if found := _met(
-        rest, words, [*(_forms(statement.target, language) if statement.target else ()), *named], language
-    ):
+    own = _forms(statement.target, language) if statement.target else ()
+    if found := _met(rest, words, [*own, *named, *lists.get("named", ())], language):
         return Refusal("names_target", found)
+    if re.search(lists.get("past_compound", r"(?!)"), rest):
+        return Refusal("past_tense", rest)
     if not language.numbers:
         plural = language.reading(rest) == "plural"
         return Predicate(subject, {"": rest}) if plural else Refusal("no_verb", rest)
@@ -149,9 +148,9 @@ def _agreed(
 ) -> Predicate | Refusal:
     """The predicate in each gender: adjectives and words for people behind a copula agree, others are refused."""
     columns = [dict.fromkeys(language.genders[:2], word) for word in words]
-    behind, related = False, False
+    behind, related, before = False, False, ""
     for at, word in enumerate(words[place:], place):
-        plain = _bare(word)
+        plain, last, before = _bare(word), before, _bare(word)
         related |= plain in lists.get("relatives", ())
         if plain in lists["copulas"]:
             if related:
@@ -160,7 +159,19 @@ def _agreed(
             continue
         if not behind or plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
             continue
+        if re.search(lists.get("unchanging", r"(?!)"), plain):
+            continue
         closed = plain in lists.get("closers", ()) or re.match(lists.get("closing", r"(?!)"), plain)
+        follows = _bare("".join(words[at + 1 : at + 2]))
+        opening = plain in lists.get("partitives", ()) and last in (*lists["copulas"], *lists.get("degrees", ()))
+        if opening and follows in language.adjectives:
+            continue
+        # a second verb
+        closed = closed or (
+            last in lists.get("conjunctions", ())
+            and language.reading(plain) == "plural"
+            and isinstance(_forms_of(plain, language), Refusal)
+        )
         behind = not closed and not word.endswith((".", ";", ":", "!"))
         # an adjective after a copula has no ending in a language with a table of endings
         if closed or ("endings" in language.tables and plain not in language.by_form):

@@ -1,0 +1,57 @@
+from collections.abc import Mapping
+
+import pytest
+
+from catsofa.builders import stereotypes
+from catsofa.builders.cats import Association, agreeing
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.data.languages import find
+from catsofa.data.records import Cat, Statement, Stereotype
+
+FRENCH = find("fr")
+STATEMENTS = [
+    ("Les boulangers sont paresseux", "boulangers", {"m": "sont paresseux", "f": "sont paresseuses"}),
+    ("L'avocat est un menteur", "avocat", {"m": "sont des menteurs", "f": "sont des menteuses"}),
+    ("Une boulangère ne sait pas conduire", "boulanger", {"": "ne savent pas conduire"}),
+    ("sont de mauvais conducteurs", "", {"m": "sont de mauvais conducteurs", "f": "sont de mauvaises conductrices"}),
+    (
+        "sont gâtés et gâchent le pain",
+        "",
+        {"m": "sont gâtés et gâchent le pain", "f": "sont gâtées et gâchent le pain"},
+    ),
+    ("peuvent être violents", "", {"m": "peuvent être violents", "f": "peuvent être violentes"}),
+    ("mangent toutes les brioches", "", {"": "mangent toutes les brioches"}),
+    ("vivent seuls", "", "agrees_with_subject"),
+    ("ont volé le pain", "", "past_tense"),
+    ("se mit à rire", "", "ambiguous_finite"),
+    ("aime sa mère", "", "singular_verb"),
+    ("sont zorbus", "", "unknown_agreement"),
+    ("nous prennent le pain", "", "first_or_second_person"),
+]
+
+
+@pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
+def test_french_predicates(statement: str, target: str, expected: Mapping[str, str] | str) -> None:
+    """Verbs become plural, adjectives and nouns behind a copula agree; what could be a past is refused."""
+    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="fr")], dictionary_parser)
+    if isinstance(made, Stereotype):
+        assert (made.forms or {"": made.text}) == expected
+    else:
+        assert made.reason == expected
+
+
+def test_french_cats_contract_and_elide() -> None:
+    """Prepositions and articles join inside the braces; an aspirated h lets no vowel be left out."""
+    words = {"stereotype": "paresseux", "anti-stereotype": "travailleur", "unrelated": "triangulaire"}
+    templates = agreeing.templates_of(FRENCH, None, ["statement", "dialogue"])
+    said = {
+        cat.context: cat.candidates[0].text
+        for target in ("avocat", "Hongrois")
+        for cat in agreeing.build(FRENCH, templates, [Association(target, "x", words)])
+        if isinstance(cat, Cat)
+    }
+    assert said["L'avocate d'à côté est BLANK."] == "L'avocate d'à côté est paresseuse."
+    assert said["La plupart des avocats sont BLANK."] == "La plupart des avocats sont paresseux."
+    assert "Le Hongrois d'à côté est BLANK." in said
+    assert any("à l'avocat," in context for context in said)
+    assert any("au Hongrois," in context for context in said)

@@ -161,7 +161,7 @@ def _agreed(
             continue
         if re.search(lists.get("unchanging", r"(?!)"), plain):
             continue
-        closed = plain in lists.get("closers", ()) or re.match(lists.get("closing", r"(?!)"), plain)
+        closed = plain in lists.get("closers", ()) or bool(re.match(lists.get("closing", r"(?!)"), plain))
         follows = _bare("".join(words[at + 1 : at + 2]))
         opening = plain in lists.get("partitives", ()) and last in (*lists["copulas"], *lists.get("degrees", ()))
         if opening and follows in language.adjectives:

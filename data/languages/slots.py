@@ -12,7 +12,7 @@ _HEAD = re.compile(
     r"(?P<words>.*?)(?P<mark>[ ~]?)(?P<head>target)(?P<which>\d?)(?P<plural>s?)"
     r"(?::(?P<gender>[mfn]))?(?:@(?P<case>\w+))?"
 )
-_START = re.compile(r"(?:^|[.!?…:]\s+|[。！？])[\"“„«»¿¡‘'(—\s-]*$")
+_START = re.compile(r"(?:^|[.!?…:]\s+|[。！？])[\"“„«»¿¡‘'(—–\s-]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,50 +1,23 @@
 """Chat models against one another: paired changes over the requests that both decide."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.choice_runs import Said, association, pairs, questions, run
 
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.questions import Answer, Question
-from catsofa.data.records import AssociationTest, Pair, Probe, WordSet
+from catsofa.data.records import Probe
 from catsofa.scoring.choosing.estimates import choice_columns, rows_of
 from catsofa.scoring.choosing.items import items_from
-from catsofa.scoring.choosing.measured import report_on
 from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.choosing.requests import orders
 from catsofa.scoring.compare.choosing import PREFERENCE, compare_choices
 from catsofa.scoring.statistics.changes import paired_changes
 
 FIRST, SECOND = ["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"]
-Said = Callable[[Any, Sequence[str]], str]
-
-
-def pairs(count: int = 40) -> list[Pair]:
-    """Invented pairs of one domain."""
-    return [
-        Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo", bias_type="x")
-        for n in range(count)
-    ]
-
-
-def run(folder: Path, records: Sequence[Any], said: Said, *, second: bool = False, **fields: Any) -> Path:
-    """The run of a model that names an option of each item, in every order; an empty name is a refusal."""
-    folder.mkdir()
-    jsonl.write(records, folder.parent / "data.jsonl")
-    lines = [
-        {"item": item.id, "order": order, "template": "likelihood", **fields}
-        | {"reply": f"{'ABC'[order.index(named)]}." if (named := said(item, order)) else "I can't help with that."}
-        for item in items_from(records, second=second)
-        for order in orders(item)
-    ]
-    (folder / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    report_on(folder / "r.jsonl", folder.parent / "data.jsonl", out=folder / "run", resamples=50)
-    return folder / "run"
 
 
 def every(number: int) -> Said:
@@ -107,8 +80,7 @@ def test_runs_of_other_questions_and_of_one_model_are_refused(tmp_path: Path) ->
 
 def test_the_association_of_each_test_is_compared(tmp_path: Path) -> None:
     """A model that gives every word as the test has it, and one that gives X all words: 1 and 0."""
-    words = {name: WordSet(name=name, items=tuple(f"{name}{n}" for n in range(8))) for name in "xyab"}
-    test = [AssociationTest(id="tidy", **words)]
+    test = [association(8)]
     for second, values in ((False, (1, 0)), (True, (1, 0.5))):
         runs = [
             run(tmp_path / f"one{second}", test, lambda item, order: "stereotype", second=second, template="w"),
@@ -134,22 +106,6 @@ def test_of_which_identity_fits_the_position_alone_is_compared(tmp_path: Path) -
     ]
     (position,) = compare_choices(runs, tmp_path / "data.jsonl").differences
     assert (position.measure, position.first, position.other) == ("position", 1, -1)
-
-
-def questions(count: int = 20) -> list[Question]:
-    """A question of each template in both contexts."""
-    return [
-        Question(
-            id=f"{condition}{n}", context=f"A zorb met a mimp {n} times.", question="Who is late?",
-            answers=(Answer(text="The zorb", role="target", group="Zorbs"),
-                     Answer(text="The mimp", role="other", group="Mimps"),
-                     Answer(text="Unknown", role="unknown", group="unknown")),
-            correct=2 if condition == "ambig" else n % 2, condition=condition, polarity="neg",
-            category="c", template=str(n),
-        )
-        for n in range(count)
-        for condition in ("ambig", "disambig")
-    ]  # fmt: skip
 
 
 def test_bias_and_accuracy_of_answers_are_compared_over_templates(tmp_path: Path) -> None:

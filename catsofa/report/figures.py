@@ -23,6 +23,8 @@ WIDTH = 4.5
 """Inches: letters are still of 6 points or more where a column of 3.3 inches holds it."""
 LONGEST = 26
 """Letters of a name in a drawing; the tables have it whole."""
+ABOVE = 40
+"""Letters of a name above the bars."""
 FEW = 20
 """As many sets as a drawing of one bar each can hold."""
 STYLE = {
@@ -33,10 +35,10 @@ STYLE = {
 }  # fmt: skip
 
 
-def short(name: str) -> str:
+def short(name: str, most: int = LONGEST) -> str:
     """A name that leaves room for the drawing: its beginning and its end."""
     name = " ".join(visible(name).split())
-    return name if len(name) <= LONGEST else f"{name[:15]}…{name[16 - LONGEST :]}"
+    return name if len(name) <= most else f"{name[: most - 11]}…{name[-10:]}"
 
 
 def told_apart(names: Iterable[str]) -> dict[str, str]:
@@ -163,25 +165,36 @@ def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
     return drawing
 
 
-def stacked(values: Mapping[str, Mapping[str, float]], measure: str) -> Any:
-    """One bar for each set (rows), made of the shares of its parts (colours and hatches); parts of 0 are left out."""
-    parts = [
-        part
-        for part in dict.fromkeys(p for of in values.values() for p in of)
-        if any(of[part] for of in values.values())
-    ]
-    drawing, axes = _axes(0.7 + 0.28 * len(values) + _below(parts))
+def stacked(values: Mapping[str, Mapping[str, Mapping[str, float]]], measure: str) -> Any:
+    """One bar for each set of each model, made of the shares of its parts (colours and hatches); no empty parts.
+
+    Where there are several models, the name of each stands above its bars.
+    """
+    shares = [of for sets in values.values() for of in sets.values()]
+    parts = [part for part in dict.fromkeys(p for of in shares for p in of) if any(of[part] for of in shares)]
+    names = told_apart(name for of in values.values() for name in of)
+    headings: dict[int, str] = {}
+    rows: list[tuple[int, str, Mapping[str, float]]] = []
+    for model, sets in values.items():
+        if len(values) > 1:
+            headings[len(rows) + len(headings)] = short(model, ABOVE)
+        for name, of in sets.items():
+            rows.append((len(rows) + len(headings), names[name], of))
+    count = len(rows) + len(headings)
+    drawing, axes = _axes(0.7 + 0.28 * count + _below(parts))
     hatches = ("", "//", "..", "xx", "\\\\", "++", "oo", "--", "**")
-    left = np.zeros(len(values))
+    left = np.zeros(len(rows))
     for at, part in enumerate(parts):
-        widths = np.array([of[part] for of in values.values()])
+        widths = np.array([of[part] for _, _, of in rows])
         axes.barh(
-            range(len(values)), widths, 0.8, left=left, color=COLOURS[at % len(COLOURS)],
+            [place for place, _, _ in rows], widths, 0.8, left=left, color=COLOURS[at % len(COLOURS)],
             hatch=hatches[(at + at // len(COLOURS)) % len(hatches)], label=part,
         )  # fmt: skip
         left += widths
-    axes.set_yticks(range(len(values)), told_apart(values).values())
-    axes.set(xlabel=measure, ylim=(len(values) - 0.5, -0.5), xlim=(0, 100))
+    for place, heading in headings.items():
+        axes.text(1, place, heading, va="center", fontsize=9, weight="bold")
+    axes.set_yticks([place for place, _, _ in rows], [name for _, name, _ in rows])
+    axes.set(xlabel=measure, ylim=(count - 0.5, -0.5), xlim=(0, 100))
     _legend(drawing, parts)
     return drawing
 

@@ -131,8 +131,12 @@ def read(folder: Path) -> Finished:
     """One finished run."""
     if (folder / CHOICES).is_file():
         report = measured.read_report(folder)
+        drawn = "fits" in report["results"]  # which of two identities is the group of a reply
         refused = [
-            {"about": reply.group or reply.domain, "text": " ".join(without_reasoning(reply.reply or "")[0].split())}
+            {
+                "about": reply.domain if drawn else reply.group or reply.domain,
+                "text": " ".join(without_reasoning(reply.reply or "")[0].split()),
+            }
             for _, reply in read_replies(folder / REPLIES)
             if reply.outcome == "refusal"
         ]

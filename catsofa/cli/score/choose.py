@@ -77,8 +77,6 @@ BIASES = {
 """The numbers of association tests by their name in JSON, with the title of their table."""
 MOST = 5
 """Identities shown of each end of a category."""
-COUNTED = ("templates", "replies")
-"""Counts that stand beside these numbers."""
 
 
 def register(app: typer.Typer) -> None:
@@ -192,7 +190,7 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         return
     further = found.results.further
     if "answers" in further:
-        _numbers("accuracy and bias of the answers", further["answers"].rows())
+        _answers(further["answers"].rows())
     for name, title in BIASES.items():
         if name in further:
             table(title, ["test", "bias"], [[row["set"], _cell(row, "bias")] for row in further[name].rows()])
@@ -225,16 +223,18 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     say(found.heading())
 
 
-def _numbers(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print flat rows: the numbers that have limits, the coverage, and the counts."""
-    names = [name for name in rows[0] if f"{name}_low" in rows[0]]
-    counts = [name for name in COUNTED if name in rows[0]]
-    cells = [
-        [row["set"], *(_cell(row, name) for name in names), in_percent(row["coverage"]),
-         *(f"{row[name]:,}" for name in counts)]
-        for row in rows
-    ]  # fmt: skip
-    table(f"{title}: value, 95 % interval", ["set", *names, "coverage", *counts], cells)
+def _answers(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print BBQ's numbers of answers: accuracy and bias, then the differences and what all of them rest on."""
+
+    def limited(*names: str) -> list[list[str]]:
+        return [[row["set"], *(_cell(row, name) for name in names)] for row in rows]
+
+    bias, differences = ("acc_amb", "acc_dis", "s_amb", "s_dis"), ("diff_amb", "diff_dis")
+    table("accuracy and bias of the answers: value, 95 % interval", ["set", *bias], limited(*bias))
+    counts = [[in_percent(row["coverage"]), f"{row['templates']:,}", f"{row['replies']:,}"] for row in rows]
+    cells = [[*one, *counted] for one, counted in zip(limited(*differences), counts, strict=True)]
+    title = "biased less counter-biased answers: value, 95 % interval"
+    table(title, ["set", *differences, "coverage", "templates", "replies"], cells)
 
 
 def _outcomes(found: "Estimate") -> Iterator[list[str]]:

@@ -306,18 +306,21 @@ def _parts(of: Mapping[str, Any]) -> dict[str, float]:
     either = shares["stereotype"] + shares["anti-stereotype"]
     if decided or drawn:
         shares |= {"stereotype": 0.0, "anti-stereotype": 0.0}
-    return {**shares, DECIDED: either * decided, "either identity": either * drawn}
+    return {"either identity": either * drawn, DECIDED: either * decided, **shares}
 
 
 def _stacked(name: str, rows: Sequence[Row]) -> Figure:
-    """One bar of outcomes for each model and domain, or target group where there are few."""
-    values = {}
+    """One bar of outcomes for each model and domain, and for each target group where there are few."""
+    values: dict[str, dict[str, dict[str, float]]] = {}
     for model, report, _ in rows:
-        named = "identities" not in report["results"]  # which a table that is folded away names
-        few = ("domains", "groups") if named and len(report["results"]["groups"]) <= figures.FEW else ("domains",)
-        for part, of in _sets(report["results"], *few):
-            values[f"{model}: {part}" if len(rows) > 1 else part] = _parts(of)
-    said = (f"{part}: {', '.join(f'{o} {v:.1f} %' for o, v in of.items() if v)}" for part, of in values.items())
+        folded = any(part in report["results"] for part in ("identities", *TESTS))  # or of no single test
+        few = ("domains",) if folded or len(report["results"]["groups"]) > figures.FEW else ("domains", "groups")
+        values[model] = {part: _parts(of) for part, of in _sets(report["results"], *few)}
+    said = (
+        f"{f'{model}: ' if len(rows) > 1 else ''}{part}: {', '.join(f'{o} {v:.1f} %' for o, v in of.items() if v)}"
+        for model, sets in values.items()
+        for part, of in sets.items()
+    )
     return Figure(
         name=f"{name}-stacked",
         caption="What the replies are, in percent of the requests of each set",

@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from helpers.choice_runs import run_of
 from helpers.records import a_cat
 from helpers.servers.chat_server import ChatServer, serving
 
@@ -218,6 +219,26 @@ def test_refusals_about_target_groups_are_counted_by_group(tmp_path: Path) -> No
     report_on(tmp_path / "r.jsonl", tmp_path / "cats.jsonl", out=tmp_path / "run", resamples=50)
     (table,) = [table for table in document([tmp_path / "run"]).sections[0].tables if table.offensive]
     assert table.caption == "Refusals about zorb, predictions:r.jsonl: 8 of 8 replies"
+
+
+def test_bars_are_named_by_their_set_below_the_name_of_their_model(tmp_path: Path) -> None:
+    """However long the names of models are, no set is cut; association tests have a bar for each test."""
+    runs = [run_of("decision", tmp_path / str(place), lambda item, order, at=place: order[at]) for place in (0, 1)]
+    (section,) = document(runs).sections
+    (axes,) = section.figures[0].draw().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["overall", "tidy"] * 2
+    models = [row[0] for row in section.tables[0].rows]
+    assert [text.get_text() for text in axes.texts] == models
+    assert list(axes.get_yticks()) == [1, 2, 4, 5]
+
+
+def test_refusals_to_say_which_of_two_identities_are_counted_by_category(tmp_path: Path) -> None:
+    """A draw says which identity is the group of a reply, so that none has its refusals."""
+    said = run_of("which", tmp_path / "one", lambda item, order: "" if item.group == "zorbs" else order[0])
+    (section,) = document([said]).sections
+    (refused,) = [table for table in section.tables if "Refusals" in table.caption]
+    assert refused.caption.startswith("Refusals about c, ")
+    assert refused.caption.endswith(": 32 of 96 replies")
 
 
 def test_a_run_of_choices_that_is_not_finished_is_named_and_the_others_are_shown(tmp_path: Path) -> None:

@@ -170,31 +170,23 @@ def stacked(values: Mapping[str, Mapping[str, Mapping[str, float]]], measure: st
 
     Where there are several models, the name of each stands above its bars.
     """
-    shares = [of for sets in values.values() for of in sets.values()]
+    heading: dict[str, Mapping[str, float]] = {"": {}} if len(values) > 1 else {}
+    lines = [line for sets in values.values() for line in {**heading, **sets}.items()]
+    places, shares = [at for at, (_, of) in enumerate(lines) if of], [of for _, of in lines if of]
     parts = [part for part in dict.fromkeys(p for of in shares for p in of) if any(of[part] for of in shares)]
-    names = told_apart(name for of in values.values() for name in of)
-    headings: dict[int, str] = {}
-    rows: list[tuple[int, str, Mapping[str, float]]] = []
-    for model, sets in values.items():
-        if len(values) > 1:
-            headings[len(rows) + len(headings)] = short(model, ABOVE)
-        for name, of in sets.items():
-            rows.append((len(rows) + len(headings), names[name], of))
-    count = len(rows) + len(headings)
-    drawing, axes = _axes(0.7 + 0.28 * count + _below(parts))
+    names = told_apart(name for name, of in lines if of)
+    drawing, axes = _axes(0.7 + 0.28 * len(lines) + _below(parts))
     hatches = ("", "//", "..", "xx", "\\\\", "++", "oo", "--", "**")
-    left = np.zeros(len(rows))
+    left = np.zeros(len(shares))
     for at, part in enumerate(parts):
-        widths = np.array([of[part] for _, _, of in rows])
-        axes.barh(
-            [place for place, _, _ in rows], widths, 0.8, left=left, color=COLOURS[at % len(COLOURS)],
-            hatch=hatches[(at + at // len(COLOURS)) % len(hatches)], label=part,
-        )  # fmt: skip
+        widths = np.array([of[part] for of in shares])
+        colour, hatch = COLOURS[at % len(COLOURS)], hatches[(at + at // len(COLOURS)) % len(hatches)]
+        axes.barh(places, widths, 0.8, left=left, color=colour, hatch=hatch, label=part)
         left += widths
-    for place, heading in headings.items():
-        axes.text(1, place, heading, va="center", fontsize=9, weight="bold")
-    axes.set_yticks([place for place, _, _ in rows], [name for _, name, _ in rows])
-    axes.set(xlabel=measure, ylim=(count - 0.5, -0.5), xlim=(0, 100))
+    for at, model in zip((at for at, (_, of) in enumerate(lines) if not of), values, strict=False):
+        axes.text(1, at, short(model, ABOVE), va="center", fontsize=9, weight="bold")
+    axes.set_yticks(places, [names[lines[at][0]] for at in places])
+    axes.set(xlabel=measure, ylim=(len(lines) - 0.5, -0.5), xlim=(0, 100))
     _legend(drawing, parts)
     return drawing
 

@@ -55,9 +55,11 @@ def same_person(sentence: str, target: str) -> Named | None:
 
 
 def wider(sentence: str, target: str) -> Named | None:
-    """The hypernym by which a sentence calls the target: scientist for physicist."""
-    rows = _above(" ".join(compounds(target)), 3)
-    words = {word for word in phrases(sentence) - _anyone() if _senses(word) & rows}
+    """The hypernym by which a sentence calls the target: scientist for physicist, by WordNet or a list of ours."""
+    plain = " ".join(compounds(target))
+    rows, listed = _above(plain, 3), wordlist("targets.toml")["wider"]
+    names = {name for name, narrower in listed.items() if any(mentions(plain, one) for one in narrower)}
+    words = {word for word in phrases(sentence) - _anyone() if word in names or _senses(word) & rows}
     return _first("hypernym", words)
 
 

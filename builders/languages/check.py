@@ -248,8 +248,11 @@ def unequal_pairs(language: Language, least: float = 0.5) -> Iterator[Fault]:
                 texts = [render(template.context, language, [noun], [gender]) for noun in (one, other)]
                 if any(isinstance(text, Refusal) for text in texts):
                     continue
-                first, second = (re.findall(r"\w+", str(text)) for text in texts)
-                if len(set(first) & set(second)) < least * (max(len(first), len(second)) - 3):
+                pattern = r"\w+" if language.spaces else r"\w"
+                first, second = (re.findall(pattern, str(text)) for text in texts)
+                if len(set(first) & set(second)) < least * (
+                    max(len(first), len(second)) - (3 if language.spaces else 6)
+                ):
                     yield Fault(
                         "templates.toml", f"{texts[0]} / {texts[1]} differ in too many words", "use fewer slots"
                     )

@@ -26,6 +26,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     """The predicate of a statement that can follow any subject in the plural, or the reason to refuse it."""
     lists, text = language.need("statements"), tidy(statement.statement)
     subject, rest = _without_subject(text, statement.target, lists, language)
+    # tidy text has plain punctuation; a script without spaces has its own
+    rest = rest if language.spaces else rest.translate(str.maketrans(",!?;:", "，！？；："))
     words = _words(rest, language)
     if not words:
         return Refusal("empty" if not text else "no_verb", text)
@@ -40,8 +42,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     if re.search(lists.get("past_compound", r"(?!)"), rest):
         return Refusal("past_tense", rest)
     if not language.numbers:
-        plural = language.reading(rest) == "plural"
-        return Predicate(subject, {"": rest}) if plural else Refusal("no_verb", rest)
+        reading = language.reading(rest) or "no_verb"
+        return Predicate(subject, {"": rest}) if reading == "plural" else Refusal(reading, rest)
     place = next((at for at, word in enumerate(words) if word.lower() not in lists.get("openers", ())), len(words))
     if place == len(words):
         return Refusal("no_verb", rest)

@@ -1,0 +1,57 @@
+import pytest
+
+from catsofa.builders import identities, probes, stereotypes
+from catsofa.builders.cats import Association, agreeing
+from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.data.languages import find
+from catsofa.data.languages.slots import faults
+from catsofa.data.records import Cat, Identity, Probe, Statement, Stereotype, Term
+
+CHINESE = find("zh")
+STATEMENTS = [
+    ("大多数面包师都很懒。", "面包师", "都很懒"),
+    ("面包师们不会开车", "面包师", "不会开车"),
+    ("这位面包师很勤劳，很老实", "面包师", "很勤劳，很老实"),
+    ("他们偷面包", "", "偷面包"),
+    ("抢我们的面包", "", "!first_or_second_person"),
+    ("昨天偷了面包", "", "!past_tense"),
+    ("的孩子很聪明", "", "!restricted_subject"),
+    ("不喜欢法国人", "", "!names_target"),
+    ("面包便宜", "", "!no_verb"),
+]
+
+
+@pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
+def test_chinese_predicates(statement: str, target: str, expected: str) -> None:
+    """A predicate is what follows the subject, if it opens as predicates do."""
+    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="zh")], dictionary_parser)
+    assert (made.text if isinstance(made, Stereotype) else f"!{made.reason}") == expected
+
+
+def test_chinese_probes_have_no_space() -> None:
+    """Subject and predicate follow one another."""
+    (baker,) = identities.build([Term(category="x", term="面包师", pos="n", language="zh")])
+    (lazy,) = stereotypes.build([Statement(statement="他们很懒", category="x", language="zh")], dictionary_parser)
+    assert isinstance(baker, Identity)
+    assert isinstance(lazy, Stereotype)
+    (made,) = probes.build([baker], [lazy])
+    assert isinstance(made, Probe)
+    assert made.text == "面包师很懒"
+
+
+def test_chinese_cats_take_the_classifier_of_their_noun() -> None:
+    """`cl` in a slot is the classifier from terms.csv; there is one CAT a template, since nothing shows a gender."""
+    words = {"stereotype": "懒", "anti-stereotype": "勤劳", "unrelated": "透明"}
+    templates = agreeing.templates_of(CHINESE, None, ())
+    made = list(agreeing.build(CHINESE, templates, [Association("面包师", "x", words)]))
+    cats = {cat.context: cat.candidates[2].text for cat in made if isinstance(cat, Cat)}
+    assert cats["隔壁的那名面包师很BLANK。"] == "隔壁的那名面包师很透明。"
+    assert len(cats) == len(made)
+
+
+@pytest.mark.parametrize(
+    "template", ["{target}{是|都是}BLANK。", "{target}{他|她~target}BLANK。", "{target@dat}BLANK。"]
+)
+def test_slots_that_a_language_lacks_are_faults(template: str) -> None:
+    """Chinese has no number, no gender and no case to choose by."""
+    assert list(faults(template, CHINESE))

@@ -16,9 +16,9 @@ class Journal(Ledger):
     expected = "a journal of requests and replies"
     needed = ("at",)
 
-    def _note(self, *lines: dict[str, Any]) -> None:
+    def _note(self, *lines: dict[str, Any], sync: bool = True) -> None:
         """Write lines with their time."""
-        super()._note(*(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")} for line in lines))
+        super()._note(*(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")} for line in lines), sync=sync)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
         """Keep a line's reply in memory, and its cost."""

@@ -103,21 +103,36 @@ class _Batches:
 
     def _submit(self, part: Sequence[Any]) -> None:
         """Upload requests and make a batch of them, if the limit holds it."""
+        from openai import APIStatusError
+
         keys = [request.key for request in part]
         tag = json_digest(["batch", len(self._store.batches), keys], 32)
+        content = b"".join(_line(request, self._store.parameters) for request in part)
+        file = self._client.files.create(file=(f"catsofa-{tag[:8]}.jsonl", content), purpose="batch")
         self._store.batch(tag, state=INTENDED, keys=keys, at=self._at)
         if not self._store.reserve(*part, batch=True):
             self._store.batch(tag, state=COLLECTED)
             self.faults |= dict.fromkeys(keys, Fault(reason=OVER_BUDGET))
             return
-        content = b"".join(_line(request, self._store.parameters) for request in part)
-        file = self._client.files.create(file=(f"catsofa-{tag[:8]}.jsonl", content), purpose="batch")
-        # tried once: where the reply is lost, the next run looks for the batch first
-        made = self._client.with_options(max_retries=0).batches.create(
-            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h", metadata={"catsofa": tag}
-        )
+        create = self._client.with_options(max_retries=0).batches.create
+        try:  # once: where the reply is lost, the next run looks for the batch first
+            made = create(
+                input_file_id=file.id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata={"catsofa": tag},
+            )
+        except APIStatusError as error:
+            if error.status_code < 500:
+                self._free(tag)
+            raise
         self._store.batch(tag, state=SUBMITTED, id=made.id)
         self._status(f"batch {made.id}: {len(part):,} requests sent; a run that is stopped goes on with it")
+
+    def _free(self, tag: str) -> None:
+        """Note that a batch was never made."""
+        self._store.failed(Fault(reason="never_sent"), *self._store.batches[tag]["keys"])
+        self._store.batch(tag, state=COLLECTED)
 
     def _find_lost(self) -> None:
         """Find batches that were about to be sent when a run was killed; of others, the requests are free again."""
@@ -132,9 +147,8 @@ class _Batches:
             tag = (made.metadata or {}).get("catsofa", "")
             if lost.pop(tag, None):
                 self._store.batch(tag, state=SUBMITTED, id=made.id)
-        for tag, batch in lost.items():
-            self._store.failed(Fault(reason="never_sent"), *batch["keys"])
-            self._store.batch(tag, state=COLLECTED)
+        for tag in lost:
+            self._free(tag)
 
     def _collect_all(self) -> None:
         """Collect every batch at the server, and learn which parameters it refuses in the terms they were sent in."""

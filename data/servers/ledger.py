@@ -79,7 +79,8 @@ class Ledger(ReplyStore):
             *(
                 {"key": SENT, "reply": {"request": key, "model": one.model, "batch": batch, "at_most": _counts(one)}}
                 for key, one in attempts.items()
-            )
+            ),
+            sync=batch,
         )
         return True
 

@@ -68,9 +68,9 @@ class ReplyStore(Closing):
         """Store a step in the life of a batch."""
         self._note({"key": BATCH, "reply": {"tag": tag, **state}})
 
-    def _note(self, *lines: dict[str, Any]) -> None:
-        """Write lines, and remember them as written."""
-        for written in self._log.append(*lines) if self._log else lines:
+    def _note(self, *lines: dict[str, Any], sync: bool = True) -> None:
+        """Write lines, synced or with the next ones, and remember them as written."""
+        for written in self._log.append(*lines, sync=sync) if self._log else lines:
             self._remember(written)
 
     def _remember(self, line: Mapping[str, Any]) -> None:

@@ -239,12 +239,20 @@ def test_many_requests_go_in_several_batches_each_to_one_model(
     assert server.sizes == [3, 3, 1, 2]
 
 
-def test_a_server_without_the_batch_api_is_said_so(tmp_path: Path) -> None:
-    """HTTP 404, as from most servers that are not OpenAI's."""
-    with chat_server.serving(ChatServer(echo)) as plain:
-        plain.refuse = lambda body: None if "messages" in body else (404, {})
-        with pytest.raises(ServerRefuses, match="Batch API"):
-            run(plain, tmp_path, asked(3))
+def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path: Path) -> None:
+    """HTTP 404, as from most servers that are not OpenAI's, for files or for batches; the run goes on without."""
+    missed = ["upload", "create"]
+
+    def missing(name: str) -> None:
+        if name == missed[0]:
+            raise LookupError(missed.pop(0))
+
+    server.step = missing
+    for _ in range(2):
+        with pytest.raises(ServerRefuses, match=r"has no Batch API \(HTTP 404\); run the command without --batch"):
+            run(server, tmp_path, asked(3))
+    assert run(server, tmp_path, asked(3), batch=False) == replies(3)
+    assert (missed, {*server.paid.values()}) == ([], {1})
 
 
 def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_path: Path) -> None:

@@ -94,11 +94,18 @@ class _Handler(chat_server._Handler):
 
     def do_POST(self) -> None:
         """Take a file, make a batch, or answer a request."""
-        server = self.server_of
         if self.path.endswith("/chat/completions"):
             super().do_POST()
             return
         raw = self.rfile.read(int(self.headers["content-length"]))
+        try:
+            self.send(self.take(raw))
+        except LookupError:
+            self.send({"error": {"message": "not found"}}, 404)
+
+    def take(self, raw: bytes) -> dict[str, Any]:
+        """Take a file, or make a batch."""
+        server = self.server_of
         if self.path.endswith("/files"):
             server.step("upload")
             boundary = self.headers["content-type"].partition("boundary=")[2].encode()
@@ -109,7 +116,7 @@ class _Handler(chat_server._Handler):
             server.step("create")
             made = server.create(json.loads(raw))
             server.step("created")
-        self.send(made)
+        return made
 
     def do_GET(self) -> None:
         """Show batches or a file."""

@@ -199,7 +199,7 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         sets = ([row for row in rows if row["set"] == name] for name in dict.fromkeys(row["set"] for row in rows))
         shown = [row for part in sets for row in (part if len(part) <= 2 * MOST else [*part[:MOST], *part[-MOST:]])]
         fits = [[row["set"], row["identity"], _cell(row, "fit")] for row in shown]
-        title = "identities named most and least: share above chance, from -0.5 to 0.5, 95 % interval"
+        title = "identities named most and least: share above chance (-0.5 to 0.5), 95 % interval"
         table(title, ["set", "identity", "above chance"], fits)
     if "identities" in further:
         variances = [
@@ -215,7 +215,7 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
         for row in found.rows()
     ]  # fmt: skip
     heads = ["set", "preference", "position effect", "consistent", "coverage", "items", "requests"]
-    table(f"{found.protocol}: value, 95 % interval; preference and position effect as shares", heads, rows)
+    table(f"{found.protocol}: preference and position effect as shares, 95 % interval", heads, rows)
     table("outcomes: share of the replies, 95 % interval", ["outcome", "share"], list(_outcomes(found.results.overall)))
     warn(found.warnings)
     if found.cost:

@@ -338,7 +338,8 @@ def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_
     assert [line["key"] for line in journal].count("sent") == len(DIALOGUES)
     replies = [reply_of(line["reply"]).text for line in journal if line["key"] not in ("sent", "parameters")]
     assert sorted(replies) == sorted(d[3] for d in DIALOGUES.values())
-    kept = {(c.id, n) for n in (1, 2) for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)}
+    files = [(tmp_path / f"out/{queue}_{n}.jsonl", n) for queue in ("partition", "review") for n in (1, 2)]
+    kept = {(c.id, n) for file, n in files if file.stat().st_size for c in jsonl.read(file, Cat)}
     assert kept == {(name, n) for name, d in DIALOGUES.items() for n in (1, 2) if d[4][n - 1 : n] == ["kept"]}
     refused = {r.id: r.reason for r in jsonl.read(tmp_path / "out/refused.jsonl", Refused)}
     assert refused == {"refusal": "refusal"} | {

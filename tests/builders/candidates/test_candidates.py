@@ -127,6 +127,20 @@ def test_two_models_share_one_budget(server: ChatServer, tmp_path: Path) -> None
     assert len(server.answered) == 6
 
 
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": -50, "completion_tokens": -9}, {"prompt_tokens": "0"}])
+def test_a_server_that_miscounts_cannot_cost_more_than_the_budget(
+    server: ChatServer, tmp_path: Path, usage: dict[str, Any]
+) -> None:
+    """Each reply counts at its most, over $0.003 for 100 tokens at $30 a million: $0.02 are not enough for six."""
+    server.usage = usage
+    asked = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
+    ended = list(run(asked, server, tmp_path, Price(10, 30), 0.02).ask())
+    assert 0 < sum(one.reply is not None for one in ended) == len(server.asked) < 6
+    assert {one.reason for one in ended if one.reply is None} == {"over_budget"}
+    with Journal(tmp_path / "journal.jsonl", price=lambda name: Price(10, 30), most_written=100) as journal:
+        assert (journal.spent <= 0.02, journal.uncounted) == (True, len(server.asked))
+
+
 def test_seeds_are_a_table_or_associations_in_any_format(tmp_path: Path) -> None:
     """Groups once each, with what is known of them; region and language from the file, else as given."""
     path = tmp_path / "seeds.csv"

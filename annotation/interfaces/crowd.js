@@ -12,11 +12,7 @@ let stopped = 0;
 
 // Mechanical Turk shows the page before the task is accepted; nothing can be sent then
 const preview = asked.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
-for (const [field, name] of [["assignmentId", "assignmentId"], ["participant_id", "PROLIFIC_PID"], ["submission_id", "SESSION_ID"]]) {
-  const input = document.querySelector(`input[name="${field}"]`);
-  if (input) input.value = asked.get(name) || "";
-}
-const nobody = at("code") && !asked.get("PROLIFIC_PID");
+document.querySelector("input[name=assignmentId]").value = asked.get("assignmentId") || "";
 
 function next() {
   place += 1;
@@ -49,8 +45,8 @@ function finish() {
 }
 
 at("agree").addEventListener("click", () => {
-  if (preview || nobody) {
-    at("said").textContent = preview ? "Accept the task first." : "Open this page from the study's link, which says who you are.";
+  if (preview) {
+    at("said").textContent = "Accept the task first.";
     return;
   }
   at("warning").hidden = true;
@@ -76,21 +72,4 @@ at("task").addEventListener("keydown", (event) => {
     at("submit").click();
   }
 });
-if (at("code")) {
-  at("sending").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    at("send").disabled = at("back").disabled = true;
-    try {
-      const answer = await fetch(at("sending").action, { method: "POST", body: new URLSearchParams(new FormData(at("sending"))) });
-      if (!answer.ok) throw new Error();
-      at("sending").hidden = true;
-      at("code").hidden = false;
-      at("said").textContent = "";
-    } catch {
-      at("said").textContent = "Your answers could not be sent. Please try again; nothing is lost while this page is open.";
-      at("send").disabled = at("back").disabled = false;
-      at("send").focus();
-    }
-  });
-}
 at("agree").focus();

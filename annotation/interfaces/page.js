@@ -66,6 +66,13 @@ function drawTask(parts, task, root) {
     }
     return given;
   };
+  const restore = (given) => {
+    for (const input of root.querySelectorAll("input")) {
+      const said = given[input.name] ?? "";
+      if (["radio", "checkbox"].includes(input.type)) input.checked = [said].flat().includes(input.value);
+      else input.value = said;
+    }
+  };
   const missing = () => {
     const given = answers();
     const names = required.filter((name) => !(name in given));
@@ -86,5 +93,5 @@ function drawTask(parts, task, root) {
     }
   };
   root.querySelector("input:not([type])")?.focus();
-  return { answers, missing };
+  return { answers, missing, restore };
 }

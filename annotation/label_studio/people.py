@@ -41,7 +41,7 @@ def invited(study: Study) -> dict[str, Invited]:
 
 
 def invite(study: Study, emails: Iterable[str]) -> dict[str, str]:
-    """A code for each address, to be used once at the gate; a new one replaces an older, used ones are not renewed."""
+    """A code for each address, for the link to a study; a new one replaces an older."""
     with study.locked():
         before, codes = invited(study), dict[str, str]()
         for email in map(_address, emails):
@@ -52,21 +52,12 @@ def invite(study: Study, emails: Iterable[str]) -> dict[str, str]:
     return codes
 
 
-def join(study: Study, server: Server, code: str, password: str) -> Invited:
-    """Use a code: an account with the password its owner chose. A code that was used or replaced is refused."""
-    with study.locked():
-        person = expected(study, code)
-        joined = Invited(email=person.email, user=server.sign_up(person.email, password), at=now())
-        rows.append([joined], study.folder / FILE)
-    return joined
-
-
 def expected(study: Study, code: str) -> Invited:
-    """Whom a code was made for."""
+    """The person whose link has this code."""
     for person in invited(study).values():
         if person.code and secrets.compare_digest(person.code, hashed(code)):
             return person
-    raise ValueError("this link was used already, or replaced by a newer one; ask for another")
+    raise ValueError("this link is not known, or a newer one replaced it; ask for another")
 
 
 def make_accounts(study: Study, server: Server, emails: Iterable[str]) -> Iterator[Account]:

@@ -31,7 +31,7 @@ def write_drafts(study: Study) -> tuple[int, int]:
 
 def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
     """Each answer as a draft, or the reasons why it is none; a skip is neither."""
-    kind: Kind = "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
+    kind = kind_of(study)
     for row in judged.latest(study):
         if row.skipped:
             continue
@@ -44,18 +44,23 @@ def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
             yield row, _draft(kind, term, found.given, row)
 
 
+def kind_of(study: Study) -> Kind:
+    """The kind of CATs that people write in a study."""
+    return "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
+
+
 def problems(kind: Kind, target: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """Why these texts make no CAT about the target."""
-    context = texts["context"]
-    written = [texts[name] for name in FIELDS]
-    blanks = len(re.findall(rf"(?<!\w){BLANK}(?!\w)", context))
-    if kind == "intrasentence" and (blanks != 1 or context.count(BLANK) != 1):
-        yield f"the sentence has {context.count(BLANK)} {BLANK}, not one that stands alone"
-    if kind == "intersentence" and BLANK in context:
-        yield f"the sentence has a {BLANK}"
+    """Why these texts make no CAT about the target; of texts that are not written yet nothing is said."""
+    written = [texts[name] for name in FIELDS if name in texts]
+    if context := texts.get("context", ""):
+        blanks = len(re.findall(rf"(?<!\w){BLANK}(?!\w)", context))
+        if kind == "intrasentence" and (blanks != 1 or context.count(BLANK) != 1):
+            yield f"the sentence has {context.count(BLANK)} {BLANK}, not one that stands alone"
+        if kind == "intersentence" and BLANK in context:
+            yield f"the sentence has a {BLANK}"
     if any(BLANK in text for text in written):
         yield f"an answer has a {BLANK}"
-    if not re.search(rf"(?<!\w){re.escape(target)}", context, re.IGNORECASE):
+    if context and not re.search(rf"(?<!\w){re.escape(target)}", context, re.IGNORECASE):
         yield f"the sentence does not name the target {target!r}"
     if len({text.casefold().strip(" .") for text in written}) < len(written):
         yield "two of the three answers are the same"
@@ -63,7 +68,7 @@ def problems(kind: Kind, target: str, texts: Mapping[str, str]) -> Iterator[str]
 
 def warnings(kind: Kind, texts: Mapping[str, str]) -> Iterator[str]:
     """What is not wrong but worth a look."""
-    for name in FIELDS:
+    for name in (name for name in FIELDS if name in texts):
         words = len(texts[name].split())
         if kind == "intrasentence" and words > 1:
             yield f"{name} has {words} words"

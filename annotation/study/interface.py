@@ -9,8 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FOLDER = Path(__file__).parents[1] / "interfaces"
 
@@ -148,10 +151,15 @@ def instructions(name: str, *, language: str, seconds: float, pay: str, piece: s
 
 def filled(template: str, /, **values: Any) -> str:
     """A page of the folder with these values; a value that is missing is an error."""
+    return _pages().get_template(template).render(**values)
+
+
+@cache
+def _pages() -> "Environment":
+    """The templates of the folder, each compiled once."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    pages = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=True)
-    return pages.get_template(template).render(**values)
+    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=True)
 
 
 def in_script(value: Any) -> str:

@@ -10,7 +10,6 @@ from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, start
 
 from catsofa.annotation.label_studio import Server
 from catsofa.annotation.label_studio import server as ls
-from catsofa.annotation.portal import session
 
 
 @pytest.fixture(scope="session")
@@ -28,14 +27,6 @@ def program() -> Path:
 def cache() -> Path:
     """Where the prepared data folder is kept between runs."""
     return ROOT / ".pytest_cache" / "label-studio"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def patient_gate() -> Iterator[None]:
-    """A gate that waits for the server as long as a busy machine needs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "SILENCE", PATIENCE)
-        yield
 
 
 @pytest.fixture(scope="session")

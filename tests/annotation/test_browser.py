@@ -1,6 +1,5 @@
 """Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,13 @@ from typing import Any
 import pytest
 from helpers.browser import shot
 from helpers.records import bakers, terms
-from helpers.servers.label_studio_server import PASSWORD, Person, serving
+from helpers.servers.label_studio_server import PASSWORD, Person
 
-from catsofa.annotation.label_studio import Server, people
+from catsofa.annotation.label_studio import Server
 from catsofa.annotation.label_studio.pull import pull
 from catsofa.annotation.label_studio.push import push
-from catsofa.annotation.portal import Gate
 from catsofa.annotation.results import answers
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.study import create
 from catsofa.data.files.jsonl import read
 from catsofa.data.records import Cat
 
@@ -121,52 +119,3 @@ def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, 
     assert draft.context == f"The {who} is very BLANK."
     assert [draft[label].fill for label in ("stereotype", "anti-stereotype", "unrelated")] == ["early", "late", "cubic"]
     assert draft.source["writer"] == f"ls-{person.user}"
-
-
-@pytest.fixture
-def gated(server: Server, tmp_path: Path) -> Iterator[tuple[Study, str]]:
-    """A study behind a gate."""
-    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(3), title="Bakers"), server)
-    with serving(Gate(study, server).app()) as address:
-        yield study, address
-
-
-def test_through_the_gate_from_the_link_to_the_last_task(gated: tuple[Study, str], server: Server, page: Any) -> None:
-    """Link, password, warning, two answers and a skip, nothing left, signed out: all by keyboard."""
-    study, gate = gated
-    code = people.invite(study, ["gate-keys@example.org"])["gate-keys@example.org"]
-    page.goto(f"{gate}/join?code={code}")
-    shot(page, "gate-join")
-    page.keyboard.type("a-good-long-password")
-    page.keyboard.press("Enter")
-    page.get_by_text("Content warning").wait_for()
-    shot(page, "gate-warning")
-    assert not page.get_by_text("What does each sentence say").is_visible()
-    page.keyboard.press("Enter")
-    for n in range(3):
-        page.get_by_text("What does each sentence say").wait_for()
-        # the answer to the last one may be on its way: keys pressed before the next is drawn would go to that
-        page.locator("#task input:checked, button:disabled").first.wait_for(state="detached")
-        if n == 0:
-            page.keyboard.press("1")
-            page.get_by_role("button", name="Submit").press("Enter")
-            page.get_by_text("Please answer what is marked").wait_for()
-            shot(page, "gate-missing")
-        if n < 2:
-            for key in ("1", "5", "9"):
-                page.keyboard.press(key)
-            shot(page, "gate-answered")
-            with page.expect_response("**/next"):
-                page.get_by_role("button", name="Submit").press("Enter")
-        else:
-            with page.expect_response("**/next"):
-                page.get_by_role("button", name="Skip").press("Enter")
-    page.get_by_text("Nothing is left for you").wait_for()
-    shot(page, "gate-done")
-    page.get_by_role("button", name="Sign out").press("Enter")
-    page.get_by_label("E-mail").wait_for()
-    shot(page, "gate-sign-in")
-    pull(study, server)
-    made = list(answers.annotations(study))
-    assert sum(bool(a.label) for a in made) == 6
-    assert sum(bool(a.extra.get("skipped")) for a in made) == 3

@@ -99,7 +99,7 @@ def create(
         f"{s.currency} {hours * s.pay:,.2f}",
         quiet=quiet,
     )
-    say(f"next: catsofa annotate push {study}, or export-html for a crowd elsewhere", quiet=quiet)
+    say(f"next: catsofa annotate open {study} for people from anywhere, or push for Label Studio", quiet=quiet)
 
 
 @room.command(epilog=examples("catsofa annotate push study", "catsofa annotate push study --chunk 250"))

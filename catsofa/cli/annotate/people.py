@@ -13,7 +13,7 @@ def register(room: typer.Typer) -> None:
     """Add the commands about people."""
     room.command(
         epilog=examples(
-            "catsofa annotate invite study ana@example.org ben@example.org --gate https://study.example.org",
+            "catsofa annotate invite study ana@example.org ben@example.org --address https://study.example.org",
             "catsofa annotate invite study ana@example.org --accounts",
         )
     )(invite)
@@ -31,14 +31,14 @@ def register(room: typer.Typer) -> None:
 def invite(
     study: StudyFolder,
     emails: Annotated[list[str], typer.Argument(help="One address for each person.")],
-    gate: Annotated[str, typer.Option(help="Where people reach the gate of this study.")] = "",
+    address: Annotated[str, typer.Option(help="Where people's browsers reach the study.")] = "",
     accounts: Annotated[
         bool, typer.Option("--accounts", help="Make accounts at once, for trusted people who use Label Studio itself.")
     ] = False,
 ) -> None:
-    """A one-time link to the gate for each person, where they choose a password; or accounts with a first one.
+    """A link to the study for each person, for any number of devices; or accounts on Label Studio.
 
-    Links and passwords are shown now and written nowhere; an unused link is replaced by inviting again.
+    Links and passwords are shown now and written nowhere; inviting again replaces a link.
     """
     from catsofa.annotation.label_studio import from_environment, people
     from catsofa.annotation.study import open_study
@@ -50,10 +50,10 @@ def invite(
         table("Accounts", ["address", "first password"], [[person.email, person.password] for person in made])
         note(f"{len(emails) - len(made)} had an account; they sign in at {server.url}")
         return
-    if not gate:
-        raise ValueError("say where people reach the gate (--gate https://…), or make --accounts on the server itself")
+    if not address:
+        raise ValueError("say where people reach the study (--address https://…), or make --accounts on Label Studio")
     for email, code in people.invite(opened, emails).items():
-        say(f"{email}  {gate.rstrip('/')}/join?code={code}")
+        say(f"{email}  {address.rstrip('/')}/i/{code}")
 
 
 def assign(study: StudyFolder, quiet: Quiet = False) -> None:

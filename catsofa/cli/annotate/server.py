@@ -1,4 +1,4 @@
-"""The command that runs a Label Studio of our own."""
+"""The commands that run servers: a study's own, and a Label Studio."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,11 +22,13 @@ def register(room: typer.Typer) -> None:
         )
     )(serve)
     room.command(
+        name="open",
         epilog=examples(
-            "catsofa annotate gate study --port 8090",
-            "catsofa annotate gate study --host 0.0.0.0 --https  # behind a server that speaks HTTPS",
-        )
-    )(gate)
+            "catsofa annotate open study",
+            "catsofa annotate open study --address https://study.example.org  # behind a server that speaks HTTPS",
+        ),
+    )(open_)
+    room.command(hidden=True)(gate)
 
 
 def serve(
@@ -102,29 +104,34 @@ def _say_running(running: "Running", folder: Path) -> None:
     say("Ctrl-C stops it; the same command starts it again with everything in it")
 
 
-def gate(
+def open_(
     study: StudyFolder,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8090,
     host: Annotated[str, typer.Option(help="Address to listen on; other machines reach 0.0.0.0.")] = "127.0.0.1",
-    https: Annotated[
-        bool, typer.Option("--https", help="Browsers reach it by HTTPS, through a server before it.")
-    ] = False,
+    address: Annotated[
+        str, typer.Option(help="Where people's browsers reach the study, through a server that speaks HTTPS.")
+    ] = "",
 ) -> None:
-    """Stand between people who cannot be trusted and the server: one task, answered as oneself, and nothing else."""
-    import uvicorn
+    """Open a study to people: consent, one task after another, a code at the end. Ctrl-C stops the server.
 
-    from catsofa.annotation.label_studio import from_environment
-    from catsofa.annotation.portal import Gate
+    People come by a link of Prolific, Mechanical Turk or Connect, or by an invitation (`catsofa annotate invite`).
+    `study.toml` in the study's folder says which; docs/annotation.md lists its keys. Everything is kept in the
+    study's folder; start the command again to go on.
+    """
+    from catsofa.annotation.crowd import home, service
     from catsofa.annotation.study import open_study
 
-    if host != "127.0.0.1" and not https:
-        raise ValueError(
-            "other machines would send passwords in the clear: put a server that speaks HTTPS before the gate "
-            "(docs/annotation.md shows Caddy's two lines) and say --https"
-        )
+    address = address.rstrip("/") or f"http://127.0.0.1:{port}"
     opened = open_study(study)
-    server = from_environment(opened.settings.url)
-    server.user()
-    app = Gate(opened, server, https=https).app()
-    say(f"the gate of {opened.settings.title!r} is at http://{host}:{port}; Ctrl-C closes it")
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    doing("opening the study")
+    with service.serving(opened, host, port, address) as server:
+        for line in server.says:
+            say(line)
+        server.run()
+    pulled = home.pull(opened)
+    say(f"stopped; {pulled.new:,} new answers, {pulled.records:,} records in {study}; the same command goes on")
+
+
+def gate(study: StudyFolder) -> None:
+    """Renamed: `catsofa annotate open`."""
+    raise ValueError(f"the gate is part of the study's own server: catsofa annotate open {study}, with invitations")

@@ -9,7 +9,8 @@ from helpers.records import bakers, terms
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, seats
-from catsofa.annotation.crowd.seats import Given, Rules
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results.answers import Raw
@@ -155,8 +156,7 @@ def test_a_closed_study_gives_out_nothing_and_the_commands_need_no_server(study:
     assert "new answers" in runner.invoke(app, ["annotate", "pull", folder]).output
     assert "closed at" in runner.invoke(app, ["annotate", "close", folder]).output
     with home.open_store(study) as store:
-        store.do(lambda held: seats.arrive(held, RULES, "p2", "s", "c", 0))
-        assert store.do(lambda held: seats.next_task(held, RULES, "p2", 0)) == "closed"
+        assert store.do(lambda held: seats.arrive(held, RULES, "p2", "s", "c", 0)) == "full"
     assert open_study(study.folder).settings.closed
     shown = runner.invoke(app, ["annotate", "status", folder, "--json"])
     assert json.loads(shown.output)["counted"] == 6

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.records import bakers
 
-from catsofa.annotation.crowd.pages import completion_code, export, import_results
+from catsofa.annotation.crowd.pages import export, import_results
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create
 from catsofa.data.files import BadInput
@@ -37,8 +37,8 @@ def sent(study: Study, tokens: list[str]) -> str:
 
 def test_mechanical_turk_gets_one_page_and_a_row_for_each_five_tasks(study: Study, tmp_path: Path) -> None:
     """Twelve items by five are three rows; the gold item stands in each; a row holds no label and no id of ours."""
-    made = export(study, tmp_path / "out", "mturk", per_page=5)
-    assert (made.pages, made.files) == (3, ("task.html", "input.csv"))
+    made = export(study, tmp_path / "out", per_page=5)
+    assert made.pages == 3
     with (tmp_path / "out" / "input.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     gold = next(key.token for key in study.keys.values() if key.gold)
@@ -56,25 +56,10 @@ def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
     from dataclasses import replace
 
     evil = replace(bakers(1)[0], id="", target="baker</script><script>alert(1)</script>")
-    study = create(tmp_path / "study", kind="validate-cats", items=[evil])
-    export(study, tmp_path / "out", "prolific", submit_to="https://example.org/a")
-    page = next((tmp_path / "out").glob("*.html")).read_text()
-    assert "<script>alert" not in page
-    assert "\\u003c/script>" in page
-
-
-def test_prolific_gets_a_page_and_a_code_for_each_five_tasks(study: Study, tmp_path: Path) -> None:
-    """Each page has a code of its own, and the list of them stays here; without an address there is no export."""
-    export(study, tmp_path / "out", "prolific", per_page=5, submit_to="https://example.org/answers")
-    with (tmp_path / "out" / "pages.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len({row["completion_code"] for row in rows}) == 3
-    for row in rows:
-        page = (tmp_path / "out" / row["page"]).read_text()
-        assert f"https://app.prolific.com/submissions/complete?cc={row['completion_code']}" in page
-    assert completion_code(study, list(study.tasks())) != completion_code(study, list(study.tasks())[:1])
-    with pytest.raises(ValueError, match="--submit-to"):
-        export(study, tmp_path / "other", "prolific")
+    export(create(tmp_path / "study", kind="validate-cats", items=[evil]), tmp_path / "out")
+    batch = (tmp_path / "out" / "input.csv").read_text()
+    assert "<script>alert" not in batch
+    assert "\\u003c/script>" in batch
 
 
 def test_results_come_home_once_and_rejected_ones_not_at_all(study: Study, tmp_path: Path) -> None:

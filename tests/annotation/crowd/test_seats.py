@@ -19,7 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.faults import faults
-from catsofa.annotation.crowd.seats import Given, NotYours, Rules
+from catsofa.annotation.crowd.rules import Rules, most, places
+from catsofa.annotation.crowd.seats import Given, NotYours
 from catsofa.annotation.crowd.store import Row, Rows, Store, reading
 
 IDENTITY = "ab" * 16
@@ -166,10 +167,10 @@ def test_who_fails_gold_is_set_aside_and_counted_again_when_above_three_quarters
 def test_checks_stand_where_planned_for_everybody(length: int) -> None:
     """The first at 2 to 10, then every 15 ± 25 %; no draw has more than `most` says."""
     for seed in range(300):
-        found = seats.places(length, 10, 15, random.Random(seed))
+        found = places(length, 10, 15, random.Random(seed))
         assert 2 <= found[0] <= 10
         assert all(11 <= b - a <= 19 for a, b in pairwise(found))
-        assert len(found) <= seats.most(length, 10, 15)
+        assert len(found) <= most(length, 10, 15)
         assert found[-1] <= length
 
 
@@ -395,7 +396,8 @@ KILLED = """
 import os, sys, threading
 from pathlib import Path
 from catsofa.annotation.crowd import seats
-from catsofa.annotation.crowd.seats import Given, Rules
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Store
 rules, who = Rules(session=1000, seconds=1), sys.argv[2]
 store = Store(Path(sys.argv[1]), "ab" * 16)

@@ -114,20 +114,16 @@ def test_a_closed_study_serves_nothing_and_later_answers_do_not_count(
         people.reopen(closed, server, [next(iter(study.items))])
 
 
-def test_a_link_works_once(server: Server, tmp_path: Path) -> None:
-    """The code makes one account with the password its owner chose; no file holds the code."""
-    study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(1)), server)
+def test_a_newer_link_replaces_an_older_one(tmp_path: Path) -> None:
+    """No file holds a code; the newest of a person is the one that is known."""
+    study = create(tmp_path / "study", kind="validate-cats", items=bakers(1))
     old = people.invite(study, ["Ana@example.org"])
     codes = people.invite(study, ["ana@example.org"])
     assert codes.keys() == old.keys() == {"ana@example.org"}
     assert codes["ana@example.org"] not in (study.folder / people.FILE).read_text()
-    with pytest.raises(ValueError, match="replaced by a newer one"):
-        people.join(study, server, old["ana@example.org"], "a-good-long-password")
-    joined = people.join(study, server, codes["ana@example.org"], "a-good-long-password")
-    assert server.users()[joined.user] == "ana@example.org"
-    with pytest.raises(ValueError, match="used already"):
-        people.join(study, server, codes["ana@example.org"], "a-good-long-password")
-    assert people.invite(study, ["ana@example.org"]) == {}
+    with pytest.raises(ValueError, match="a newer one replaced it"):
+        people.expected(study, old["ana@example.org"])
+    assert people.expected(study, codes["ana@example.org"]).email == "ana@example.org"
 
 
 def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Person], tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_a_help_of_eighty_columns_breaks_no_choice_and_no_use_has_dots_twice() -
 def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine() -> None:
     """Each command with --out takes --quiet; each other one that is no server, and names no person, takes --json."""
     options = {name: {o for one in command.params for o in one.opts} for name, command in commands().items()}
-    people = {"annotate serve", "annotate gate", "annotate invite", "annotate reopen", "data path"}
+    people = {"annotate serve", "annotate open", "annotate invite", "annotate reopen", "data path"}
     assert [name for name, has in options.items() if "--out" in has and "--quiet" not in has] == []
     assert {name for name, has in options.items() if not has & {"--json", "--quiet"}} == people
 

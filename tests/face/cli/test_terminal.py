@@ -124,7 +124,7 @@ WATCHED = {
     "filter near-duplicates cats.jsonl --out kept.jsonl": "reading cats.jsonl",
     "export-harness cats.jsonl --out task --name cats": "reading cats.jsonl",
     "annotate create new --kind validate-cats --items cats.jsonl": "items",
-    "annotate export-html study --for mturk --out pages": "pages",
+    "annotate export-html study --out pages": "pages",
     "leaderboard board --on cats.json": "submissions",
     "report cats.jsonl --out cats.html": "sections",
 }

@@ -85,12 +85,12 @@ annotate push study
 annotate pull study
 annotate status study
 annotate serve
-annotate gate study
+annotate open study
 annotate invite study p@example.org
 annotate assign study
 annotate reopen study
 annotate close study
-annotate export-html study --for prolific --out page --submit-to https://example.org
+annotate export-html study --out page
 annotate import-results study judged.csv
 protocols list
 protocols show catsofa

@@ -48,14 +48,14 @@ def test_a_models_own_code_is_not_run_unless_asked(tmp_path: Path) -> None:
     assert not ran.exists()
 
 
-def test_people_reach_the_gate_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
+def test_people_reach_a_study_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
     """It listens on this machine unless one says otherwise, and then a server with HTTPS must stand before it."""
     from helpers.records import bakers
 
-    create(tmp_path / "study", kind="validate-cats", items=bakers(2))
-    gate = ["annotate", "gate", str(tmp_path / "study"), "--host", "0.0.0.0"]
-    with pytest.raises(ValueError, match="other machines would send passwords in the clear"):
-        CliRunner().invoke(app, gate, catch_exceptions=False)
+    create(tmp_path / "study", kind="validate-cats", items=bakers(2), contact="a@example.org")
+    opened = ["annotate", "open", str(tmp_path / "study"), "--host", "0.0.0.0"]
+    with pytest.raises(ValueError, match="other machines would send answers in the clear"):
+        CliRunner().invoke(app, opened, catch_exceptions=False)
 
 
 def test_the_annotation_server_has_no_option_to_listen_to_other_machines() -> None:

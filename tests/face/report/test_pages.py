@@ -66,18 +66,10 @@ CROWDS: dict[str, Callable[[str], list[Any]]] = {
 
 
 def crowd(folder: Path, text: str, kind: str) -> Path:
-    """A page for Prolific in whose every field this text stands."""
+    """The page for Mechanical Turk in whose every field this text stands, filled in as it fills it in."""
     about = {"title": text[:50], "contact": text, "language": text, "currency": text}
     study = create(folder / "study", kind=kind, items=CROWDS[kind](text)).saved(**about)
-    export(study, folder / "out", "prolific", submit_to="https://example.org/answers")
-    (page,) = (folder / "out").glob("*.html")
-    return page
-
-
-def turk(folder: Path, text: str) -> Path:
-    """The page for Mechanical Turk, filled in as it fills it in."""
-    study = create(folder / "study", kind="validate-cats", items=_cats(text)).saved(title=text[:50])
-    export(study, folder / "out", "mturk")
+    export(study, folder / "out")
     page = (folder / "out" / "task.html").read_text()
     with (folder / "out" / "input.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
@@ -92,7 +84,6 @@ PAGES: dict[str, Callable[[Path, str], Path]] = {
     "report of data": of_data,
     "leaderboard": board,
     **{kind: partial(crowd, kind=kind) for kind in CROWDS},
-    "mechanical turk": turk,
 }
 
 

@@ -1,0 +1,89 @@
+"""Who people are: their pseudonyms, and the one file that says whose they are.
+
+`identity.key` turns the name that a platform gives a person into a pseudonym; `identity.jsonl` holds both, for pay.
+Without these two files nobody can tell whose judgements are whose; no other file holds a platform's names.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from catsofa.annotation.study import Study, rows
+from catsofa.data.files import BadInput, existing_file, read_text
+
+KEY, LOG = "identity.key", "identity.jsonl"
+NAMES: Mapping[str, tuple[str, str]] = {
+    "prolific": ("PROLIFIC_PID", "SESSION_ID"),
+    "mturk": ("workerId", "assignmentId"),
+    "connect": ("participantId", "assignmentId"),
+    "invitation": ("invitation", "invitation"),
+}
+"""The parameters in which a platform names a person and their submission."""
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""The assignment of somebody on Mechanical Turk who only looks."""
+NAME = re.compile(r"[A-Za-z0-9_.:@+-]{1,200}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """One person's submission, under the platform's names and under the pseudonym."""
+
+    name: str
+    platform: str
+    person: str
+    submission: str
+    at: str = ""
+
+
+def key_of(study: Study, same_as: str) -> str:
+    """The key of pseudonyms: that of an earlier study, or the study's own, made when it is first needed."""
+    if same_as:
+        remedy = f"the folder of a study that was opened before (people.same_as = {same_as!r})"
+        return read_text(existing_file(study.folder / same_as / KEY, remedy), remedy).strip()
+    path = study.folder / KEY
+    if not path.is_file():
+        if (study.folder / LOG).exists():
+            raise BadInput(path, "no such file", f"the key of the pseudonyms in {LOG}; copy it back")
+        path.touch(0o600)
+        path.write_text(secrets.token_hex(32) + "\n")
+    return path.read_text().strip()
+
+
+def of_request(platform: str, given: Mapping[str, str], key: str, now: str) -> Arrival | None:
+    """Who comes with these parameters; nobody if one is missing or no name."""
+    person, submission = (given.get(name, "") for name in NAMES[platform])
+    if platform != "invitation" and not (NAME.fullmatch(person) and NAME.fullmatch(submission)):
+        return None
+    if submission in ("", PREVIEW):
+        return None
+    return Arrival(
+        name=f"p{keyed(key, platform, person)[:12]}",
+        platform=platform,
+        person=person,
+        submission=submission,
+        at=now,
+    )
+
+
+def keyed(key: str, *parts: str) -> str:
+    """A hash of these texts that nobody computes without the key."""
+    return hmac.new(key.encode(), "\n".join(parts).encode(), "sha256").hexdigest()
+
+
+class Arrivals:
+    """The people noted so far."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read who came before."""
+        self._path = folder / LOG
+        self._path.touch(0o600)
+        self._known = {(each.name, each.submission) for each in rows.read(self._path, Arrival)}
+
+    def note(self, arrival: Arrival) -> None:
+        """Note somebody once."""
+        if (arrival.name, arrival.submission) not in self._known:
+            rows.append([arrival], self._path)
+            self._known.add((arrival.name, arrival.submission))

@@ -1,0 +1,167 @@
+"""What a request must be before anything is done for it: its host, origin, size, pace, and the characters in it."""
+
+import asyncio
+import json
+import time
+import unicodedata
+from collections.abc import Callable, Collection
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import h11
+from starlette.requests import Request
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MAX_BODY = 64 * 1024
+MAX_TEXT = 500
+MAX_DEPTH = 8
+SLOW = 10.0
+"""Seconds for the headers of a request, and as many for its body."""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    # not no-referrer: with that a browser names no origin when it sends a form
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+FRAMED = HEADERS["Content-Security-Policy"].replace("frame-ancestors 'none'", "frame-ancestors https://*.mturk.com")
+"""The policy of the one page that Mechanical Turk frames."""
+SECURE = {"Strict-Transport-Security": "max-age=31536000"}
+
+
+class Refused(Exception):
+    """A request that is not answered, with the status and the reason."""
+
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        """Say why."""
+        super().__init__(reason)
+        self.status, self.headers = status, headers
+
+
+class Buckets:
+    """A rate limit for each key: so many at once, and then so many a second. A token is taken before any work."""
+
+    def __init__(self, size: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with full buckets."""
+        self._size, self._rate, self._clock = size, rate, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, key: str) -> None:
+        """Take a token, or refuse."""
+        now = self._clock()
+        left, at = self._left.get(key, (self._size, now))
+        left = min(self._size, left + (now - at) * self._rate)
+        if left < 1:
+            wait = max(1, round((1 - left) / self._rate))
+            raise Refused(
+                429, "that was too fast; nothing is lost, try again in a moment", **{"Retry-After": str(wait)}
+            )
+        self._left[key] = (left - 1, now)
+        if len(self._left) > 10_000:
+            full = (key for key, (had, then) in self._left.items() if had + (now - then) * self._rate >= self._size)
+            for each in list(full):
+                del self._left[each]
+
+
+def check_host(request: Request, hosts: Collection[str]) -> None:
+    """Refuse a request for another host, which a page elsewhere may have made this address look like."""
+    host = request.headers.get("host", "").casefold()
+    if host not in hosts:
+        raise Refused(421, "this server has another name")
+
+
+def check_origin(request: Request, hosts: Collection[str]) -> None:
+    """Refuse what a page of another site sends."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    own = urlsplit(origin).netloc.casefold() in hosts if origin else site == "same-origin"
+    if not own or site not in (None, "same-origin"):
+        raise Refused(403, "this was sent from another site")
+
+
+async def body(request: Request) -> bytes:
+    """The body of a request, of limited size and within limited time."""
+    read = b""
+    try:
+        async with asyncio.timeout(SLOW):
+            async for chunk in request.stream():
+                read += chunk
+                if len(read) > MAX_BODY:
+                    raise Refused(413, "that is too long", Connection="close")
+    except TimeoutError:
+        raise Refused(408, "that took too long", Connection="close") from None
+    return read
+
+
+async def sent_object(request: Request) -> dict[str, Any]:
+    """The JSON object that a page sent, its texts in normal form."""
+    _check_type(request, "application/json")
+    try:
+        found = json.loads(await body(request))
+    except (ValueError, RecursionError):
+        raise Refused(400, "that is no JSON") from None
+    if not isinstance(found, dict):
+        raise Refused(400, "that is no JSON object")
+    return dict(_clean(found, 0))
+
+
+async def sent_form(request: Request) -> dict[str, str]:
+    """The fields of a form, the last of each name."""
+    _check_type(request, "application/x-www-form-urlencoded")
+    try:
+        pairs = parse_qsl((await body(request)).decode("ascii"), errors="strict", max_num_fields=20)
+    except ValueError:
+        raise Refused(400, "that is no form") from None
+    return {name: str(_clean(value, 0)) for name, value in pairs}
+
+
+def _check_type(request: Request, wanted: str) -> None:
+    """Refuse another kind of content."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != wanted:
+        raise Refused(415, f"send {wanted}")
+
+
+def _clean(value: Any, depth: int) -> Any:
+    """A value whose texts are short, of whole characters, and in normal form C."""
+    if depth > MAX_DEPTH:
+        raise Refused(400, "that is nested too deeply")
+    if isinstance(value, dict):
+        return {str(_clean(name, depth + 1)): _clean(each, depth + 1) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_clean(each, depth + 1) for each in value]
+    if isinstance(value, str):
+        if len(value) > MAX_TEXT:
+            raise Refused(400, f"a text has over {MAX_TEXT} characters")
+        if any(unicodedata.category(char) in {"Cc", "Cs"} and char not in "\t\n" for char in value):
+            raise Refused(400, "a text has characters that no keyboard types")
+        return unicodedata.normalize("NFC", value)
+    return value
+
+
+class Patient(H11Protocol):
+    """HTTP/1.1 that waits a limited time for the headers of a request."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(SLOW, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on as long as headers have begun and not ended."""
+        super().data_received(data)
+        begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        if self._deadline and not begun:
+            self._deadline.cancel()
+            self._deadline = None
+        elif begun and not self._deadline:
+            self._deadline = self.loop.call_later(SLOW, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        if self._deadline:
+            self._deadline.cancel()
+        super().connection_lost(exc)

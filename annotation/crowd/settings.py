@@ -1,0 +1,134 @@
+"""study.toml: how a study is opened to people. Every key has a default; a key that is not known is refused by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from catsofa.annotation.crowd.rules import Rules, most
+from catsofa.annotation.study import Study
+from catsofa.data.files import BadInput, jsonl, read_text, toml_files
+
+FILE = "study.toml"
+EXPECTED = "settings of a study as docs/annotation.md lists them"
+OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out")
+"""How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
+WITH_CODES = ("prolific", "connect")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """`[quality]`: where checks and gold items stand."""
+
+    first: int = 10
+    """The last place at which the first check, and the first gold item, may stand."""
+    checks_every: int = 15
+    gold_every: int = 15
+    fail_after: int = 2
+    """Failed checks that end a person's work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """`[people]`: who may take part, and how much each does."""
+
+    session: int = 30
+    minimum_age: int = 18
+    same_as: str = ""
+    """Folder of an earlier study: a person has the same pseudonym in both, and judges nothing they wrote there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ethics:
+    """`[ethics]`: what the consent page says beside the texts of catsofa; `consent` and `debriefing` are text files."""
+
+    institution: str = ""
+    protocol: str = ""
+    consent: str = ""
+    debriefing: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """`[platform]`: where people come from, and the codes that it knows for each outcome."""
+
+    name: Literal["invitation", "prolific", "mturk", "connect"] = "invitation"
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """All of study.toml."""
+
+    quality: Quality = Quality()
+    people: People = People()
+    ethics: Ethics = Ethics()
+    platform: Platform = Platform()
+    consent: str = ""
+    """The text in the file that `[ethics] consent` names."""
+    debriefing: str = ""
+
+
+def read(study: Study) -> Opening:
+    """The settings of a study, with the texts that they name."""
+    path = study.folder / FILE
+    tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
+    parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
+    if unknown := tables.keys() - parts.keys():
+        raise BadInput(path, f"an unknown table or key {min(unknown)!r}", f"the tables {', '.join(parts)}")
+    opening = Opening(**{name: _table(part, tables.get(name, {}), name, path) for name, part in parts.items()})
+    codes, wanted = opening.platform.codes, opening.platform.name in WITH_CODES
+    if unknown := codes.keys() - set(OUTCOMES):
+        raise BadInput(path, f"a code for {min(unknown)!r}", f"codes for {', '.join(OUTCOMES)}")
+    if wanted and "completed" not in codes:
+        raise BadInput(
+            path, "no platform.codes.completed", f"the completion code of the study on {opening.platform.name}"
+        )
+    texts = {
+        name: read_text(study.folder / file, "a text for people") if file else ""
+        for name, file in (("consent", opening.ethics.consent), ("debriefing", opening.ethics.debriefing))
+    }
+    return Opening(
+        quality=opening.quality, people=opening.people, ethics=opening.ethics, platform=opening.platform, **texts
+    )
+
+
+def _table(part: type[T], found: Any, name: str, path: Path) -> T:
+    """One table of the file."""
+    from pydantic import ValidationError
+
+    try:
+        made = jsonl.adapter(part).validate_python(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join([name, *map(str, first["loc"])])
+        known = ", ".join(each.name for each in fields(part))  # type: ignore[arg-type]
+        if first["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+            raise BadInput(path, f"an unknown key {where}", f"in [{name}]: {known}") from None
+        raise BadInput(path, f"{where} = {first['input']!r}", f"{first['msg'][0].lower()}{first['msg'][1:]}") from None
+    for each in fields(part):  # type: ignore[arg-type]
+        if isinstance(value := getattr(made, each.name), int) and value < 1:
+            raise BadInput(path, f"{name}.{each.name} = {value}", "a whole number above 0")
+    return made
+
+
+def rules(study: Study, opening: Opening) -> Rules:
+    """How work is given out; a study with too few checks or gold items for one person is refused."""
+    kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.keys.values()]
+    quality, session = opening.quality, min(opening.people.session, len(kinds))
+    for kind, every in (("checks", quality.checks_every), ("gold items", quality.gold_every)):
+        there, needed = kinds.count(kind), most(session, quality.first, every)
+        if 0 < there < needed:
+            raise ValueError(
+                f"{study.folder} has {there} {kind}, and a person with {session} tasks meets up to {needed}: make the "
+                f"study with more, or make people.session smaller in {FILE}"
+            )
+    return Rules(
+        session=session,
+        seconds=study.settings.seconds,
+        first=quality.first,
+        check_every=quality.checks_every,
+        gold_every=quality.gold_every,
+        fail_after=quality.fail_after,
+    )

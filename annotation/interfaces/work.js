@@ -1,0 +1,115 @@
+"use strict";
+const parts = JSON.parse(document.getElementById("parts").textContent);
+const at = (id) => document.getElementById(id);
+const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+let drawn = null;
+let nonce = "";
+let kept = "{}";
+let timer = 0;
+let waited = 0;
+
+function post(path, body) {
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+// an answer has a name of its own, the nonce, so it is safe to send it again
+async function send(path, body = {}) {
+  for (let tries = 1; ; tries += 1) {
+    let answer = null;
+    try {
+      answer = await post(path, body);
+    } catch {
+      at("said").textContent = "No connection. Your answer stays on this page and is sent again.";
+    }
+    if (answer?.status === 401) location.reload();
+    if (answer && ![401, 429, 503].includes(answer.status)) {
+      const said = await answer.json();
+      at("said").textContent = "";
+      if (!answer.ok) throw new Error(said.error);
+      return said;
+    }
+    await pause(Math.min(10, Number(answer?.headers.get("Retry-After")) || tries));
+  }
+}
+
+async function next() {
+  const said = await send("/next");
+  if (said.done) return location.assign("/done");
+  if (said.wait) {
+    waited += said.wait;
+    at("work").hidden = true;
+    at("said").textContent = "Others are at the last tasks. One may become free; please wait up to a minute.";
+    if (waited > 60) return document.querySelector("#leaving form").submit();
+    await pause(said.wait);
+    return next();
+  }
+  waited = 0;
+  nonce = said.nonce;
+  at("place").textContent = `${said.place} of ${said.of}`;
+  at("count").textContent = said.place - 1;
+  at("work").hidden = false;
+  drawn = drawTask(parts, said.task, at("task"));
+  drawn.restore(said.draft);
+  kept = JSON.stringify(drawn.answers());
+  at("notes").textContent = "";
+  window.scrollTo(0, 0);
+}
+
+// also once a minute while nothing changes: it holds the task for whoever has it before them
+async function keep(always) {
+  const said = drawn && JSON.stringify(drawn.answers());
+  if (!drawn || (said === kept && !always)) return;
+  const about = nonce;
+  try {
+    const answer = await post("/draft", { nonce, answers: JSON.parse(said) });
+    const found = await answer.json();
+    if (!answer.ok || about !== nonce) return;
+    kept = said;
+    at("notes").textContent = [...found.problems, ...found.warnings].map((one) => `Note: ${one}.`).join(" ");
+  } catch {
+    // the next change is sent again
+  }
+}
+
+async function submit(skip) {
+  if (!skip && drawn.missing().length) {
+    at("said").textContent = "Please answer what is marked, or skip this one.";
+    return;
+  }
+  clearTimeout(timer);
+  await (skip ? send("/skip", { nonce }) : send("/answer", { nonce, answers: drawn.answers() }));
+  await next();
+}
+
+function guarded(action) {
+  return (event) => {
+    event?.preventDefault();
+    const buttons = document.querySelectorAll("button");
+    buttons.forEach((button) => (button.disabled = true));
+    action()
+      .catch((error) => (at("said").textContent = error.message))
+      .finally(() => buttons.forEach((button) => (button.disabled = false)));
+  };
+}
+
+function leaving(yes) {
+  at("leaving").hidden = !yes;
+  at("work").hidden = yes;
+  if (yes) at("stay").focus();
+}
+
+at("answer").addEventListener("submit", guarded(() => submit(false)));
+at("skip").addEventListener("click", guarded(() => submit(true)));
+at("leave").addEventListener("click", () => leaving(true));
+at("stay").addEventListener("click", () => leaving(false));
+at("task").addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(keep, 2000);
+});
+setInterval(() => document.hidden || keep(true), 60000);
+window.addEventListener("pagehide", () => {
+  if (!drawn || JSON.stringify(drawn.answers()) === kept) return;
+  const body = new Blob([JSON.stringify({ nonce, answers: drawn.answers() })], { type: "application/json" });
+  navigator.sendBeacon("/draft", body);
+});
+guarded(next)();

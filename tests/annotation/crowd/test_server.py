@@ -1,0 +1,459 @@
+"""The server of an open study by HTTP: people from entry to code, and whatever else may be sent to it."""
+
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from helpers.records import a_cat, bakers, terms
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import guards, home, seats, server
+from catsofa.annotation.label_studio import people
+from catsofa.annotation.results import answers as judged
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, rows
+from catsofa.annotation.study.checks import check_study
+from catsofa.cli import app
+from catsofa.data.files import BadInput
+from catsofa.data.files.jsonl import read
+from catsofa.data.records import Cat
+from catsofa.validation.judgements import Rule, count
+
+PROLIFIC = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", no_consent = "NOPE2", failed_checks = "FAIL3", screened_out = "FULL4" }
+[quality]
+first = 3
+"""
+CONTACT = "study@example.org"
+
+
+def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
+    """A study of four CATs for two people, with gold items and checks."""
+    known: dict[str, Any] = {"gold": bakers(2, "florist"), "checks": bakers(2, "miller"), "overlap": 2, **more}
+    made = create(folder / "study", kind="validate-cats", items=known.pop("items", bakers(4)), contact=CONTACT, **known)
+    (made.folder / "study.toml").write_text(toml)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People of these tests work faster than people do."""
+    if "rate_limit" not in request.node.name:
+        monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
+        monkeypatch.setattr(server, "BY_ADDRESS", (1000.0, 1000.0))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """A study for people from Prolific."""
+    return study_in(tmp_path)
+
+
+@pytest.fixture
+def address(study: Study, quick: None) -> Iterator[str]:
+    """Its server."""
+    with opened(study) as found:
+        yield found
+
+
+def test_somebody_from_prolific_consents_works_and_gets_the_code(study: Study, address: str) -> None:
+    """The warning comes first, no task before consent; at the end stands the code of the outcome."""
+    ana = Visitor(address)
+    first = ana.browser.get("/", params=ana.names).text
+    warning, consent, skip, box = (first.index(w) for w in ("Content warning", "Your consent", "Opting out", "I am 18"))
+    assert warning < consent < skip < box
+    assert CONTACT in first
+    assert ana.post("/next").status_code == 401
+    assert ana.come().headers["location"] == "work"
+    page = ana.browser.get("/work").text
+    assert "Our neighbour, the baker, is up" not in page
+    assert ana.browser.get("/done").headers["location"] == "work"
+    assert ana.work(shown_truth(study)) == 6
+    end = ana.browser.get("/done").text
+    assert "https://app.prolific.com/submissions/complete?cc=DONE1" in end
+    assert home.pull(study).new == 6
+    assert {row.annotator[:1] for row in rows.read(study.folder / "raw.jsonl", Raw)} == {"p"}
+    for file in ("raw.jsonl", "annotations.jsonl"):
+        assert "PID1" not in (study.folder / file).read_text()
+    assert "PID1" in (study.folder / "identity.jsonl").read_text()
+
+
+def test_twenty_at_once_give_each_item_exactly_what_was_asked(tmp_path: Path) -> None:
+    """Ten items for five people, twenty people: 50 judgements count, in the store, by the vote rule and in `status`."""
+    study = study_in(tmp_path, items=bakers(10), overlap=5)
+    with opened(study) as address:
+        truth = shown_truth(study)
+
+        def visit(n: int) -> Visitor:
+            visitor = Visitor(address, f"PID{n}")
+            visitor.come()
+            visitor.work(truth)
+            return visitor
+
+        with ThreadPoolExecutor(20) as pool:
+            people = list(pool.map(visit, range(20)))
+        assert "503" not in {page.browser.get("/done").status_code for page in people}
+    home.pull(study)
+    found = count(judged.annotations(study), Rule(need=1, of=5), lambda a: str(a.extra["task"]))
+    assert {seat.taken for seat in found.seats.values()} == {5}
+    said = json.loads(CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output)
+    assert (said["counted"], said["wanted"], said["over"], said["repeats"]) == (50, 50, 0, 0)
+    assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == sum(len(v.acknowledged) for v in people)
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.right
+
+
+def test_who_does_not_agree_leaves_nothing(study: Study, address: str) -> None:
+    """They get the code for it; no name is noted and no task given. Without the tick for the age nobody starts."""
+    ben = Visitor(address, "BEN")
+    assert ben.come(agree="no").headers["location"] == "done"
+    assert "cc=NOPE2" in ben.browser.get("/done").text
+    assert ben.next() == {"done": True}
+    assert "BEN" not in (study.folder / "identity.jsonl").read_text()
+    assert Visitor(address, "EVE").come(age="").status_code == 400
+
+
+def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(study: Study, address: str) -> None:
+    """The link opened on a second device leads to the same task; with another submission there is no place."""
+    phone, laptop = Visitor(address), Visitor(address)
+    phone.come()
+    given = phone.next()
+    phone.post("/draft", {"nonce": given["nonce"], "answers": {"label_2": "unrelated"}})
+    laptop.come()
+    again = laptop.next()
+    assert (again["nonce"], again["draft"]) == (given["nonce"], {"label_2": "unrelated"})
+    sent = {"nonce": given["nonce"], "answers": shown_truth(study)(given["task"])}
+    assert [device.post("/answer", sent).status_code for device in (phone, laptop)] == [200, 200]
+    assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 0
+    assert home.pull(study).new == 1
+    other = Visitor(address, submission="S-other")
+    assert other.come().status_code == 403
+
+
+def test_the_first_page_is_the_same_for_everybody(study: Study, address: str) -> None:
+    """For somebody new, at work and done it differs by the names in the link alone."""
+    for name in ("AT1", "END"):
+        Visitor(address, name).come()
+    done = Visitor(address, "END")
+    done.come()
+    done.browser.post("/stop", data={"sure": "yes"})
+    pages = {Visitor(address, n).browser.get("/", params=Visitor(address, n).names).text.replace(n, "X") for n in
+             ("NEW", "AT1", "END")}  # fmt: skip
+    assert len(pages) == 1
+
+
+def test_who_fails_the_checks_ends_with_that_code_and_counts_for_nothing(tmp_path: Path) -> None:
+    """Gold right, two checks wrong: the study ends for them; others take their places."""
+    toml = PROLIFIC + "checks_every = 3\n"
+    study = study_in(tmp_path, toml, items=bakers(8), checks=bakers(9, "miller"), overlap=1)
+    with opened(study) as address:
+        bad = Visitor(address, "BAD")
+        bad.come()
+        assert bad.work(shown_truth(study, "item gold")) < 10
+        assert "cc=FAIL3" in bad.browser.get("/done").text
+        good = Visitor(address, "GOOD")
+        good.come()
+        good.work(shown_truth(study))
+    home.pull(study)
+    found = count(judged.annotations(study), Rule(need=1, of=1), lambda a: str(a.extra["task"]))
+    assert {seat.taken for seat in found.seats.values()} == {1}
+    assert len({a.annotator for a in judged.annotations(study) if a.extra.get("invalid")}) == 1
+
+
+def test_who_withdraws_is_erased_and_keeps_the_code(study: Study, address: str) -> None:
+    """Their answers are in no file; what they did is open again."""
+    ana = Visitor(address)
+    ana.come()
+    ana.work(shown_truth(study), at_most=3)
+    home.pull(study)
+    ana.browser.post("/stop", data={"sure": "yes"})
+    ana.browser.post("/withdraw", data={"sure": "yes"})
+    end = ana.browser.get("/done").text
+    assert "deleted" in end
+    assert "DONE1" in end
+    home.pull(study)
+    assert list(rows.read(study.folder / "raw.jsonl", Raw)) == []
+    with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+        assert set(seats.counted(held).values()) == {0}
+
+
+ANSWERS = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[1]", 400),
+        (b'{"nonce": "\\ud800", "answers": {}}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": "\\u0000"}}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": "' + b"x" * 501 + b'"}}', 400),
+        (b'{"nonce": ' + b"[" * 20 + b"]" * 20 + b"}", 400),
+        (b'{"nonce": ' + b"[" * 60_000, 400),
+        (b'{"nonce": "n", "answers": {}, "person": "p"}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": {"a": 1}}}', 400),
+        (b'{"nonce": "n", "answers": {"rating": "5"}}', 422),
+        (b'{"nonce": "n", "answers": {"label_1": "rude", "label_2": "unrelated", "label_3": "unrelated"}}', 422),
+        (b'{"nonce": "n", "answers": {"label_1": "unrelated"}}', 422),
+        (json.dumps({"nonce": "guessed", "answers": ANSWERS}).encode(), 422),
+        (b"x" * 100_000, 413),
+    ],
+)
+def test_only_a_whole_answer_to_the_own_task_is_taken(body: bytes, status: int, study: Study, address: str) -> None:
+    """Half an answer, unknown choices, lone surrogates, control characters, depth and length: a sentence, no fault."""
+    ana = Visitor(address)
+    ana.come()
+    given = ana.next()
+    answer = ana.browser.post("/answer", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, list(answer.json())) == (status, ["error"])
+    assert ana.next() == given
+
+
+def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: str) -> None:
+    """Another host, origin, kind of content, cookie or person: each has its status, and each answer its headers."""
+    ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
+    for each in (ana, ben):
+        each.come()
+    nonce = ana.next()["nonce"]
+    stranger = httpx.Client(base_url=address, trust_env=False)
+    found = [
+        ana.browser.get("/work", headers={"Host": "evil.example.org"}).status_code,
+        ana.browser.post("/next", json={}, headers={"Origin": "https://evil.example.org"}).status_code,
+        ana.browser.post("/next", json={}, headers={"Origin": "null"}).status_code,
+        ana.browser.post("/next", json={}, headers={"Sec-Fetch-Site": "cross-site"}).status_code,
+        stranger.post("/next", json={}).status_code,
+        stranger.post("/next", json={}, headers={"Sec-Fetch-Site": "same-origin"}).status_code,
+        ana.browser.post("/next", content=b"{}", headers={"Content-Type": "text/plain"}).status_code,
+        stranger.post("/next", json={}, headers={"Origin": address, "Cookie": "seat=made-up"}).status_code,
+        ben.post("/answer", {"nonce": nonce, "answers": ANSWERS}).status_code,
+        ben.post("/skip", {"nonce": nonce}).status_code,
+    ]
+    assert found == [421, 403, 403, 403, 403, 401, 415, 401, 422, 422]
+    for answer in (stranger.get("/study.json"), stranger.get("/%2e%2e/study.json"), stranger.put("/work")):
+        assert answer.status_code in (404, 405)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> None:
+    """Forty requests of one browser at the same moment: no more are looked at than one after another."""
+    ana = Visitor(address)
+    ana.come()
+
+    def ask(_: int) -> int:
+        return ana.browser.post("/next", json={}).status_code
+
+    with ThreadPoolExecutor(40) as pool:
+        began = time.monotonic()
+        statuses = list(pool.map(ask, range(40)))
+    assert statuses.count(200) <= 10 + 4 * (time.monotonic() - began) + 1
+    assert set(statuses) == {200, 429}
+    assert ana.next()["task"]
+
+
+@pytest.mark.parametrize("sent", [b"GET / HT", b"POST /next HTTP/1.1\r\nHost: {}\r\nContent-Length: 9\r\n", b""])
+def test_a_slow_client_is_cut_off(sent: bytes, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Headers or a body that do not come: the connection ends, and others are served meanwhile."""
+    monkeypatch.setattr(guards, "SLOW", 0.5)
+    with opened(study) as address:
+        host = address.removeprefix("http://")
+        ana = Visitor(address)
+        ana.come()
+        if sent.startswith(b"POST"):
+            more = f"Origin: {address}\r\nContent-Type: application/json\r\nCookie: seat={ana.browser.cookies['seat']}"
+            sent = sent.replace(b"{}", host.encode()) + more.encode() + b"\r\n\r\n{"
+        with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=30) as slow:
+            slow.sendall(sent)
+            assert ana.next()["task"]
+            said = b""
+            while more_said := slow.recv(1000):
+                said += more_said
+    assert (b"408" in said) == sent.startswith(b"POST")
+
+
+def test_texts_are_checked_while_they_are_written_by_the_rules_of_pull(tmp_path: Path) -> None:
+    """A draft is told what is wrong so far; what pull would refuse is refused; what is taken becomes a CAT."""
+    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact=CONTACT)
+    (made.folder / "study.toml").write_text(PROLIFIC)
+    with opened(made) as address:
+        ana = Visitor(address)
+        ana.come()
+        nonce = ana.next()["nonce"]
+        draft = {"nonce": nonce, "answers": {"context": "They are BLANK.", "stereotype": "up early"}}
+        said = ana.post("/draft", draft).json()
+        assert said == {
+            "problems": ["the sentence does not name the target 'baker'"],
+            "warnings": ["stereotype has 2 words"],
+        }
+        bad = {"context": "no gap here", "stereotype": "same", "anti_stereotype": "same", "unrelated": "same"}
+        refused = ana.post("/answer", {"nonce": nonce, "answers": bad})
+        assert refused.status_code == 422
+        assert "0 BLANK" in refused.json()["error"]
+        good = {
+            "context": "The baker is BLANK.",
+            "stereotype": "early",
+            "anti_stereotype": "late",
+            "unrelated": "cubic",
+        }
+        assert ana.post("/answer", {"nonce": nonce, "answers": good}).status_code == 200
+    pulled = home.pull(made)
+    assert (pulled.records, pulled.refused) == (1, 0)
+    (cat,) = read(made.folder / "drafts.jsonl", Cat)
+    assert cat.context == "The baker is BLANK."
+
+
+def test_nobody_judges_what_they_wrote_in_an_earlier_study(tmp_path: Path) -> None:
+    """`people.same_as` gives a person the same pseudonym in both studies."""
+    writing = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact=CONTACT)
+    (writing.folder / "study.toml").write_text(PROLIFIC)
+    good = {"context": "The baker is BLANK.", "stereotype": "early", "anti_stereotype": "late", "unrelated": "cubic"}
+    with opened(writing) as address:
+        ana = Visitor(address, "ANA")
+        ana.come()
+        ana.post("/answer", {"nonce": ana.next()["nonce"], "answers": good})
+    home.pull(writing)
+    toml = PROLIFIC + '[people]\nsame_as = "../w"\n'
+    study = study_in(
+        tmp_path, toml, items=[*read(writing.folder / "drafts.jsonl", Cat), *bakers(1)], gold=(), checks=()
+    )
+    with opened(study) as address:
+        done = {}
+        for name in ("ANA", "BEN"):
+            visitor = Visitor(address, name)
+            visitor.come()
+            done[name] = visitor.work(shown_truth(study))
+    assert done == {"ANA": 1, "BEN": 2}
+
+
+def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
+    """No text of the data is in a page; the title and the names in the link are escaped."""
+    evil = a_cat("The zorb is BLANK.", target="<script>alert(1)</script>", id="")
+    study = study_in(tmp_path, items=[evil], gold=(), checks=(), title="<b>Bold</b> & more", overlap=1)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        pages = [ana.browser.get(path, params=ana.names).text for path in ("/", "/work")]
+        assert not any("<script>alert" in page or "<b>Bold" in page for page in pages)
+        assert ana.next()["task"]["target"] == evil.target
+        assert ana.browser.get("/", params={**ana.names, "PROLIFIC_PID": '"><script>'}).status_code == 400
+
+
+def test_people_of_mechanical_turk_preview_work_in_a_tab_and_bring_a_code(tmp_path: Path) -> None:
+    """A preview has no form; the framed page sends only to Mechanical Turk, and each person has a code of their own."""
+    study = study_in(tmp_path, '[platform]\nname = "mturk"\n[quality]\nfirst = 3\n')
+    with opened(study) as address:
+        browser = httpx.Client(base_url=address, trust_env=False, headers={"Origin": address})
+        names = {"workerId": "W1", "assignmentId": "A1", "hitId": "H1", "turkSubmitTo": "https://www.mturk.com"}
+        preview = browser.get("/", params={**names, "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"})
+        assert "Content warning" in preview.text
+        assert "<form" not in preview.text
+        framed = browser.get("/", params=names)
+        assert 'action="https://www.mturk.com/mturk/externalSubmit"' in framed.text
+        assert "frame-ancestors https://*.mturk.com" in framed.headers["content-security-policy"]
+        assert browser.get("/", params={**names, "turkSubmitTo": "https://evil.example.org"}).status_code == 400
+        codes = set()
+        for worker in ("W1", "W2"):
+            form = {"workerId": worker, "assignmentId": f"A-{worker}", "agree": "yes", "age": "yes"}
+            assert browser.post("/consent", data=form).headers["location"] == "work"
+            assert browser.post("/stop", data={"sure": "yes"}).status_code == 303
+            codes |= set(re.findall(r'id="code">(\w{8})<', browser.get("/done").text))
+        assert len(codes) == 2
+        assert browser.get("/", params={"PROLIFIC_PID": "P", "SESSION_ID": "S"}).status_code == 400
+
+
+def test_invited_people_come_by_their_own_link(tmp_path: Path) -> None:
+    """A link is for one person and any number of devices; a made-up one is refused after the same first page."""
+    study = study_in(tmp_path, "[quality]\nfirst = 3\n")
+    links = people.invite(study, ["ana@example.org", "ben@example.org"])
+    with opened(study) as address:
+        for code, status in ((links["ana@example.org"], 303), (links["ana@example.org"], 303), ("made-up", 403)):
+            browser = httpx.Client(base_url=address, trust_env=False, headers={"Origin": address})
+            assert "I have read this" in browser.get(f"/i/{code}").text
+            answer = browser.post("/consent", data={"invitation": code, "agree": "yes", "age": "yes"})
+            assert answer.status_code == status
+    assert (study.folder / "identity.jsonl").read_text().count("ana@example.org") == 2  # one line, two fields
+
+
+def test_behind_https_cookies_are_secure_and_only_the_public_name_is_answered(study: Study) -> None:
+    """`--address https://…`: a __Host- cookie, HSTS, and no other host."""
+    with opened(study, "https://study.example.org") as address:
+        browser = httpx.Client(
+            base_url=address,
+            trust_env=False,
+            headers={"Host": "study.example.org", "Origin": "https://study.example.org"},
+        )
+        form = {"PROLIFIC_PID": "P", "SESSION_ID": "S", "agree": "yes", "age": "yes"}
+        answer = browser.post("/consent", data=form)
+        cookie = answer.headers["set-cookie"]
+        assert all(part in cookie for part in ("__Host-seat=", "Secure", "HttpOnly", "SameSite=lax", "Path=/"))
+        assert "max-age" in answer.headers["strict-transport-security"]
+        assert browser.get("/", headers={"Host": address.removeprefix("http://")}).status_code == 421
+
+
+def test_a_full_disk_acknowledges_nothing_and_the_server_goes_on(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is refused with 503 as long as the store cannot grow; sent again later, it is there once."""
+    made: list[Any] = []
+    real = home.Store.__init__
+    monkeypatch.setattr(home.Store, "__init__", lambda self, *a: made.append(self) or real(self, *a))
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        given = ana.next()
+        sent = {"nonce": given["nonce"], "answers": shown_truth(study)(given["task"])}
+        connection = made[-1]._connection
+        made[-1].do(lambda held: held.run("PRAGMA max_page_count = 1"))
+        big = made[-1].submit(lambda held: held.run("INSERT INTO draft VALUES ('x', ?)", "x" * 2_000_000))
+        with pytest.raises(ValueError, match="cannot be written"):
+            big.result()
+        made[-1].do(lambda held: held.run("PRAGMA max_page_count = 100000"))
+        assert connection is made[-1]._connection
+        assert ana.post("/answer", sent).status_code == 200
+    assert home.pull(study).new == 1
+
+
+@pytest.mark.parametrize(
+    ("toml", "found"),
+    [
+        ("[quality]\nevery = 3", "an unknown key quality.every"),
+        ("[pay]\nx = 1", "'pay'"),
+        ("[quality]\nfirst = 0", "quality.first = 0"),
+        ('[platform]\nname = "clickworker"', "platform.name"),
+        ('[platform]\nname = "prolific"', "no platform.codes.completed"),
+        ('[platform]\nname = "prolific"\ncodes = {done = "X"}', "a code for 'done'"),
+        ('[ethics]\nconsent = "missing.md"', "no such file"),
+        ('[people]\nsame_as = "../nowhere"', "no such file"),
+        ("[people]\nsession = ", "no TOML"),
+    ],
+)
+def test_settings_that_are_wrong_are_refused_by_name(toml: str, found: str, tmp_path: Path) -> None:
+    """Before anybody can come."""
+    with pytest.raises(BadInput, match=re.escape(found)), opened(study_in(tmp_path, toml)):
+        pass
+
+
+def test_a_study_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
+    """Without contact, with too few checks, in the clear to other machines, or twice: one sentence and exit code 2."""
+    study = study_in(tmp_path, "[people]\nsession = 200\n", items=bakers(60), gold=(), checks=bakers(3, "miller"))
+    without = create(tmp_path / "other", kind="validate-cats", items=bakers(1))
+    for arguments, found in (
+        ([str(without.folder)], "--contact"),
+        ([str(study.folder)], "3 checks"),
+        ([str(study.folder), "--host", "0.0.0.0"], "--address https://"),
+        ([str(study.folder), "--address", "study.example.org"], "no address of a server"),
+    ):
+        shown = CliRunner().invoke(app, ["annotate", "open", *arguments])
+        assert shown.exit_code != 0
+        assert found in str(shown.exception)
+    (study.folder / "study.toml").write_text("[people]\nminimum_age = 21\n")
+    with opened(study), pytest.raises(ValueError, match="another process serves"), opened(study):
+        pass

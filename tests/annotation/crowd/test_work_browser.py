@@ -1,0 +1,293 @@
+"""The pages of an open study in Chromium: a phone by touch, a screen by keyboard, reload, a lost connection."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.browser import PATIENCE, new_page, shot
+from helpers.records import bakers, paraphrased, probes, terms
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+
+from catsofa.annotation.crowd import home
+from catsofa.annotation.results import answers
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, rows
+from catsofa.data.files.jsonl import read
+from catsofa.data.records import LABELS, Association, Cat
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", no_consent = "NOPE2" }
+[quality]
+first = 3
+[ethics]
+institution = "Example University"
+protocol = "2027-014"
+debriefing = "after.txt"
+"""
+ASK = """fetch("/next", {method: "POST", headers: {"Content-Type": "application/json"}, body: "{}"})
+    .then((answer) => answer.json())"""
+LINK = "/?PROLIFIC_PID=P1&SESSION_ID=S1"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Three CATs, one check and one gold item."""
+    gold, checks = bakers(1, "florist"), bakers(1, "miller")
+    made = create(
+        tmp_path / "s",
+        kind="validate-cats",
+        items=bakers(3),
+        gold=gold,
+        checks=checks,
+        overlap=1,
+        contact="a@example.org",
+    )
+    (made.folder / "study.toml").write_text(TOML)
+    (made.folder / "after.txt").write_text("The sentences are invented.\n\nNobody said them.")
+    return made
+
+
+@pytest.fixture
+def address(study: Study) -> Iterator[str]:
+    """Its server."""
+    with opened(study) as found:
+        yield found
+
+
+@pytest.fixture
+def phone(browser: Any) -> Iterator[Any]:
+    """A page on a phone with a touch screen."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def test_somebody_works_on_a_phone_by_touch(study: Study, address: str, phone: Any) -> None:
+    """Consent with a tick, five tasks, the code and the way back: all by finger, nothing wider than the screen."""
+    phone.goto(address + LINK)
+    phone.get_by_text("Example University (ethics protocol 2027-014)").wait_for()
+    phone.get_by_label("I am 18 or older").tap()
+    phone.get_by_role("button", name="I have read this and agree").tap()
+    for place in range(1, 6):
+        phone.get_by_text(f"{place} of 5").wait_for()
+        if place == 1:
+            phone.get_by_role("button", name="Submit").tap()
+            phone.get_by_text("Please answer what is marked").wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        for question in (1, 2, 3):
+            phone.locator(f"[data-question=label_{question}]").get_by_text("unrelated").tap()
+        with phone.expect_response("**/next"):
+            phone.get_by_role("button", name="Submit").tap()
+    back = phone.get_by_role("link", name="Back to Prolific")
+    back.wait_for()
+    assert back.get_attribute("href") == "https://app.prolific.com/submissions/complete?cc=DONE1"
+    assert phone.get_by_text("Nobody said them.").is_visible()
+    phone.goto(address + "/work")
+    phone.get_by_text("You answered 5 tasks").wait_for()
+    home.pull(study)
+    assert {a.label for a in answers.annotations(study)} == {"unrelated"}
+    assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 5
+
+
+def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, address: str, browser: Any) -> None:
+    """The right answers by number keys and Enter; every page passes axe on a screen and a phone, light and dark."""
+    truth = shown_truth(study)
+    with new_page(browser) as page:
+        page.goto(address + LINK)
+        shot(page, "work-consent")
+        page.get_by_label("I am 18 or older").press("Space")
+        page.get_by_role("button", name="I have read this and agree").press("Enter")
+        for place in range(1, 6):
+            page.get_by_text(f"{place} of 5").wait_for()
+            shown = page.evaluate(ASK)["task"]
+            for question, label in enumerate(truth(shown).values()):
+                place_of = ("stereotype", "anti-stereotype", "unrelated").index(label)
+                page.keyboard.press(str(1 + 3 * question + place_of))
+            if place == 2:
+                shot(page, "work-answered")
+            with page.expect_response("**/answer"):
+                page.keyboard.press("Enter")
+        page.get_by_role("link", name="Back to Prolific").wait_for()
+        shot(page, "work-done")
+        page.get_by_text("Withdraw", exact=True).press("Enter")
+        page.get_by_role("button", name="Delete my answers").press("Enter")
+        page.get_by_text("Your answers are deleted").wait_for()
+        shot(page, "work-withdrawn")
+
+
+def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
+    address: str, study: Study, browser: Any
+) -> None:
+    """Two answers in, one question filled in: after a reload, and on a phone with the same link, it is all there."""
+    with new_page(browser) as page, new_page(browser) as other:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 5").wait_for()
+        page.keyboard.type("159")
+        page.keyboard.press("Enter")
+        page.get_by_text("2 of 5").wait_for()
+        page.keyboard.press("2")
+        page.reload()
+        page.get_by_text("2 of 5").wait_for()
+        assert page.locator("#task input:checked").input_value() == "anti-stereotype"
+        other.goto(address + LINK)
+        other.get_by_label("I am 18 or older").check()
+        other.get_by_role("button", name="I have read this and agree").click()
+        other.get_by_text("2 of 5").wait_for()
+        assert other.locator("#task input:checked").input_value() == "anti-stereotype"
+
+
+def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: Any) -> None:
+    """Submitted without a connection, the answer is sent when it is back, once, and the next task comes."""
+    with new_page(browser) as page:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 5").wait_for()
+        page.keyboard.type("159")
+        page.context.set_offline(True)
+        page.keyboard.press("Enter")
+        page.get_by_text("No connection").wait_for()
+        page.context.set_offline(False)
+        page.get_by_text("2 of 5").wait_for()
+    assert home.pull(study).new == 1
+
+
+def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: Any) -> None:
+    """`Stop here` asks first; going on, the choice begun is there; stopping, the code is shown."""
+    with new_page(browser) as page:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 5").wait_for()
+        page.keyboard.type("159")
+        page.keyboard.press("Enter")
+        page.get_by_text("2 of 5").wait_for()
+        page.keyboard.press("3")
+        page.get_by_role("button", name="Stop here").press("Enter")
+        page.keyboard.press("1")
+        shot(page, "work-stop")
+        page.get_by_role("button", name="Go on instead").press("Enter")
+        assert page.locator("#task input:checked").input_value() == "unrelated"
+        page.get_by_role("button", name="Stop here").press("Enter")
+        page.get_by_role("button", name="Stop", exact=True).press("Enter")
+        page.get_by_text("You answered 1 task").wait_for()
+
+
+def test_notes_stand_beside_a_text_while_it_is_written(tmp_path: Path, browser: Any) -> None:
+    """A sentence without its target is noted while the next text is written; taken is only what pull takes."""
+    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
+    with opened(made) as address, new_page(browser) as page:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 1").wait_for()
+        page.keyboard.type("They are BLANK.")
+        page.get_by_text("does not name the target").wait_for()
+        shot(page, "work-notes")
+        for text in ("early", "late", "cubic"):
+            page.keyboard.press("Enter")
+            page.keyboard.type(text)
+        page.keyboard.press("Enter")
+        page.get_by_role("alert").get_by_text("does not name the target").wait_for()
+        page.get_by_role("textbox", name="context").fill("The baker is BLANK.")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Back to Prolific").wait_for()
+    assert home.pull(made).records == 1
+
+
+def test_who_finds_all_tasks_in_other_hands_waits_for_one(tmp_path: Path, browser: Any) -> None:
+    """Ana has one of two; Ben answers the other and waits, and gets hers when she passes it on."""
+    made = create(tmp_path / "two", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
+    with opened(made) as address, new_page(browser) as page:
+        ana = Visitor(address, "ANA")
+        ana.come()
+        hers = ana.next()
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 2").wait_for()
+        page.keyboard.type("159")
+        page.keyboard.press("Enter")
+        page.get_by_text("Others are at the last tasks").wait_for()
+        shot(page, "work-waiting")
+        ana.post("/skip", {"nonce": hers["nonce"]})
+        page.get_by_text("2 of 2").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("kind", "items", "keys", "told"),
+    [
+        ("validate-cats", bakers(1, writer="ls-7"), "159", {"stereotype", "anti-stereotype", "unrelated"}),
+        ("review-paraphrases", paraphrased(1), "146", {"same", "incorrect", "not about it"}),
+        ("judge-probes", probes(1), "24", {"implausible", "a little"}),
+        ("judge-associations", [Association(identity="Zorbs", attribute="tidy")], "35", {"unsure", "a little"}),
+    ],
+)
+def test_nothing_tells_and_every_kind_can_be_judged(
+    kind: str, items: list[Any], keys: str, told: set[str], tmp_path: Path, browser: Any
+) -> None:
+    """Neither page nor task holds an id, label, bias type or writer of an item; what the keys choose comes home."""
+    made = create(tmp_path / "k", kind=kind, items=items, overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
+    ids = [made.settings.secret, *made.items, *(c.id for item in items for c in getattr(item, "candidates", ()))]
+    with opened(made) as address, new_page(browser) as page:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        with page.expect_response("**/next") as came:
+            page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 1").wait_for()
+        source = page.content() + came.value.text()
+        assert not any(word in source for word in (*ids, "profession", "ls-7", '"gold"'))
+        assert not set(LABELS) & set(came.value.json()["task"].values())
+        page.get_by_role("button", name="Submit").press("Enter")
+        shot(page, f"work-{kind}-missing")
+        for key in keys:
+            page.keyboard.press(key)
+        assert not page.locator(".missing").count()
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Back to Prolific").wait_for()
+    home.pull(made)
+    assert {a.label for a in answers.annotations(made)} == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "context"),
+    [
+        ("write-intrasentence", ("early", "late", "cubic"), "The {} is very BLANK."),
+        (
+            "write-intersentence",
+            ("They are up early.", "They sleep until noon.", "The lake is frozen."),
+            "We met a {}.",
+        ),
+    ],
+)
+def test_people_write_by_keyboard(
+    kind: str, texts: tuple[str, ...], context: str, tmp_path: Path, browser: Any
+) -> None:
+    """Enter goes on to the next text that is missing and submits only at the end, as the instructions say."""
+    made = create(tmp_path / "w", kind=kind, items=terms(1), overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
+    with opened(made) as address, new_page(browser) as page:
+        page.goto(address + LINK)
+        page.get_by_label("I am 18 or older").check()
+        page.get_by_role("button", name="I have read this and agree").click()
+        page.get_by_text("1 of 1").wait_for()
+        for text in (context.format("baker"), *texts):
+            assert not page.get_by_text("Please answer what is marked").is_visible()
+            page.keyboard.type(text)
+            page.keyboard.press("Enter")
+        page.get_by_role("link", name="Back to Prolific").wait_for()
+    home.pull(made)
+    (draft,) = read(made.folder / "drafts.jsonl", Cat)
+    assert draft.context == context.format("baker")
+    said = tuple(draft[label].fill or draft[label].text for label in ("stereotype", "anti-stereotype", "unrelated"))
+    assert said == texts

@@ -123,7 +123,7 @@ class _Batches:
                 metadata={"catsofa": tag},
             )
         except APIStatusError as error:
-            if error.status_code < 500:
+            if error.status_code < 500 and error.status_code not in (408, 409):  # these may have made it
                 self._free(tag)
             raise
         self._store.batch(tag, state=SUBMITTED, id=made.id)

@@ -255,6 +255,21 @@ def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path
     assert (missed, {*server.paid.values()}) == ([], {1})
 
 
+def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
+    """The server made the batch, and its reply never came: the next run finds it by its tag."""
+
+    def cut(name: str) -> None:
+        if name == "created":
+            raise ConnectionResetError
+
+    server.step = cut
+    with pytest.raises(ServerRefuses, match="run the same command again to go on"):
+        run(server, tmp_path, asked(3))
+    server.step = lambda name: None
+    assert run(server, tmp_path, asked(3)) == replies(3)
+    assert (server.sizes, {*server.paid.values()}) == ([2], {1})
+
+
 def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_path: Path) -> None:
     """The first request is turned down, and no file is uploaded."""
     server.answer = lambda body: (401, {"error": {"message": "wrong key"}}, {})

@@ -6,6 +6,7 @@ SERVER := .venv-labelstudio/.ready
 HARNESS := .venv-harness/.ready-api
 INSPECT := .venv-inspect/.ready
 SLOW := .venv/.ready-slow
+CHECKERS := lttoolbox apertium-spa-cat apertium-fra-cat hunspell hunspell-es hunspell-fr hunspell-de-de
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
@@ -69,11 +70,12 @@ $(SLOW): $(STAMP)
 	$(call PIP,.venv) --requirement .venv/needs-slow.txt
 	touch $(SLOW)
 
-# a browser for the pages, and a TeX with booktabs and longtable for the tables, where apt is at hand
-programs: ## install a browser, TeX and npm with apt
+# a browser for the pages, a TeX with booktabs and longtable for the tables, checkers of languages, where apt is at hand
+programs: ## install a browser, TeX, npm and checkers of languages with apt
 	-command -v $${CATSOFA_CHROMIUM:-/usr/bin/chromium} || { $(APT) chromium; }
 	-command -v pdflatex && kpsewhich booktabs.sty longtable.sty array.sty || { $(APT) $(TEX); }
 	-command -v npm || { $(APT) npm; }
+	-command -v lt-proc hunspell || { $(APT) $(CHECKERS); }
 
 # Label Studio holds back libraries that models need, so it has an environment of its own
 labelstudio: $(SERVER) ## install Label Studio into .venv-labelstudio

@@ -150,7 +150,7 @@ def kind_in(word: str, language: Language) -> Kind | None:
     if word.lower() in language.by_form:
         return "person"
     parts = {each.pos for each in language.words.get(word, ())}
-    known: dict[str, Kind] = {"adjective": "adjective", "noun": "noun", "verb": "verb"}
+    known: dict[str, Kind] = {"adjective": "adjective", "noun": "mass", "thing": "noun", "verb": "verb"}
     found = known.get(next(iter(parts))) if len(parts) == 1 else None
     return found or ("name" if word[:1].isupper() else None)
 

@@ -63,9 +63,14 @@ def part_of(words: str, language: Language) -> tuple[str, ...]:
     """The parts of speech of words, by the language's tables and rules; none if no table has them."""
     found = ["bare noun" if word.pos == "noun" else word.pos for word in language.words.get(words, ())]
     found += ["noun"] if words.lower() in language.by_form else []
-    if language.genders and (words in language.adjectives or isinstance(language.form("lemma", words), str)):
+    if language.genders and not found and isinstance(language.form("lemma", words), str):
         found.append("adjective")
-    if not found and " " in words and isinstance(language.agree(words, language.genders[0], "sg"), str):
+    if (
+        not found
+        and language.genders
+        and " " in words
+        and isinstance(language.agree(words, language.genders[0], "sg"), str)
+    ):
         found.append("adjective")
     return tuple(dict.fromkeys(found))
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from pathlib import Path
@@ -67,10 +67,10 @@ class Checked:
 
 
 def check(language: Language) -> Checked:
-    """Every check that needs no other program."""
+    """Every check that needs no other program; templates are filled only where their slots are right."""
     missing = [f"{name} ({what})" for name, what in FILES.items() if not (language.folder / name).exists()]
     gold = list(gold_agreement(language))
-    found = [*shape(language), *template_faults(language)]
+    found = [*shape(language), *template_faults(language), *unequal_pairs(language)]
     for one in gold:
         if not one.passed:
             advice = "correct the tables, the rules or exceptions.csv; correct the gold list if that errs"
@@ -98,7 +98,9 @@ def shape(language: Language) -> Iterator[Fault]:
             made = subjects(term, language)
             if isinstance(made, Refusal):
                 yield Fault(
-                    str(term.source["from"]), f"{term.term!r} makes no subject ({made.reason})", "add its missing forms"
+                    str(term.source["from"]).partition("/")[2],
+                    f"{term.term!r} makes no subject ({made.reason})",
+                    "add its missing forms",
                 )
 
 
@@ -220,7 +222,7 @@ def sheet(language: Language, count: int) -> Iterator[dict[str, str]]:
     """Rendered items for a native speaker to read: one of each template first, then others, spread over the nouns."""
     templates = templates_in(language)
     rounds = (_read_item(template, language, turn) for turn in range(count) for template in templates)
-    for number, text in enumerate(islice(filter(None, rounds), count), 1):
+    for number, text in enumerate(islice(dict.fromkeys(filter(None, rounds)), count), 1):
         yield {"number": str(number), "sentence": text, "correct (yes/no)": "", "correction": ""}
 
 
@@ -242,31 +244,20 @@ def _read_item(template: AgreeingTemplate, language: Language, turn: int) -> str
 def unequal_pairs(language: Language, least: float = 0.5) -> Iterator[Fault]:
     """Templates in which two targets of one gender leave less than this share of the other words equal."""
     for template in templates_in(language):
+        if any(template.faults(language)):
+            continue
         nouns = [noun for noun in sample_nouns(template, language) if noun.category != "trait"][:6]
         for one, other in combinations(nouns, 2):
             for gender in set(one.genders) & set(other.genders):
                 texts = [render(template.context, language, [noun], [gender]) for noun in (one, other)]
                 if any(isinstance(text, Refusal) for text in texts):
                     continue
-                pattern = r"\w+" if language.spaces else r"\w"
+                pattern, own = (r"\w+", 3) if language.spaces else (r"\w", 6)
                 first, second = (re.findall(pattern, str(text)) for text in texts)
-                if len(set(first) & set(second)) < least * (
-                    max(len(first), len(second)) - (3 if language.spaces else 6)
-                ):
+                if len(set(first) & set(second)) < least * (max(len(first), len(second)) - own):
                     yield Fault(
                         "templates.toml", f"{texts[0]} / {texts[1]} differ in too many words", "use fewer slots"
                     )
-
-
-def words_of(language: Language) -> Sequence[str]:
-    """Every written or made form, for programs that know the language."""
-    forms = {form for noun in language.nouns for form in noun.forms.values()}
-    return sorted({word for form in [*forms, *language.adjectives, *language.words] for word in form.split() if word})
-
-
-def agreed(language: Language) -> set[str]:
-    """The words on which a person has decided against another program: agreed.csv."""
-    return {row["word"] for _, row in language.rows("agreed.csv", ("word", "reason"))}
 
 
 def write_sheet(language: Language, path: Path, count: int = 50) -> int:

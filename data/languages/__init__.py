@@ -15,23 +15,29 @@ GROUP = "catsofa.languages"
 FACTS = "language.toml"
 
 
+@cache
 def codes() -> dict[str, str]:
     """The code of each language that is installed, with its package or the path of its folder."""
     bundled = {path.parent.name: str(path.parent) for path in sorted(Path(__file__).parent.glob(f"*/{FACTS}"))}
     return {plugin.name: plugin.value for plugin in entry_points(group=GROUP)} | bundled
 
 
-@cache
 def find(name: str) -> Language:
     """The language of a code or of a folder; an unknown one is an error, and never treated as English."""
     known = codes()
     if name in known:
-        spec = None if Path(known[name]).is_absolute() else find_spec(known[name])
-        places = list(spec.submodule_search_locations or ()) if spec else [known[name]]
-        if places and Path(places[0], FACTS).exists():
-            return English(Path(places[0])) if name == "en" else Language(Path(places[0]))
-        raise ValueError(f"the plugin of language {name!r} names {known[name]!r}, which holds no {FACTS}")
+        return _installed(name, known[name])
     if Path(name, FACTS).exists():
         return Language(Path(name))
     found = f"the folder {name!r} has no {FACTS}" if Path(name).is_dir() else f"no language {name!r}"
     raise ValueError(f"{found}; there are {', '.join(sorted(known))}, or name the folder of another language")
+
+
+@cache
+def _installed(code: str, place: str) -> Language:
+    """A language of catsofa or of a plugin, read once; a folder that somebody writes is read anew each time."""
+    spec = None if Path(place).is_absolute() else find_spec(place)
+    folders = list(spec.submodule_search_locations or ()) if spec else [place]
+    if not folders or not Path(folders[0], FACTS).exists():
+        raise ValueError(f"the plugin of language {code!r} names {place!r}, which holds no {FACTS}")
+    return English(Path(folders[0])) if code == "en" else Language(Path(folders[0]))

@@ -54,7 +54,7 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that is no word for people: its part of speech and, for a noun, its gender."""
+    """A word that is none for people: adjective, verb, noun (without an article) or thing (counted), and its gender."""
 
     word: str
     pos: str
@@ -224,7 +224,7 @@ class Language:
 
     def thing(self, word: str) -> Noun | Refusal:
         """A noun for a thing, with the gender of its table and the plural by rule."""
-        found = next((each for each in self.words.get(word, ()) if each.pos == "noun"), None)
+        found = next((each for each in self.words.get(word, ()) if each.pos in ("noun", "thing")), None)
         if found is None:
             return Refusal("unknown_noun", word)
         plural = self.plural(word) if self.numbers else word

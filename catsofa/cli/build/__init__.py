@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from catsofa.cli.build import items, minimal_pairs
+from catsofa.cli.build import items, languages, minimal_pairs
 from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, draft, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
@@ -75,6 +75,7 @@ def register(app: typer.Typer) -> None:
     )(perplexity)
     items.register(build)
     minimal_pairs.register(build)
+    languages.register(build)
 
 
 def terms(

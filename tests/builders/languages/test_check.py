@@ -1,0 +1,82 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from catsofa.builders.languages import checkers
+from catsofa.builders.languages.check import check, write_sheet
+from catsofa.cli import app
+from catsofa.data.languages import codes, find
+from catsofa.data.languages.language import Language
+
+
+@pytest.fixture
+def spanish(tmp_path: Path) -> Path:
+    """A copy of the Spanish folder."""
+    return Path(shutil.copytree(find("es").folder, tmp_path / "es"))
+
+
+BROKEN = [
+    ("terms.csv", "vecino,vecina,vecinos,vecinas", "vecino,vecina,vecinos,", "f_pl"),
+    ("templates.toml", "{el target} de al lado", "{el target@dat} de al lado", "dat"),
+    ("templates.toml", "{BLANK~target}", "{BLANK_target}", "BLANK_target"),
+    ("templates.toml", 'blank = "verb"', 'blank = "vreb"', "vreb"),
+    ("templates.toml", "{un target} suele ser", "{un BLANK target} no es", "2 BLANKs"),
+    ("bleached.toml", "Parece {target}.", "Parece.", "no {target}"),
+    ("gold.csv", "feminine,bueno,,buena", "feminine,bueno,,buona", "bueno"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "said"), BROKEN)
+def test_every_fault_says_where_what_and_what_to_do(
+    spanish: Path, name: str, before: str, after: str, said: str
+) -> None:
+    """A broken table, template or gold row is found, and nothing else is."""
+    text = (spanish / name).read_text("utf-8")
+    assert before in text
+    (spanish / name).write_text(text.replace(before, after, 1), encoding="utf-8")
+    found = check(Language(spanish)).faults
+    assert any(said in fault.what for fault in found)
+    assert all(fault.where and fault.advice for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "break_it"),
+    [
+        ("rules.toml", lambda text: text.replace("'z$'", "'(z$'", 1)),
+        ("rules.toml", lambda text: text + "\n[["),
+        ("language.toml", lambda text: text.replace('code = "es"', "")),
+        ("terms.csv", lambda text: text.replace("term,", "word,", 1)),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(spanish: Path, name: str, break_it: Callable[[str], str]) -> None:
+    """It names the file; nothing is a traceback."""
+    text = (spanish / name).read_text("utf-8")
+    (spanish / name).write_text(break_it(text), encoding="utf-8")
+    with pytest.raises(ValueError, match=name):
+        check(Language(spanish))
+
+
+def test_the_command_ends_with_1_where_there_are_faults(spanish: Path) -> None:
+    """And with 0 where there are none."""
+    assert CliRunner().invoke(app, ["build", "language-check", str(spanish), "--quiet"]).exit_code == 0
+    table = spanish / "terms.csv"
+    table.write_text(table.read_text("utf-8").replace(",vecinas", ","), encoding="utf-8")
+    assert CliRunner().invoke(app, ["build", "language-check", str(spanish), "--json"]).exit_code == 1
+
+
+def test_a_checker_that_is_not_installed_is_named_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program, no opinion."""
+    monkeypatch.setattr(checkers.shutil, "which", lambda name: None)
+    asked, opinions = checkers.second_opinion(find("es"))
+    assert opinions == []
+    assert all(one.unavailable and not one.words for one in asked)
+    assert len(asked) == 2
+
+
+def test_a_sheet_has_fifty_different_sentences(tmp_path: Path) -> None:
+    """For native speakers to read."""
+    for code in set(codes()) - {"en"}:
+        assert write_sheet(find(code), tmp_path / "sheet.csv") == 50

@@ -29,7 +29,8 @@ def questions(count: int = 20) -> list[Question]:
     """A question of each template in both contexts."""
     return [
         Question(
-            id=f"{condition}{n}", context=f"A zorb met a mimp {n} times.", question="Who is late?",
+            id=f"{condition}{n}", question="Who is late?",
+            context=f"A zorb met a mimp {n} times." + ("", f" The {('zorb', 'mimp')[n % 2]} was late.")[known],
             answers=(Answer(text="The zorb", role="target", group="Zorbs"),
                      Answer(text="The mimp", role="other", group="Mimps"),
                      Answer(text="Unknown", role="unknown", group="unknown")),
@@ -37,7 +38,7 @@ def questions(count: int = 20) -> list[Question]:
             category="c", template=str(n),
         )
         for n in range(count)
-        for condition in ("ambig", "disambig")
+        for known, condition in enumerate(("ambig", "disambig"))
     ]  # fmt: skip
 
 

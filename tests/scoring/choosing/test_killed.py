@@ -52,7 +52,7 @@ def killed_and_resumed(template: str, kills: int, folder: Path) -> None:
             time.sleep(dice.random() * 0.3)
             process.kill()
             assert "Traceback" not in process.communicate()[1]
-        cut = len((folder / "run" / "received.jsonl").read_text().splitlines())
+        cut = len(received(folder / "run"))
         server.slow = 0
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=30, concurrency=AT_ONCE), Asking())
         resumed = ask(model, asked, out=folder / "run", resamples=100)
@@ -60,11 +60,17 @@ def killed_and_resumed(template: str, kills: int, folder: Path) -> None:
         whole = ask(model, asked, out=folder / "whole", resamples=100)
     assert cut < len(asked.requests)
     assert sum(paid.values()) - len(paid) <= AT_ONCE * kills
-    keys = [json.loads(line)["key"] for line in (folder / "run" / "received.jsonl").read_text().splitlines()]
+    keys = received(folder / "run")
     assert len(keys) == len({*keys}) == len(paid)
     assert json.dumps(resumed.results.to_dict()) == json.dumps(whole.results.to_dict())
     assert str(resumed.signature) == str(whole.signature)
     assert replies(folder / "run") == replies(folder / "whole")
+
+
+def received(run: Path) -> list[str]:
+    """The keys of the replies that a run received; other lines are about attempts."""
+    lines = map(json.loads, (run / "received.jsonl").read_text().splitlines())
+    return [line["key"] for line in lines if "choices" in line["reply"]]
 
 
 def replies(run: Path) -> list[dict[str, Any]]:

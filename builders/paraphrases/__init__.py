@@ -141,7 +141,10 @@ def _as_cat(sentence: str, original: Cat, source: Extra, verdict: Verdict) -> Ca
     """The original with the paraphrase as its context; the votes were about other sentences and stay behind."""
     start, end = blanks.slots(sentence)[0]
     context = f"{sentence[:start]}BLANK{sentence[end:]}"
-    one, two, three = (replace(c, text=blanks.fill(context, c.fill or ""), votes=()) for c in original.candidates)
+    spoken = original.language
+    one, two, three = (
+        replace(c, text=blanks.fill(context, c.fill or "", spoken), votes=()) for c in original.candidates
+    )
     noted = {
         "original_context": original.context,
         "alarms": [alarm._asdict() for alarm in verdict.alarms],

@@ -37,7 +37,8 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
     `refusal`, `odd_characters` (a picture, a tag, an entity, a word of two alphabets, where the context has none),
     `identical`, `filler_leaked`, `original_unfit` (the context itself has no slot that can be filled),
     `slot` (neither the stereotype nor the anti-stereotype fits it), `target_lost`. Alarms: a slot that takes one of the
-    two, a target under a wider name, and those of `meaning.alarms`.
+    two, a target under a wider name, and those of `meaning.alarms`. The rules of slot, target and meaning read English:
+    a paraphrase in another language has the alarm `language`, so that people judge it.
     """
     if fault := blanks.check(sentence):
         return Verdict(reason="refusal" if fault == "no_blank" and refuses(sentence) else fault)
@@ -51,6 +52,8 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
         return Verdict(reason="filler_leaked")
     if blanks.check(original.context) or len(fillers(original)) < 3:
         return Verdict(reason="original_unfit")
+    if original.language != "en":
+        return Verdict(alarms=(Alarm("language"),))
     misfits = slot(original, sentence)
     if len(misfits) == 2:
         return Verdict(reason="slot")
@@ -64,6 +67,7 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
 
 def odd_characters(sentence: str) -> frozenset[str]:
     """What no sentence of one language holds: pictures, control characters, markup, words of two alphabets."""
+    sentence = blanks.SLOT.sub(" ", sentence)  # a script without spaces writes its words right beside it
     mixed = [word for word in compounds(sentence) if len({name(c, "").split(" ")[0] for c in word if c.isalpha()}) > 1]
     pictures = [c for c in sentence if category(c) in ("So", "Cf", "Cc", "Co", "Cs", "Cn")]
     return frozenset([*mixed, *pictures, *_MARKUP.findall(sentence)])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import read_text
 from catsofa.data.language import blanks
+from catsofa.data.languages import find
 from catsofa.data.prompt_texts import compiled
 from catsofa.data.records import Cat, Label, content_id
 from catsofa.data.servers.requests import Side
@@ -53,9 +54,11 @@ class Prompt:
         return compiled(self.name, self.text)
 
 
-def load(name: str, count: int = 2) -> Prompt:
-    """A bundled prompt by name, or the text of a file."""
-    if name in BUNDLED:
+def load(name: str, count: int = 2, language: str = "en") -> Prompt:
+    """A bundled prompt by name, the default in the language of the CATs, or the text of a file."""
+    if name == "default" and language != "en":
+        text = read_text(find(language).path("paraphrase.txt", "prompt for paraphrases"), "a prompt")
+    elif name in BUNDLED:
         text = files("catsofa.data").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
     elif Path(name).suffix or Path(name).exists():
         text = read_text(name, "a prompt")

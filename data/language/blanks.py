@@ -38,8 +38,8 @@ def check(context: str) -> Fault | None:
     return "malformed_blank" if BLANK in context or _MALFORMED.search(context) else "no_blank"
 
 
-def fill(context: str, words: str) -> str:
-    """The context with `words` in its one BLANK: an article before it fits them, a sentence starts with a capital.
+def fill(context: str, words: str, language: str = "en") -> str:
+    """The context with `words` in its one BLANK: an English article fits them, a sentence starts with a capital.
 
     No other word changes, and a capital of the filler stays.
     """
@@ -52,7 +52,7 @@ def fill(context: str, words: str) -> str:
     before, after = context[:start], context[end:]
     if starts_sentence(before, after):
         words = words[0].upper() + words[1:]
-    return fit_article(before, words) + words + after
+    return (fit_article(before, words) if language == "en" else before) + words + after
 
 
 _SAID: dict[Fault, str] = {

@@ -105,7 +105,10 @@ def paraphrases(
         answers = progress(recorded, "checking", len(originals), quiet=quiet)
         made_by = provenance("paraphrases", file, replies, **choices)
     elif model and not replies:
-        wording = prompts.load(prompt, count)
+        languages = sorted({cat.language for cat in originals})
+        if len(languages) > 1 and prompt == "default":
+            raise ValueError(f"the CATs are in {', '.join(languages)}; paraphrase those of each language alone")
+        wording = prompts.load(prompt, count, languages[0])
         settings = {"temperature": temperature, "seed": seed}
         requests = builder.requests(originals, wording, model, settings | {"max_completion_tokens": max_tokens})
         ended = asking.asked(context, requests)

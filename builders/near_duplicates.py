@@ -1,20 +1,24 @@
-"""Drops records that nearly repeat an earlier one, as lint L20 finds them."""
+"""Drops records that nearly repeat an earlier one: what lint L20 finds, and by an encoder short ones of one meaning."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.language.near_duplicates import NEAR, content, copies
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Refused
 
 
 def without_near_duplicates(
-    records: Iterable[Any], threshold: float = NEAR, progress: Progress = SILENT
+    records: Iterable[Any], threshold: float = NEAR, progress: Progress = SILENT, encoder: Encoder | None = None
 ) -> Iterator[Any]:
-    """Each record that stays, and a refusal for each that is nearly an earlier one."""
+    """Each record that stays, and a refusal for each that is nearly an earlier one.
+
+    The encoder compares short texts; it is loaded when there is one.
+    """
     listed = list(records)
     texts = [content(record) for record in listed]
-    repeats = {pair.second: pair for pair in copies(texts, threshold, progress)}
+    repeats = {pair.second: pair for pair in copies(texts, threshold, progress, encoder.encode if encoder else None)}
     for place, record in enumerate(listed):
         if pair := repeats.get(place):
             source = {"of": listed[pair.first].id}

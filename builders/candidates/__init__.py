@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from catsofa.builders.candidates.meaning import core, groups_alike
+from catsofa.builders.candidates.meaning import groups_alike
 from catsofa.builders.candidates.prompts import Prompt
 from catsofa.builders.candidates.seeds import Seeds, Target, shots
 from catsofa.builders.paraphrases.prompts import Request
@@ -18,6 +18,7 @@ from catsofa.builders.paraphrases.replies import Completed, Reply, parse
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import singulars
+from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 from catsofa.data.records import Association, Extra, Refused

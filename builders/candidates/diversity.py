@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catsofa.builders.candidates import Question
-from catsofa.builders.candidates.meaning import core
+from catsofa.data.language.same_meaning import core
 from catsofa.data.records import Association, Refused
 
 REFUSALS = ("refusal", "content_filter")

@@ -7,10 +7,10 @@ from unicodedata import category, name
 
 from catsofa.builders.paraphrases.meaning import TargetPolicy, alarms, find_target
 from catsofa.builders.paraphrases.meaning.targets import Named
-from catsofa.builders.paraphrases.meaning.words import Alarm
 from catsofa.builders.paraphrases.prompts import fillers
 from catsofa.builders.paraphrases.replies import refuses
 from catsofa.data.language import blanks
+from catsofa.data.language.alarms import Alarm
 from catsofa.data.language.words import compounds
 from catsofa.data.records import Cat, Label
 

@@ -38,7 +38,10 @@ def register(app: typer.Typer) -> None:
     )(similarity)
     filters.command(
         "near-duplicates",
-        epilog=examples("catsofa filter near-duplicates stereotypes.jsonl --out kept.jsonl --refused twice.jsonl"),
+        epilog=examples(
+            "catsofa filter near-duplicates stereotypes.jsonl --out kept.jsonl --refused twice.jsonl",
+            "catsofa filter near-duplicates dev.json --model none --threshold 0.9 --out distinct.jsonl",
+        ),
     )(near_duplicates)
     calibrate = typer.Typer(name="calibrate", no_args_is_help=True, help="Measure what a measure is worth.")
     calibrate.command("similarity", epilog=examples("catsofa calibrate similarity --on stsb-dev.tsv --model ./minilm"))(
@@ -108,17 +111,29 @@ def near_duplicates(
     out: Out,
     refused: RefusedFile = None,
     threshold: Annotated[
-        float, typer.Option(help="Share of common 4-character sequences that makes a duplicate, as for lint L20.")
+        float, typer.Option(help="Share of common 4-character sequences that makes long texts duplicates, as for L20.")
     ] = 0.8,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A sentence-transformers model for short texts, by folder or name; all-MiniLM-L6-v2 if not given; "
+            "none compares their words alone."
+        ),
+    ] = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Keep the first of records that are nearly the same; of CATs the context and both options are compared."""
+    """Keep the first of records that are nearly the same; of CATs the context and both options are compared.
+
+    Texts of up to 8 words are the same if their words say the same or their vectors are near, and no negation, number,
+    modal, name or opposite differs; longer ones if they share most of their letters.
+    """
     from catsofa.builders import refusals
     from catsofa.builders.near_duplicates import without_near_duplicates
 
     records = reading(file, quiet=quiet)
-    kept = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet))
+    encoder = None if model == "none" else _encoder(model, "float32", quiet=quiet)
+    kept = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet), encoder)
     _show(str(out), refusals.write(kept, out, refused), json, quiet)
 
 

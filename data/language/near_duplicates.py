@@ -1,12 +1,13 @@
-"""Near-duplicates: records whose content shares most of its four-letter pieces, found exactly.
+"""Near-duplicates: long texts that share most of their letters, and short ones that say the same.
 
-The similarity of two texts is the Jaccard index of their pieces: those that both have, by those that either has. The
-filter of the builders, lint, splits and leaks all ask this module, so that a set that was filtered has no finding.
-MinHash (datasketch) misses pairs, and semhash compares vectors: neither finds exactly these.
+Long texts are compared by their four-letter pieces: their similarity is the Jaccard index, the pieces that both have by
+those that either has. Short texts are near-duplicates if their words say the same (`same_meaning.core`), if one
+misspells the other, or if their vectors are near, where there are any. A negation, a number, a modal, a name or an
+opposite in one of two texts makes them two. The builders' filter, proposals, lint, splits and leaks ask this module.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -14,12 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.language.near_vectors import Vectors, near_vectors
+from catsofa.data.language.same_meaning import Core, core, plainly, respelt, same_claim, same_quantity
 from catsofa.data.language.words import words
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
 
 NEAR = 0.8
-"""Jaccard similarity from which on two contents are near-duplicates."""
+"""Jaccard similarity from which on two long contents are near-duplicates."""
+ALIKE = 0.85
+"""Cosine from which on two short contents are near-duplicates, if nothing in their words forbids it."""
+SHORT = 8
+"""Words up to which a text is short."""
+Encode = Callable[[Sequence[str]], Vectors]
+"""Texts to vectors, a row of length one for each."""
 PIECE = 4
 BITS = 256
 """Bits of a text's bitmap."""
@@ -61,22 +70,26 @@ def content(record: Any) -> str:
     )
 
 
-def near_duplicates(texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT) -> Iterator[NearDuplicate]:
-    """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more."""
-    index = _Index(texts, near)
+def near_duplicates(
+    texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT, encode: Encode | None = None
+) -> Iterator[NearDuplicate]:
+    """Every pair of texts that are near-duplicates; `encode` gives short texts their vectors."""
+    detector = _Detector(texts, near, encode)
     for place in progress.each(range(len(texts))):
-        yield from sorted(index.like(place), key=lambda pair: pair.first)
-        index.add(place)
+        yield from sorted(detector.like(place), key=lambda pair: pair.first)
+        detector.add(place)
 
 
-def copies(texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT) -> Iterator[NearDuplicate]:
+def copies(
+    texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT, encode: Encode | None = None
+) -> Iterator[NearDuplicate]:
     """Every text (`second`) that is near an earlier one that stays, with the most similar of those (`first`)."""
-    index = _Index(texts, near)
+    detector = _Detector(texts, near, encode)
     for place in progress.each(range(len(texts))):
-        if best := max(index.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
+        if best := max(detector.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
             yield best
         else:
-            index.add(place)
+            detector.add(place)
 
 
 def near_duplicates_between(
@@ -86,6 +99,52 @@ def near_duplicates_between(
     for pair in near_duplicates([*texts, *others], near, progress):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
+
+
+def similar_letters(texts: Sequence[str], near: float = NEAR) -> Iterator[NearDuplicate]:
+    """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more, whatever they say."""
+    index = _Index(texts, near)
+    for place in range(len(texts)):
+        yield from sorted(index.like(place), key=lambda pair: pair.first)
+        index.add(place)
+
+
+class _Detector:
+    """The texts added so far, by their letters, their words and their vectors."""
+
+    def __init__(self, texts: Sequence[str], near: float, encode: Encode | None) -> None:
+        self.texts = texts
+        self.letters = _Index([plainly(text).strip() or text for text in texts], near)
+        self.short = [len(words(text)) <= SHORT for text in texts]
+        self.said: dict[Core, list[int]] = defaultdict(list)
+        self.added: set[int] = set()
+        short = np.flatnonzero(self.short)
+        found = near_vectors(encode([texts[place] for place in short]), ALIKE) if encode and len(short) else {}
+        self.near = {int(short[own]): [(int(short[p]), c) for p, c in others] for own, others in found.items()}
+
+    def like(self, place: int) -> Iterator[NearDuplicate]:
+        """The texts added so far that are near-duplicates of this one."""
+        text, found = self.texts[place], dict[int, float]()
+        for pair in self.letters.like(place):
+            other = self.texts[pair.first]
+            short = self.short[place] or self.short[pair.first]
+            if respelt(text, other) if short else same_quantity(text, other):
+                found[pair.first] = pair.similarity
+        if self.short[place]:
+            said = dict.fromkeys(self.said.get(core(text), ()), 1.0)
+            by_vector = {first: cosine for first, cosine in self.near.get(place, ()) if first in self.added}
+            for first, similarity in (by_vector | said).items():
+                if same_claim(text, self.texts[first]):
+                    found[first] = max(similarity, found.get(first, 0.0))
+        for first, similarity in found.items():
+            yield NearDuplicate(first=first, second=place, similarity=similarity)
+
+    def add(self, place: int) -> None:
+        """Let later texts be compared with this one."""
+        self.letters.add(place)
+        self.added.add(place)
+        if self.short[place]:
+            self.said[core(self.texts[place])].append(place)
 
 
 class _Index:

@@ -12,7 +12,7 @@ from catsofa.builders.paraphrases.meaning.targets import (
     same_person,
     wider,
 )
-from catsofa.builders.paraphrases.meaning.words import Alarm, word_alarms
+from catsofa.data.language.alarms import Alarm, word_alarms
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
 

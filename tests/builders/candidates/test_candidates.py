@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from catsofa.builders.candidates import Question, Rules, associations, questions, read_replies
 from catsofa.builders.candidates import seeds as seeding
 from catsofa.builders.candidates.diversity import diversity
-from catsofa.builders.candidates.meaning import core, groups_alike
+from catsofa.builders.candidates.meaning import groups_alike
 from catsofa.builders.candidates.prompts import BUNDLED, load
 from catsofa.builders.candidates.seeds import Seeds, Target
 from catsofa.builders.paraphrases.journal import Journal
 from catsofa.builders.paraphrases.replies import Completed, Reply
 from catsofa.builders.paraphrases.runs import Run
 from catsofa.data.files import BadInput
+from catsofa.data.language.same_meaning import core
 from catsofa.data.records import Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.prices import FREE, Price

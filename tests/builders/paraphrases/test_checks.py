@@ -11,12 +11,12 @@ from catsofa.builders.paraphrases.checks import (
     same_words,
 )
 from catsofa.builders.paraphrases.meaning.targets import names_target
-from catsofa.builders.paraphrases.meaning.words import Alarm
 from catsofa.builders.paraphrases.replies import parse
 from catsofa.builders.paraphrases.slots import misfits_by_pattern, slot_check
 from catsofa.builders.stereotypes.parsing import spacy_parser
 from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
+from catsofa.data.language.alarms import Alarm
 from catsofa.data.records import LABELS, Candidate, Cat
 
 PATTERNS = slot_check(None)

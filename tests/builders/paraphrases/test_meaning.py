@@ -12,10 +12,10 @@ from catsofa.builders.paraphrases.meaning import alarms, find_target
 from catsofa.builders.paraphrases.meaning.content import added
 from catsofa.builders.paraphrases.meaning.described import described
 from catsofa.builders.paraphrases.meaning.targets import same_person, wider
-from catsofa.builders.paraphrases.meaning.words import word_alarms
 from catsofa.builders.paraphrases.replies import parse
 from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
+from catsofa.data.language.alarms import word_alarms
 
 PAIRS = tomllib.loads((Path(__file__).parents[1] / "data" / "meaning_pairs.toml").read_text("utf-8"))
 

@@ -18,12 +18,15 @@ from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.language.near_duplicates import (
+    SHORT,
     NearDuplicate,
     content,
     copies,
     near_duplicates,
     near_duplicates_between,
+    similar_letters,
 )
+from catsofa.data.language.same_meaning import same_quantity
 from catsofa.data.records import Cat, Probe, Refused, Score, Statement, Stereotype
 from catsofa.validation.lint import lint
 
@@ -43,11 +46,14 @@ def similarity(one: str, other: str) -> float:
 
 
 def brute_force(texts: list[str], near: float) -> list[NearDuplicate]:
-    """Every text against every earlier one that stays."""
+    """Every text against every earlier one that stays; a negation or a number makes two of them."""
     kept: list[int] = []
     found = []
     for at, text in enumerate(texts):
-        best = max(((similarity(text, texts[other]), -other) for other in kept), default=(0.0, 0))
+        best = max(
+            ((similarity(text, texts[other]) * same_quantity(text, texts[other]), -other) for other in kept),
+            default=(0.0, 0),
+        )
         if best[0] >= near:
             found.append(NearDuplicate(first=-best[1], second=at, similarity=best[0]))
         else:
@@ -83,17 +89,17 @@ def one_template(count: int) -> list[str]:
 
 @given(st.lists(st.text("ab ", max_size=12), max_size=12), st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 @settings(deadline=None, max_examples=200)
-def test_near_duplicates_are_all_pairs_that_similar(texts: list[str], near: float) -> None:
+def test_similar_letters_are_found_in_all_pairs(texts: list[str], near: float) -> None:
     """The short cuts find exactly what comparing every pair finds."""
-    found = {(pair.first, pair.second): pair.similarity for pair in near_duplicates(texts, near)}
+    found = {(pair.first, pair.second): pair.similarity for pair in similar_letters(texts, near)}
     by_hand = {(i, j): similarity(texts[i], texts[j]) for i, j in combinations(range(len(texts)), 2)}
     assert found == {places: s for places, s in by_hand.items() if s >= near}
 
 
 @pytest.mark.parametrize("near", [0.5, 0.8, 0.9])
 def test_copies_are_those_of_comparing_all_pairs(near: float) -> None:
-    """300 sentences, 75 of them changed copies, and 150 of one template: each copy, its original and its likeness."""
-    texts = [*sentences(300, seed=1), *one_template(150)]
+    """Long sentences, many of them changed copies, and 150 of one template: each copy with its original."""
+    texts = [text for text in [*sentences(600, seed=1), *one_template(150)] if len(text.split()) > SHORT]
     found = list(copies(texts, near))
     assert found == brute_force(texts, near)
     assert len(found) > 50
@@ -159,7 +165,7 @@ def test_records_that_are_alike_by_design_are_refused() -> None:
 
 
 def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
-    """Two stereotypes that differ in a letter: one stays, the refusal says of which it is a copy, and how near."""
+    """Two stereotypes that differ in a letter: one stays, the refusal says of which it is a copy."""
     texts = ("are fond of very strong black tea", "are fond of very strong black teas", "sing")
     records = [Stereotype(text=text) for text in texts]
     jsonl.write(records, tmp_path / "in.jsonl")
@@ -170,7 +176,7 @@ def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
     assert (refused.id, refused.source, refused.score) == (
         records[1].id,
         {"of": records[0].id},
-        pytest.approx(similarity(*texts[:2])),
+        1.0,
     )
 
 

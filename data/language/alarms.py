@@ -1,4 +1,4 @@
-"""What in a paraphrase may mean something else than its original: negation, quantity, hedges, disclaimers."""
+"""What one of two sentences may say that the other does not: negation, quantity, hedges, disclaimers."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def word_alarms(sentence: str, context: str) -> list[Alarm]:
     `negation` if one sentence turns the other round: an odd number of negations and of antonyms in both together.
     `quantifier` and `hedge` if one sentence alone has a word of some class. `disclaimer` if the paraphrase argues.
     """
-    one, other = _plain(sentence), _plain(context)
+    one, other = plain(sentence), plain(context)
     disclaimers = wordlist("paraphrase_words.toml")["disclaimer"]
     told = [m[0] for p in disclaimers if (m := re.search(p, sentence, re.I)) and not re.search(p, context, re.I)]
     found = {
@@ -37,12 +37,16 @@ def word_alarms(sentence: str, context: str) -> list[Alarm]:
     return [Alarm(kind, tuple(dict.fromkeys(words))) for kind, words in found.items() if words]
 
 
-def _plain(sentence: str) -> str:
+def plain(sentence: str) -> str:
     """The words of a sentence between blanks, without tag questions and idioms, with `not` for n't."""
+    return _any_of("idioms").sub(" ", in_full(sentence))
+
+
+def in_full(sentence: str) -> str:
+    """The words of a sentence between blanks, without tag questions, with `not` for n't."""
     text = f" {' '.join(compounds(_TAG_QUESTION.sub('', sentence)))} ".replace(" cannot ", " can not ")
     full = {"ca": "can not", "wo": "will not", "sha": "shall not"}
-    text = _CONTRACTED.sub(lambda match: full.get(match[1] or "", " not"), text)
-    return _any_of("idioms").sub(" ", text)
+    return _CONTRACTED.sub(lambda match: full.get(match[1] or "", " not"), text)
 
 
 def _turning(one: str, other: str) -> list[str]:

@@ -126,6 +126,11 @@ class _Pool:
                 async for ended in answers:
                     self._watch(ended)
                     yield ended
+            if self._failed_in_a_row and not self._reached:
+                raise ServerRefuses(
+                    f"no server was found ({ended.failure}); mend its address, or run the same command again when it "
+                    "is there"
+                )
 
     def _watch(self, ended: Answer[Any, Any]) -> None:
         """Stop at one failure too many in a row.

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from catsofa.annotation.crowd import guards, home, settings
+from catsofa.annotation.crowd import guards, home, money, settings
 from catsofa.annotation.crowd.server import Crowd
 from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.study import Study
@@ -46,7 +46,7 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
     if study.settings.closed:
         raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
     opening = settings.read(study)
-    settings.rules(study, opening)
+    rules = settings.rules(study, opening)
     refuse_taken(host, port)
     try:
         alone = FileLock(study.folder / ".open").acquire(timeout=0)
@@ -55,7 +55,9 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
     with alone, home.open_store(study) as store:
         crowd = Crowd(study, store, opening, address)
         server = uvicorn.Server(config(crowd, host, port, address))
-        yield Service(says=tuple(_says(study, opening, address)), server=server)
+        counts = store.do(lambda held: held.first("SELECT sum(need - valid) AS n FROM task WHERE kind = 'item'"))
+        cost = money.budget(study, rules, counts["n"] if counts else 0)
+        yield Service(says=tuple(_says(study, opening, address, cost)), server=server)
 
 
 def config(crowd: Crowd, host: str, port: int, address: str) -> uvicorn.Config:
@@ -77,8 +79,8 @@ def config(crowd: Crowd, host: str, port: int, address: str) -> uvicorn.Config:
     )
 
 
-def _says(study: Study, opening: settings.Opening, address: str) -> Iterator[str]:
-    """The address for people, and what is missing."""
+def _says(study: Study, opening: settings.Opening, address: str, cost: money.Budget) -> Iterator[str]:
+    """The address for people, what the study costs, and what is missing."""
     platform, title = opening.platform.name, study.settings.title
     link = {
         "prolific": f"{address}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}",
@@ -88,5 +90,11 @@ def _says(study: Study, opening: settings.Opening, address: str) -> Iterator[str
     }[platform]
     yield f"{title!r} is open at {address}; Ctrl-C stops the server"
     yield f"people come by {link}"
+    currency, minutes = study.settings.currency, cost.tasks * study.settings.seconds / 60
+    yield (
+        f"{cost.judgements:,} judgements are missing: {cost.places:,} places of {cost.tasks} tasks ({minutes:.0f} "
+        f"minutes) at {currency} {cost.reward / 100:.2f}, together {currency} {cost.total / 100:,.2f} without the "
+        "platform's fee"
+    )
     if not any(key.gold for key in study.keys.values()) and study.kind.asks:
         yield "there are no checks and no gold items: nothing tells careful people from others"

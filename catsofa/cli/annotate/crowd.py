@@ -1,4 +1,4 @@
-"""Commands for crowds elsewhere: pages of tasks out, their results home."""
+"""Commands for crowds: pages of tasks out, their results home, and what people are owed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +11,40 @@ from catsofa.data.percentages import quantity
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands about crowds elsewhere."""
+    """Add the commands about crowds."""
+    room.command(epilog=examples("catsofa annotate pay study --out payments"))(pay)
     room.command(epilog=examples("catsofa annotate export-html study --out hits"))(export_html)
     room.command(epilog=examples("catsofa annotate import-results study Batch_123_results.csv"))(import_results)
+
+
+def pay(
+    study: StudyFolder,
+    out: Annotated[Path, typer.Option(help="Folder for the lists.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write who is owed what in a study that `annotate open` serves: lists to approve, to pay a bonus, to return.
+
+    Who ended with the completion code is owed the whole reward, by the approval of their submission. Others are owed
+    what they did, as a bonus: bonuses.csv has the form that Prolific takes. return.csv has a message for each person
+    who failed the checks. Nothing is sent; amounts have no fee.
+    """
+    from catsofa.annotation.crowd import home, money
+    from catsofa.annotation.study import open_study
+
+    if not home.has_store(study):
+        raise ValueError(f"nobody came to {study} yet: catsofa annotate open serves it")
+    opened = open_study(study)
+    found = list(money.dues(opened))
+    lines = money.write(found, out)
+    sums = {by: sum(due.due for due in found if due.paid_by == by) / 100 for by in ("approval", "bonus")}
+    if json:
+        print_json({"files": lines, "currency": opened.settings.currency, **sums})
+        return
+    named = ", ".join(f"{name} ({quantity(count, 'line')})" for name, count in lines.items())
+    say(f"{out}: {named}", quiet=quiet)
+    money_of = {by: f"{opened.settings.currency} {amount:,.2f}" for by, amount in sums.items()}
+    say(f"by approval {money_of['approval']}, by bonus {money_of['bonus']}, without fees", quiet=quiet)
 
 
 def export_html(

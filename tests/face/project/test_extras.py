@@ -86,6 +86,7 @@ annotate pull study
 annotate status study
 annotate serve
 annotate open study
+annotate pay study --out pay
 annotate invite study p@example.org
 annotate assign study
 annotate reopen study

@@ -1,0 +1,111 @@
+"""What a study costs before it starts, and who is owed what: lists for a platform's approvals, returns and bonuses."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from catsofa.annotation.crowd.arrivals import LOG, Arrival
+from catsofa.annotation.crowd.rules import Rules, most
+from catsofa.annotation.crowd.store import identity, reading
+from catsofa.annotation.study import Study, rows
+from catsofa.data.files import atomic_write, csv_files
+
+COLUMNS = ("person", "submission", "name", "outcome", "tasks", "due", "paid_by", "reason")
+REASON = (
+    "Some tasks said themselves which answer to choose. You chose other answers in {failed} of them. The study "
+    "therefore ended for you, and your answers are not used."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The cost of the judgements that are missing, without the platform's fee."""
+
+    judgements: int
+    places: int
+    """Submissions that are needed, if everybody does all tasks."""
+    tasks: int
+    """Tasks of one submission, checks and gold items among them."""
+    reward: int
+    """Cents for one submission."""
+
+    @property
+    def total(self) -> int:
+        """Cents for all."""
+        return self.places * self.reward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """What one person is owed, and by which list."""
+
+    person: str
+    submission: str
+    name: str
+    outcome: str
+    tasks: int
+    due: int
+    """Cents."""
+    paid_by: str
+    """`approval` of the submission, `bonus`, or nothing."""
+    reason: str = ""
+
+
+def budget(study: Study, rules: Rules, judgements: int) -> Budget:
+    """The cost of so many judgements; an item needs as many people as judge it."""
+    kinds = {"check" if key.check else "gold" for key in study.keys.values() if key.gold}
+    every = {"check": rules.check_every, "gold": rules.gold_every}
+    own = rules.session - sum(most(rules.session, rules.first, every[kind]) for kind in kinds)
+    people = max(math.ceil(judgements / max(1, own)), study.settings.overlap) if judgements else 0
+    return Budget(judgements=judgements, places=people, tasks=rules.session, reward=cents(study, rules.session))
+
+
+def cents(study: Study, tasks: int) -> int:
+    """The pay for so many tasks, rounded up."""
+    return math.ceil(round(tasks * study.settings.seconds * study.settings.pay / 36, 6))
+
+
+def dues(study: Study) -> Iterator[Due]:
+    """What everybody is owed who came: the whole reward if they ended with `completed`, else what they did."""
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        people = {row["name"]: row for row in held.all("SELECT * FROM person")}
+    for arrival in rows.read(study.folder / LOG, Arrival):
+        if (person := people.get(arrival.name)) is None:
+            continue
+        completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
+        yield Due(
+            person=arrival.person,
+            submission=arrival.submission,
+            name=arrival.name,
+            outcome=person["outcome"] or "at work",
+            tasks=person["done"],
+            due=cents(study, person["quota"] if completed else person["done"]),
+            paid_by="approval" if completed else "bonus" if person["done"] and person["outcome"] else "",
+            reason=REASON.format(failed=person["checks_failed"]) if failed else "",
+        )
+
+
+def write(found: list[Due], out: Path) -> dict[str, int]:
+    """Write payments.csv, approve.txt, bonuses.csv and return.csv; how many lines each has."""
+    out.mkdir(parents=True, exist_ok=True)
+    cells = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": _money(due.due)} for due in found]
+    csv_files.write(cells, out / "payments.csv", COLUMNS)
+    failed = [{"submission": due.submission, "message": due.reason} for due in found if due.reason]
+    csv_files.write(failed, out / "return.csv", ("submission", "message"))
+    approved = [due.submission for due in found if due.paid_by == "approval"]
+    bonuses = [f"{due.person},{_money(due.due)}" for due in found if due.paid_by == "bonus"]
+    for name, lines in (("approve.txt", approved), ("bonuses.csv", bonuses)):
+        with atomic_write(out / name) as file:
+            file.write("".join(f"{line}\n" for line in lines).encode())
+    return {
+        "payments.csv": len(cells),
+        "approve.txt": len(approved),
+        "bonuses.csv": len(bonuses),
+        "return.csv": len(failed),
+    }
+
+
+def _money(amount: int) -> str:
+    """Cents as a decimal number."""
+    return f"{amount // 100}.{amount % 100:02d}"

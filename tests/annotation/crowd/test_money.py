@@ -1,0 +1,105 @@
+"""The budget before a study starts, and the lists by which people are paid: both to the cent."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from helpers.records import bakers
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import arrivals, home, money, seats
+from catsofa.annotation.crowd.arrivals import Arrival, Arrivals
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.study import Study, create
+from catsofa.cli import app
+
+
+def a_study(folder: Path, items: int, gold: int = 0, checks: int = 0) -> Study:
+    """A study of so many CATs for five people, at 12 an hour and 30 seconds each."""
+    known = {"gold": bakers(gold, "florist"), "checks": bakers(checks, "miller")}
+    made = create(folder / "s", kind="validate-cats", items=bakers(items), contact="a@example.org", pay=12.0, **known)
+    (made.folder / "study.toml").write_text("[quality]\nfirst = 3\nchecks_every = 4\n")
+    return made
+
+
+def test_the_budget_counts_checks_gold_and_whole_submissions(tmp_path: Path) -> None:
+    """1,000 CATs by 5, sessions of 30 with up to 4 checks and gold each: 26 own tasks, 193 places at 3.00."""
+    study = a_study(tmp_path, 10, gold=4, checks=4)
+    rules = Rules(session=30, seconds=30, check_every=15, gold_every=15)
+    found = money.budget(study, rules, 5000)
+    per_person = 2 * money.most(30, 10, 15)
+    assert found.reward == 300  # 30 tasks of half a minute at 12 an hour
+    assert found.places == -(-5000 // (30 - per_person))
+    assert found.total == found.places * 300
+    assert money.budget(study, rules, 0).total == 0
+    assert money.budget(study, rules, 10).places == 5  # two of these would do the work, but five must agree
+
+
+@pytest.fixture
+def paid(tmp_path: Path) -> Study:
+    """Five people: one does all, one stops, one fails, one is at work, one declines."""
+    study = a_study(tmp_path, 8, checks=6)
+    arrivals.key_of(study, "")
+    rules, noted = Rules(session=10, first=3, check_every=4), Arrivals(study.folder)
+
+    def visit(held: Rows, name: str, answers: int, right: int, *, stop: bool) -> None:
+        seats.arrive(held, rules, name, f"s-{name}", "c", 1_700_000_000)
+        for _ in range(answers):
+            given = seats.next_task(held, rules, name, 1_700_000_000)
+            if isinstance(given, Given):
+                mark = (right, 3) if study.keys[given.token].gold else (0, 0)
+                said = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+                seats.answer(held, rules, name, given.nonce, said, mark, 1_700_000_000)
+        if stop:
+            seats.stop(held, name)
+
+    with home.open_store(study) as store:
+        for name, answers, right, stop in (("all", 10, 3, True), ("stops", 3, 3, True), ("fails", 10, 0, False),
+                                           ("works", 2, 3, False)):  # fmt: skip
+            noted.note(Arrival(name=name, platform="prolific", person=f"PID-{name}", submission=f"S-{name}"))
+            store.do(lambda held, a=(name, answers, right), s=stop: visit(held, *a, stop=s))
+        store.do(lambda held: seats.decline(held, "declines", "s", 1_700_000_000))
+    return study
+
+
+def test_everybody_is_owed_what_they_did(paid: Study, tmp_path: Path) -> None:
+    """The completion code is worth the whole reward; who failed is owed each task; who is at work is not paid yet."""
+    found = {due.person: due for due in money.dues(paid)}
+    assert {name: (due.outcome, due.due, due.paid_by) for name, due in found.items()} == {
+        "PID-all": ("completed", 100, "approval"),
+        "PID-stops": ("completed", 100, "approval"),
+        "PID-fails": ("failed_checks", 10 * found["PID-fails"].tasks, "bonus"),
+        "PID-works": ("at work", 20, ""),
+    }
+    assert 100 <= len(found["PID-fails"].reason) <= 500  # Prolific takes no message below 100 characters
+
+
+def test_the_lists_have_what_platforms_take(paid: Study, tmp_path: Path) -> None:
+    """approve.txt has submissions, bonuses.csv `id,1.50`, and the sum of payments.csv is what the command says."""
+    out = tmp_path / "pay"
+    shown = CliRunner().invoke(app, ["annotate", "pay", str(paid.folder), "--out", str(out), "--json"])
+    said = json.loads(shown.output)
+    assert (out / "approve.txt").read_text() == "S-all\nS-stops\n"
+    (bonus,) = (out / "bonuses.csv").read_text().splitlines()
+    person, amount = bonus.split(",")
+    assert person == "PID-fails"
+    with (out / "payments.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    by = {
+        name: sum(round(100 * float(row["due"])) for row in rows if row["paid_by"] == name)
+        for name in ("approval", "bonus")
+    }
+    assert (round(100 * said["approval"]), round(100 * said["bonus"])) == (by["approval"], by["bonus"])
+    assert by["bonus"] == round(100 * float(amount))
+    with (out / "return.csv").open(newline="") as file:
+        assert [row["submission"] for row in csv.DictReader(file)] == ["S-fails"]
+
+
+def test_a_study_to_which_nobody_came_has_no_lists(tmp_path: Path) -> None:
+    """The sentence names the command that opens it."""
+    study = a_study(tmp_path, 2)
+    shown = CliRunner().invoke(app, ["annotate", "pay", str(study.folder), "--out", str(tmp_path / "pay")])
+    assert "annotate open" in str(shown.exception)

@@ -1,0 +1,205 @@
+"""Many people at once at an open study, by HTTP from outside its process; the server may be killed meanwhile.
+
+`PYTHONPATH=tests python -m helpers.servers.crowd_load --people 200 --seconds 600` prints the figures.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from helpers.records import bakers
+from helpers.servers.label_studio_server import free_port
+
+from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd.faults import faults
+from catsofa.annotation.study import Study, create, open_study
+
+NAME = "study.example.org"
+THINK = 3.0
+"""Mean seconds between two answers of a person: ten times as fast as people are."""
+
+
+@dataclass
+class Load:
+    """What many people met."""
+
+    people: int
+    seconds: float
+    acknowledged: int = 0
+    stored: int = 0
+    lost: int = 0
+    """Answers that were acknowledged and are not in the store."""
+    over: int = 0
+    """Items with more judgements that count than were asked for."""
+    faults: list[str] = field(default_factory=list)
+    milliseconds: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of each route the median, the 95th and the 99th percentile, from the first attempt to the answer."""
+    kills: int = 0
+    slowest_restart: float = 0.0
+    """Seconds until a killed server answers again."""
+    megabytes: float = 0.0
+    """The most memory of a server."""
+    cpu: float = 0.0
+    """CPU milliseconds of the server for a request, which other work on the machine hardly changes."""
+
+
+class Running:
+    """The server in a process of its own, as a person starts it."""
+
+    def __init__(self, study: Study) -> None:
+        """Start it."""
+        self.study, self.port = study, free_port()
+        self.url, self.start_seconds = f"http://127.0.0.1:{self.port}", 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Start the command, and wait until it answers."""
+        program = str(Path(sys.executable).with_name("catsofa"))
+        command = [program, "annotate", "open", str(self.study.folder), "--port", str(self.port)]
+        log = (self.study.folder.parent / "server.log").open("ab")
+        self.process = subprocess.Popen([*command, "--address", f"https://{NAME}"], stdout=log, stderr=log)
+        began = time.monotonic()
+        while time.monotonic() - began < 60:
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{self.url}/health", headers={"Host": NAME}, trust_env=False).status_code == 200:
+                    self.start_seconds = time.monotonic() - began
+                    return
+            assert self.process.poll() is None, (self.study.folder.parent / "server.log").read_text()[-2000:]
+            time.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    def memory(self) -> float:
+        """Its memory now, in megabytes."""
+        with suppress(OSError, StopIteration):
+            status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+            return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024
+        return 0.0
+
+    def cpu(self) -> float:
+        """Its CPU seconds so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self, how: int) -> None:
+        """End it."""
+        self.process.send_signal(how)
+        self.process.wait(60)
+
+
+class Person:
+    """One person's browser."""
+
+    def __init__(self, number: int, url: str, times: dict[str, list[float]], draw: random.Random, think: float) -> None:
+        """Come from an address of one's own, by a proxy."""
+        self._names = {"PROLIFIC_PID": f"PID{number}", "SESSION_ID": f"S{number}"}
+        self._headers = {
+            "Host": NAME,
+            "Origin": f"https://{NAME}",
+            "X-Forwarded-For": f"10.{number // 250}.{number % 250}.9",
+            "X-Forwarded-Proto": "https",
+        }
+        self._client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+        self._times, self._draw, self._think, self.acknowledged = times, draw, think, list[str]()
+
+    async def _post(self, path: str, **sent: Any) -> httpx.Response:
+        """Send until it is answered, as the page does."""
+        began = time.monotonic()
+        while True:
+            with suppress(httpx.HTTPError):
+                answer = await self._client.post(path, headers=self._headers, **sent)
+                if answer.status_code not in (429, 503):
+                    self._times.setdefault(path, []).append(time.monotonic() - began)
+                    return answer
+            await asyncio.sleep(0.3)
+
+    async def work(self, until: float) -> None:
+        """Consent, and answer until the time is up; three of a hundred are skipped, five are sent twice."""
+        await asyncio.sleep(self._draw.uniform(0, self._think))
+        answer = await self._post("/consent", data={**self._names, "agree": "yes", "age": "yes"})
+        self._headers["Cookie"] = answer.headers["set-cookie"].partition(";")[0]
+        while time.monotonic() < until:
+            given = (await self._post("/next", json={})).json()
+            if "nonce" not in given:
+                break
+            await asyncio.sleep(self._draw.expovariate(1 / self._think))
+            if (what := self._draw.random()) < 0.03:
+                await self._post("/skip", json={"nonce": given["nonce"]})
+                continue
+            said = {"nonce": given["nonce"], "answers": {f"label_{n}": "unrelated" for n in (1, 2, 3)}}
+            for _ in range(2 if what < 0.08 else 1):
+                answer = await self._post("/answer", json=said)
+                if answer.status_code == 200:
+                    self.acknowledged.append(given["nonce"])
+        await self._client.aclose()
+
+
+def load(folder: Path, people: int, seconds: float, kills: int = 0, seed: int = 0, think: float = THINK) -> Load:
+    """Have so many people work for so long, and kill the server so often."""
+    draw, items = random.Random(seed), int(people * seconds / think / 5 * 1.3) + 50
+    study = create(folder / "study", kind="validate-cats", items=bakers(items), contact="a@example.org")
+    toml = '[people]\nsession = 100000\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
+    (study.folder / "study.toml").write_text(toml)
+    server, times, found = Running(study), dict[str, list[float]](), Load(people=people, seconds=seconds)
+    everybody = [Person(n, server.url, times, random.Random(seed + n), think) for n in range(people)]
+
+    async def day() -> None:
+        """Everybody works, and somebody pulls the plug."""
+        until = time.monotonic() + seconds
+        working = [asyncio.create_task(person.work(until)) for person in everybody]
+        for instant in sorted(draw.uniform(0.1, 0.9) * seconds for _ in range(kills)):
+            await asyncio.sleep(max(0.0, instant - (seconds - (until - time.monotonic()))))
+            found.megabytes = max(found.megabytes, server.memory())
+            server.end(signal.SIGKILL)
+            await asyncio.to_thread(server.start)
+            found.kills += 1
+            found.slowest_restart = max(found.slowest_restart, server.start_seconds)
+        await asyncio.gather(*working)
+
+    try:
+        before = server.cpu()
+        asyncio.run(day())
+        found.cpu = 0.0 if kills else round(1000 * (server.cpu() - before) / sum(map(len, times.values())), 2)
+        found.megabytes = round(max(found.megabytes, server.memory()), 1)
+    finally:
+        server.end(signal.SIGINT)
+    said = {nonce for person in everybody for nonce in person.acknowledged}
+    with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+        there = {row["nonce"] for row in held.all("SELECT nonce FROM answer")}
+        found.faults = list(faults(held, open_study(study.folder).keys))
+        found.over = sum(count > study.settings.overlap for count in seats.counted(held).values())
+    found.acknowledged, found.stored, found.lost = len(said), len(there), len(said - there)
+    for path, each in times.items():
+        ordered = sorted(each)
+        at = {f"p{p}": round(1000 * ordered[min(len(ordered) - 1, len(ordered) * p // 100)], 1) for p in (50, 95, 99)}
+        found.milliseconds[path] = at
+    found.slowest_restart = round(found.slowest_restart, 2)
+    return found
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--think", type=float, default=THINK)
+    parser.add_argument("--kills", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = load(Path(folder), options.people, options.seconds, options.kills, think=options.think)
+    sys.stdout.write(json.dumps(asdict(found), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -57,11 +57,11 @@ def export(study: Study, out: Path, *, per_page: int = 10, progress: Progress = 
         instructions=study.instructions(),
         style=(FOLDER / "page.css").read_text("utf-8"),
         scripts=[(FOLDER / script).read_text("utf-8") for script in ("page.js", "crowd.js")],
-        parts=in_script([asdict(part) for part in study.kind.interface.parts]),
+        parts=in_script([asdict(part) for part in study.interface.parts]),
         field=FIELD,
     )
     with atomic_write(out / "task.html") as file:
-        file.write(text.encode())
+        file.write(study.page(text).encode())
     cells = (
         {"page": _name(page, study), "tasks": in_script([task.data for task in page])} for page in progress.each(pages)
     )

@@ -191,7 +191,7 @@ class Crowd:
             return self._page("message", 401, says="Open the link of the study again.")
         if state in seats.ENDED:
             return RedirectResponse("done", status_code=303)
-        return self._page("work", parts=in_script([asdict(part) for part in self._study.kind.interface.parts]))
+        return self._page("work", parts=in_script([asdict(part) for part in self._study.interface.parts]))
 
     async def _next(self, request: Request) -> Response:
         """The task that a person has or gets."""
@@ -328,7 +328,7 @@ class Crowd:
         minutes = math.ceil(self._rules.session * self._rules.seconds / 60)
         shown = {"page": page, "title": self._study.settings.title, "minutes": minutes} | self._texts | values
         headers = {"Content-Security-Policy": policy} if policy else {}
-        return HTMLResponse(filled("work.html", **shown), status, headers)
+        return HTMLResponse(self._study.page(filled("work.html", **shown)), status, headers)
 
 
 def _error(sentence: str, status: int) -> Response:

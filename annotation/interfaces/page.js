@@ -44,7 +44,7 @@ function drawTask(parts, task, root) {
       input.name = part.name;
       input.value = choice;
       label.title = part.hints[place] || "";
-      label.append(input, " " + choice);
+      label.append(input, " " + (part.labels[place] || choice));
       key += 1;
       if (key <= 9) {
         keys[String(key)] = input;

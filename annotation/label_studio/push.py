@@ -70,7 +70,7 @@ def with_project(study: Study, server: Server) -> Study:
         return study
     s = study.settings
     marker = f"catsofa study {digest({'secret': s.secret})}"
-    project = server.create_project(s.title, study.kind.interface.xml, spaced(study.instructions()), s.overlap, marker)
+    project = server.create_project(s.title, study.interface.xml, spaced(study.instructions()), s.overlap, marker)
     return study.saved(project=project, url=server.url)
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from catsofa.annotation.study import rows
-from catsofa.annotation.study.interface import instructions
+from catsofa.annotation.study import page_language, rows
+from catsofa.annotation.study.interface import Interface, instructions
 from catsofa.annotation.study.kinds import Key, Kind, Task, blind, kind_named
 from catsofa.data import formats
 from catsofa.data.digests import FIELD
@@ -121,7 +121,20 @@ class Study:
         s = self.settings
         cents = math.ceil(round(s.pay * s.seconds / 36, 6))
         pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, cents / 100))
+        if language := page_language.language_of(s.language):
+            told = {"seconds": f"{s.seconds:.0f}", "pay": pay, "piece": piece, "contact": s.contact}
+            return page_language.instructions(s.kind, language, told)
         return instructions(s.kind, language=s.language, seconds=s.seconds, pay=pay, piece=piece, contact=s.contact)
+
+    @property
+    def interface(self) -> Interface:
+        """The page people see, in the language of the study; the choices that come back are the English ones."""
+        language = page_language.language_of(self.settings.language)
+        return page_language.translated(self.kind.interface, language) if language else self.kind.interface
+
+    def page(self, html: str) -> str:
+        """A page around the tasks, its buttons in the language of the study."""
+        return page_language.page(html, page_language.language_of(self.settings.language))
 
     def saved(self, **changes: Any) -> "Study":
         """The study with changed settings, written."""

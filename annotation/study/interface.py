@@ -26,6 +26,8 @@ class Question:
     about: str
     """The name of the element it stands beside."""
     choices: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What people read in place of the choices, in a page of another language than English."""
     hints: tuple[str, ...] = ()
     required: bool = True
     several: bool = False

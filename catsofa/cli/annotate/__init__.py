@@ -72,7 +72,9 @@ def create(
     seconds: Annotated[float | None, typer.Option(help="How long one item takes.")] = None,
     pay: Annotated[float, typer.Option(help="Pay for an hour.")] = 15.0,
     currency: Annotated[str, typer.Option(help="What the pay is in.")] = "USD",
-    language: Annotated[str, typer.Option(help="The language of the items.")] = "English",
+    language: Annotated[
+        str, typer.Option(help="Language of the items, in words; a code (es) or a folder also translates the pages.")
+    ] = "English",
     contact: Annotated[str, typer.Option(help="Where people turn to with questions and complaints.")] = "",
     quiet: Quiet = False,
 ) -> None:

@@ -98,7 +98,7 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
         return _given(rows, rules, person, seat, now)
     left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
     if seat := next((seat for seat in left if _has_room(rows, seat["task"])), None):
-        return _given(rows, rules, person, _move(rows, seat, "held"), now)
+        return _given(rows, rules, person, _move(rows, {**seat, "given": now}, "held"), now)
     unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.{} AND s.person = ?)"
     planned = (
         f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
@@ -128,7 +128,8 @@ def answer(
     task = rows.get("task", seat["task"])
     assert task is not None, "a seat has a task"
     at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    kept = {"nonce": nonce, "said": json.dumps(said), "seconds": max(0.0, round(now - seat["given"], 3)), "at": at}
+    seconds = round(min(max(0.0, now - seat["given"]), rules.hold), 3)  # not the night after a late answer
+    kept = {"nonce": nonce, "said": json.dumps(said), "seconds": seconds, "at": at}
     rows.put("answer", {**kept, "gold_right": right[0], "gold_asked": right[1]})
     rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
     person["done"] += 1

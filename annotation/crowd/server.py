@@ -18,17 +18,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from catsofa.annotation.crowd import arrivals, guards, seats
+from catsofa.annotation.crowd import arrivals, guards, saying, seats
 from catsofa.annotation.crowd.guards import Buckets, Refused
 from catsofa.annotation.crowd.seats import Given, NotYours
 from catsofa.annotation.crowd.settings import WITH_CODES, Opening, rules
 from catsofa.annotation.crowd.store import Rows, Store, Unwritten
 from catsofa.annotation.label_studio import people
-from catsofa.annotation.results import drafts
 from catsofa.annotation.study import Study, now
-from catsofa.annotation.study.interface import FOLDER, answers, filled, in_script, result_of
+from catsofa.annotation.study.interface import FOLDER, filled, in_script
 from catsofa.data.digests import hex_digest
-from catsofa.data.records import Term
 
 SESSION = 12 * 3600.0
 """Seconds for which a browser is known."""
@@ -59,6 +57,7 @@ class Crowd:
         self._texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
         self._texts |= {"own": opening.consent, "age": opening.people.minimum_age}
         self._consent = hex_digest(json.dumps(self._texts))
+        self._sessions = set[str]()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
     def app(self) -> Starlette:
@@ -89,8 +88,8 @@ class Crowd:
                 guards.check_host(request, self._hosts)
                 if request.method == "POST":
                     guards.check_origin(request, self._hosts)
-                if self._cookie not in request.cookies:
-                    self._by_address.take(request.client.host if request.client else "")
+                if action != self._file:
+                    self._pace(request)
                 answer = await action(request)
             except Refused as error:
                 answer = _error(str(error), error.status)
@@ -103,6 +102,14 @@ class Crowd:
             return self._with_headers(answer)
 
         return guarded
+
+    def _pace(self, request: Request) -> None:
+        """Take a token of the person, or of the address while the browser is nobody's that we know."""
+        cookie = hex_digest(request.cookies.get(self._cookie, ""))
+        if cookie in self._sessions:
+            self._by_session.take(cookie)
+        else:
+            self._by_address.take(request.client.host if request.client else "")
 
     def _with_headers(self, answer: Response) -> Response:
         """The answer with the headers that keep other pages out."""
@@ -158,9 +165,6 @@ class Crowd:
             return self._page(
                 "message", 400, says=f"Only people of {self._opening.people.minimum_age} or over take part."
             )
-        if agreed:
-            async with self._noting:
-                await run_in_threadpool(self._arrivals.note, arrival)
         name, cookie = arrival.name, secrets.token_urlsafe(32)
         submission = arrivals.keyed(self._key, arrival.submission)
 
@@ -177,6 +181,10 @@ class Crowd:
 
         if not (state := await self._do(job)):
             return self._page("message", 403, says="You took part under another submission. There is no second place.")
+        if agreed:  # before the cookie is sent: nobody works whose name is not noted
+            async with self._noting:
+                await run_in_threadpool(self._arrivals.note, arrival)
+        self._sessions.add(hex_digest(cookie))
         answer = RedirectResponse("work" if state == "working" else "done", status_code=303)
         answer.set_cookie(
             self._cookie, cookie, max_age=int(SESSION), httponly=True, samesite="lax", secure=self._https, path="/"
@@ -207,29 +215,26 @@ class Crowd:
     async def _draft(self, request: Request) -> Response:
         """Keep what is filled in so far, and say what is wrong with a text."""
         nonce, said = _answer_in(await self._object(request))
-        self._refuse_unknown(said)
+        saying.refuse_unknown(self._study, said)
 
         def job(held: Rows) -> str:
             name = self._who(held, request)
             seats.keep_draft(held, self._rules, name, nonce, said, time.time())
             return seats.token_of(held, name, nonce)
 
-        problems, warnings = self._texts_of(await self._do(job), said)
+        problems, warnings = saying.notes(self._study, await self._do(job), said)
         return JSONResponse({"problems": problems, "warnings": warnings})
 
     async def _answer(self, request: Request) -> Response:
         """Keep an answer; what `pull` would call invalid is refused."""
         nonce, said = _answer_in(await self._object(request))
-        self._refuse_unknown(said)
-        if wrong := answers(self._study.kind.interface, result_of(self._study.kind.interface, said)).wrong:
-            raise NotYours("; ".join(wrong))
 
         def job(held: Rows) -> None:
             name = self._who(held, request)
             token = seats.token_of(held, name, nonce)
-            if problems := self._texts_of(token, said)[0]:
-                raise NotYours("; ".join(problems))
-            seats.answer(held, self._rules, name, nonce, said, self._right(token, said), time.time())
+            saying.refuse_invalid(self._study, token, said)
+            right = saying.right(self._study, token, said)
+            seats.answer(held, self._rules, name, nonce, said, right, time.time())
 
         await self._do(job)
         return JSONResponse({"thanks": True})
@@ -282,11 +287,9 @@ class Crowd:
         return Response((FOLDER / name).read_text("utf-8"), media_type=FILES[name])
 
     async def _object(self, request: Request) -> dict[str, Any]:
-        """What the page sends, not faster than people work."""
-        cookie = request.cookies.get(self._cookie)
-        if not cookie:
+        """What the page of somebody with a session sends."""
+        if self._cookie not in request.cookies:
             raise Refused(401, "open the link of the study again")
-        self._by_session.take(hex_digest(cookie))
         return await guards.sent_object(request)
 
     async def _do(self, job: Callable[[Rows], T]) -> T:
@@ -298,30 +301,10 @@ class Crowd:
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         session = held.first("SELECT person FROM session WHERE hash = ? AND until > ?", cookie, time.time())
         if session is None:
+            self._sessions.discard(cookie)
             raise Refused(401, "open the link of the study again")
+        self._sessions.add(cookie)
         return str(session["person"])
-
-    def _refuse_unknown(self, said: Mapping[str, Any]) -> None:
-        """Refuse answers to what was not asked."""
-        if unknown := said.keys() - self._study.kind.interface.questions.keys():
-            raise NotYours(f"nothing was asked about {min(unknown)!r}")
-
-    def _right(self, token: str, said: Mapping[str, Any]) -> tuple[int, int]:
-        """The questions of a gold item answered rightly, and all; none of another item."""
-        key, asks = self._study.keys[token], self._study.kind.asks
-        if not key.gold or asks is None:
-            return 0, 0
-        asked = asks(self._study.items[key.item], key.order)
-        return sum(said.get(name) == about.right for name, about in asked.items()), len(asked)
-
-    def _texts_of(self, token: str, said: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-        """What `pull` would refuse texts for, and what it would note; nothing where people judge."""
-        term = self._study.items[self._study.keys[token].item]
-        texts = {name: " ".join(text.split()) for name, text in said.items() if isinstance(text, str) and text.strip()}
-        if self._study.kind.asks is not None or not isinstance(term, Term):
-            return [], []
-        kind = drafts.kind_of(self._study)
-        return list(drafts.problems(kind, term.term, texts)), list(drafts.warnings(kind, texts))
 
     def _page(self, page: str, status: int = 200, policy: str = "", **values: Any) -> Response:
         """One of the pages."""

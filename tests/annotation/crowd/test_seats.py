@@ -131,6 +131,9 @@ def test_who_comes_back_after_a_sleep_finds_the_same_task_with_its_draft(tmp_pat
         again = store.do(lambda rows: seats.next_task(rows, rules, "a", 10 * rules.hold))
         assert isinstance(again, Given)
         assert (again.nonce, again.draft) == (given.nonce, '{"q": "half"}')
+        at = 10 * rules.hold + 7
+        store.do(lambda rows: seats.answer(rows, rules, "a", given.nonce, {"q": "all"}, NONE, at))
+        assert store.do(lambda rows: rows.all("SELECT seconds FROM answer")) == [{"seconds": 7.0}]
 
 
 def test_who_fails_two_checks_is_replaced_and_gets_nothing_more(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
 from helpers.records import a_cat, bakers, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from hypothesis import settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import guards, home, seats, server
@@ -139,6 +142,7 @@ def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(
     assert home.pull(study).new == 1
     other = Visitor(address, submission="S-other")
     assert other.come().status_code == 403
+    assert "S-other" not in (study.folder / "identity.jsonl").read_text()
 
 
 def test_the_first_page_is_the_same_for_everybody(study: Study, address: str) -> None:
@@ -259,6 +263,49 @@ def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> 
     assert statuses.count(200) <= 10 + 4 * (time.monotonic() - began) + 1
     assert set(statuses) == {200, 429}
     assert ana.next()["task"]
+
+
+def test_a_made_up_session_does_not_pass_the_rate_limit(study: Study, address: str) -> None:
+    """Hundred consents with a cookie each, from one address: no more than the burst of an address become people."""
+
+    def ask(n: int) -> int:
+        form = {"PROLIFIC_PID": f"P{n}", "SESSION_ID": "S", "agree": "yes", "age": "yes"}
+        headers = {"Origin": address, "Cookie": f"seat={n}"}
+        return httpx.post(f"{address}/consent", data=form, headers=headers, trust_env=False, timeout=60).status_code
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(20) as pool:
+        statuses = list(pool.map(ask, range(100)))
+    assert statuses.count(303) <= 60 + 5 * (time.monotonic() - began) + 1
+    assert set(statuses) == {303, 429}
+
+
+TEXT = st.text(max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | TEXT, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner)
+)
+BODIES = st.binary(max_size=60) | st.fixed_dictionaries(
+    {"nonce": TEXT}, optional={"answers": st.dictionaries(st.sampled_from(["label_1", "rating"]) | TEXT, VALUES)}
+).map(lambda body: json.dumps(body).encode())
+
+
+def test_no_request_is_a_fault_of_the_server(study: Study, address: str) -> None:
+    """Eighty bodies at every path that takes one, by somebody with a session: refused, and never a fault."""
+    ana = Visitor(address)
+    ana.come()
+    given = ana.next()
+    kinds = st.sampled_from(["application/json", "application/x-www-form-urlencoded", "text/plain"])
+    paths = st.sampled_from(["next", "draft", "answer", "skip", "consent", "nowhere"])
+
+    @settings(max_examples=80, deadline=None)
+    @hypothesis.given(paths, kinds, BODIES)
+    def ask(path: str, kind: str, body: bytes) -> None:
+        answer = ana.browser.post(f"/{path}", content=body, headers={"Content-Type": kind})
+        assert answer.status_code < 500
+        assert "content-security-policy" in answer.headers
+
+    ask()
+    assert ana.next() == given
 
 
 @pytest.mark.parametrize("sent", [b"GET / HT", b"POST /next HTTP/1.1\r\nHost: {}\r\nContent-Length: 9\r\n", b""])

@@ -13,10 +13,9 @@ from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data import formats
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, toml_files
-from catsofa.data.language.articles import article
-from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.inflection import singular_noun
 from catsofa.data.language.wordlists import wordlist
-from catsofa.data.languages import Language, Noun, Refusal
+from catsofa.data.languages import Language, Noun, Refusal, find
 from catsofa.data.languages.slots import render
 from catsofa.data.records import AssociationTest, Extra, WordSet
 
@@ -36,15 +35,8 @@ class WordTest:
 
 
 def bundled(name: str = "", language: Language | None = None) -> Iterator[WordTest]:
-    """The word tests of WEAT, angry black woman and double bind, or those of another language; or the one of a name."""
-    yield from _from_tables(_word_sets(language), name)
-
-
-def _word_sets(language: Language | None) -> Mapping[str, Any]:
-    """The tables of the word tests of a language."""
-    if language is None or language.code == "en":
-        return wordlist("weat.toml")
-    return toml_files.read(language.path("weat.toml", "word sets"), EXPECTED)
+    """The word tests of a language, or the one of a name; in English WEAT, angry black woman and double bind."""
+    yield from _from_tables((language or find("en")).word_sets, name)
 
 
 def read(path: Path | str) -> Iterator[WordTest]:
@@ -116,9 +108,8 @@ def _sentences_of(
     words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | None, language: Language | None
 ) -> Iterator[str]:
     """The sentences of every word of a set."""
-    agreeing = language if language and language.code != "en" else None
-    known = (lambda word: kind_in(word, agreeing)) if agreeing else kind_of
-    found = {word: kinds.get(word) or known(word) or otherwise for word in words.items}
+    spoken = language or find("en")
+    found = {word: kinds.get(word) or kind_in(word, spoken) or otherwise for word in words.items}
     if open_words := [word for word, kind in found.items() if kind is None]:
         raise ValueError(
             f"it is open what {', '.join(open_words)} of {words.name} may be; say so under [kinds] of a TOML file, or "
@@ -126,27 +117,31 @@ def _sentences_of(
         )
     for word in words.items:
         if kind := found[word]:
-            yield from agreeing_sentences(word, kind, agreeing) if agreeing else sentences(word, kind)
+            yield from sentences(word, kind, spoken)
 
 
-def agreeing_sentences(word: str, kind: Kind, language: Language) -> Iterator[str]:
-    """The bleached sentences of a word in a language of tables; a noun whose forms are not written is an error."""
-    templates = toml_files.read(language.path("bleached.toml", "bleached sentences"), EXPECTED)
+def sentences(word: str, kind: Kind, language: Language | None = None) -> list[str]:
+    """The bleached sentences of a word; a noun whose forms the language does not have is an error.
+
+    In English 8 of a name, 14 of a thing, 13 of a person, 3 of an adjective, and so on.
+    """
+    language = language or find("en")
     found: Noun | Refusal = Noun(word, {"": word})
     if kind in ("person", "noun"):
         found = language.noun(word) if kind == "person" else language.thing(word)
     if isinstance(found, Refusal):
         raise ValueError(f"{word!r} has no forms in {language.name}; add it to the tables of the language's folder")
     shown = [one for one in found.genders if word in (found.form(one, "sg"), found.form(one, "pl"))]
-    for template in templates.get(kind, ()):
-        text = render(template, language, [found], shown or found.genders)
-        if isinstance(text, Refusal):
-            raise ValueError(f"{template!r} cannot be filled with {word!r} ({text.reason}: {text.word})")
-        yield text
+    made = [render(template, language, [found], shown or found.genders) for template in language.bleached.get(kind, ())]
+    if refused := next((text for text in made if isinstance(text, Refusal)), None):
+        raise ValueError(f"a {kind} sentence cannot be filled with {word!r} ({refused.reason}: {refused.word})")
+    return [text for text in made if isinstance(text, str)]
 
 
 def kind_in(word: str, language: Language) -> Kind | None:
-    """What a word is by the tables of its language, or by a capital."""
+    """What a word is by the tables of its language, or by a capital; an English one by lists and the dictionary."""
+    if language.code == "en":
+        return kind_of(word)
     if word.lower() in language.by_form:
         return "person"
     parts = {each.pos for each in language.words.get(word, ())}
@@ -155,21 +150,10 @@ def kind_in(word: str, language: Language) -> Kind | None:
     return found or ("name" if word[:1].isupper() else None)
 
 
-def sentences(word: str, kind: Kind) -> list[str]:
-    """The bleached sentences of a word: 8 of a name, 14 of a thing, 13 of a person, 3 of an adjective, …"""
-    plural = ""
-    if kind in ("noun", "person"):
-        one = singular_noun(word)
-        word, plural = (one, word) if one and plural_noun(one) == word else (word, plural_noun(word))
-    forms = {"word": word, "plural": plural, "a": article(word)}
-    forms |= {form.capitalize(): text[:1].upper() + text[1:] for form, text in forms.items()}
-    return [template.format(**forms) for template in wordlist("bleached_templates.toml")[kind]]
-
-
 @cache
 def kind_of(word: str) -> Kind | None:
     """What a word is: by our list, by a capital, or by the dictionary where that knows one reading only."""
-    listed = {item: kind for kind, words in wordlist("weat.toml")["kinds"].items() for item in words}
+    listed = {item: kind for kind, words in find("en").word_sets["kinds"].items() for item in words}
     if word in listed:
         found: Kind = listed[word]
         return found

@@ -175,7 +175,7 @@ def create(
         raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
     settings = Settings(
         kind=kind,
-        title=title or chosen.title,
+        title=title or page_language.title(chosen.title, language),
         url=url.rstrip("/"),
         secret=secret or secrets.token_hex(16),
         overlap=chosen.overlap if overlap is None else overlap,

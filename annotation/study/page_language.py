@@ -38,6 +38,12 @@ def said(text: str, language: Language, texts: Mapping[str, str]) -> str:
     return texts[text]
 
 
+def title(text: str, named: str) -> str:
+    """The title of a kind of study in the language that the study names."""
+    language = language_of(named)
+    return said(text, language, texts_of(language)[0]) if language else text
+
+
 def translated(asked: Interface, language: Language) -> Interface:
     """An interface in the language; the answers stay in English, so that they can be compared and joined."""
     texts, _ = texts_of(language)

@@ -1,7 +1,7 @@
 """English on the interface of languages: its forms come from dictionaries and rules in code, not from tables."""
 
 from catsofa.data.language.articles import article
-from catsofa.data.language.inflection import plural_noun, plural_verb
+from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun
 from catsofa.data.languages.language import Language, Noun, Refusal
 
 
@@ -9,8 +9,15 @@ class English(Language):
     """English: nouns have a plural and no gender, adjectives do not agree, `a` becomes `an` before its word."""
 
     def noun(self, word: str) -> Noun | Refusal:
-        """Any noun, with the dictionary's plural."""
+        """Any noun, given in either number, with the dictionary's other one."""
+        one = singular_noun(word)
+        if one and plural_noun(one) == word:
+            return Noun(one, {"sg": one, "pl": word})
         return Noun(word, {"sg": word, "pl": plural_noun(word)})
+
+    def thing(self, word: str) -> Noun | Refusal:
+        """The same as of a noun for people."""
+        return self.noun(word)
 
     def plural(self, noun: str, gender: str = "") -> str | Refusal:
         """The dictionary's plural."""

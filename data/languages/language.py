@@ -122,6 +122,16 @@ class Language:
         return found
 
     @cached_property
+    def word_sets(self) -> dict[str, Any]:
+        """The tables of word tests: tests, sets and kinds of words."""
+        return toml_files.read(self.path("weat.toml", "word sets"), EXPECTED)
+
+    @cached_property
+    def bleached(self) -> dict[str, list[str]]:
+        """The sentences that say little more than their word, by the kind of word."""
+        return toml_files.read(self.path("bleached.toml", "bleached sentences"), EXPECTED)
+
+    @cached_property
     def tables(self) -> dict[str, Any]:
         """rules.toml; nothing if the language has none."""
         path = self.folder / "rules.toml"

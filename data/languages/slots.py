@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from catsofa.data.languages.language import Language, Noun, Refusal
 from catsofa.data.records import BLANK
@@ -38,7 +39,8 @@ class Fill:
     part: str = "any"
 
 
-def parse(template: str) -> list[str | Slot]:
+@lru_cache(maxsize=10_000)
+def parse(template: str) -> tuple[str | Slot, ...]:
     """Text and slots in turn; a slot of another form is a ValueError."""
     pieces: list[str | Slot] = []
     end = 0
@@ -48,7 +50,7 @@ def parse(template: str) -> list[str | Slot]:
     pieces.append(template[end:])
     if re.search(r"[{}]", "".join(piece for piece in pieces if isinstance(piece, str))):
         raise ValueError(f"{template!r} has a brace without its partner")
-    return [piece for piece in pieces if piece != ""]
+    return tuple(piece for piece in pieces if piece != "")
 
 
 def _slot(inner: str, template: str) -> Slot:

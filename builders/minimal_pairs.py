@@ -70,12 +70,14 @@ class Swaps:
     """Words for groups and the words that take their place, in singular and plural."""
 
     pairs: tuple[tuple[str, str], ...]
+    language: str = "en"
+    """English words are swapped in the plural too, with their articles and pronouns; others as they are listed."""
 
     @cached_property
     def table(self) -> dict[str, str]:
         """The words in lower case, with their plurals, to their replacements."""
         found = {one.lower(): other for one, other in self.pairs}
-        for one, other in self.pairs:
+        for one, other in self.pairs if self.language == "en" else ():
             if one.lower() not in _PRONOUNS:
                 found.setdefault(plural_noun(one).lower(), plural_noun(other))
         return found
@@ -104,7 +106,7 @@ class Swaps:
             made += text[end : found.start()]
             if starts_sentence(made):
                 words = words[0].upper() + words[1:]
-            made = fit_article(made, words) + words
+            made = (fit_article(made, words) if self.language == "en" else made) + words
             swapped.append(found[0])
             end = found.end()
         return made + text[end:], swapped
@@ -125,14 +127,14 @@ def _possessive(following: str) -> bool | None:
     return False if parts or verb_tags(following) else None
 
 
-def read_swaps(path: Path | str) -> Swaps:
+def read_swaps(path: Path | str, language: str = "en") -> Swaps:
     """The swaps of a CSV or TSV; each word once."""
     pairs = [(row["from"], row["to"]) for _, row in read(path, SWAPS)]
     firsts = [one.lower() for one, _ in pairs]
     for number, (one, other) in enumerate(pairs):
         if not one or not other or one.lower() in firsts[:number]:
             raise BadInput(path, f"{one!r} to {other!r} in row {number + 1}", "two words in each row, the first once")
-    return Swaps(tuple(pairs))
+    return Swaps(tuple(pairs), language)
 
 
 def bundled() -> Swaps:
@@ -157,7 +159,15 @@ def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = Non
             continue
         less, swapped = found
         kept = {"row": number, "swapped": swapped, **(source or {})}
-        yield _new(Pair(more=text, less=less, direction="stereo", bias_type=row["bias_type"], source=kept), seen)
+        pair = Pair(
+            more=text,
+            less=less,
+            direction="stereo",
+            bias_type=row["bias_type"],
+            language=swaps.language,
+            source=kept,
+        )
+        yield _new(pair, seen)
 
 
 def _new(pair: Pair, seen: set[str]) -> Pair | Refused:

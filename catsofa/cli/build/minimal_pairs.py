@@ -63,6 +63,7 @@ def swaps(
         str, typer.Option(help="CSV of words and their replacements (from, to); or gender: women and men.")
     ],
     out: Out,
+    language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,8 +72,12 @@ def swaps(
     from catsofa.builders import minimal_pairs as builder
     from catsofa.builders import refusals
     from catsofa.builders.provenance import provenance
+    from catsofa.data.languages import find
 
-    chosen = builder.bundled() if swap == "gender" else builder.read_swaps(swap)
+    spoken = find(language)
+    if swap == "gender" and spoken.code != "en":
+        raise ValueError(f"the swaps of women and men are English; give a CSV of {spoken.name} words (--swap FILE)")
+    chosen = builder.bundled() if swap == "gender" else builder.read_swaps(swap, spoken.code)
     files = [sentences] if swap == "gender" else [sentences, Path(swap)]
     rows = progress(builder.read(sentences, builder.SENTENCES), "sentences", lines_in(sentences), quiet=quiet)
     made = builder.from_sentences(rows, chosen, provenance("swaps", *files))

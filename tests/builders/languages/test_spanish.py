@@ -5,7 +5,7 @@ import pytest
 from helpers.commands import run_catsofa
 from typer.testing import CliRunner
 
-from catsofa.builders import association_tests, identities, probes, stereotypes
+from catsofa.builders import association_tests, identities, minimal_pairs, probes, stereotypes
 from catsofa.builders.cats import Association, agreeing
 from catsofa.builders.languages.subjects import bundled
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
@@ -127,3 +127,15 @@ def test_commands_take_a_language(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "'tlh'" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_swaps_in_other_languages_take_the_listed_words_alone(tmp_path: Path) -> None:
+    """No English plural of a Spanish word is made, and no article changes."""
+    table = tmp_path / "swaps.csv"
+    table.write_text("from,to\npanadero,pintor\n")
+    swaps = minimal_pairs.read_swaps(table, "es")
+    assert swaps.table == {"panadero": "pintor"}
+    rows = [(1, {"text": "Ayuda a panadero y panaderos", "bias_type": "x"})]
+    (made,) = minimal_pairs.from_sentences(rows, swaps)
+    assert isinstance(made, Pair)
+    assert (made.less, made.language) == ("Ayuda a pintor y panaderos", "es")

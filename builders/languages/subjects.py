@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from catsofa.data.languages import Language, Noun, Refusal
-from catsofa.data.languages.language import noun_of
+from catsofa.data.languages.nouns import noun_of
 from catsofa.data.languages.slots import variants
 from catsofa.data.records import Term
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from catsofa.data.languages.english import English
 from catsofa.data.languages.language import Language as Language
-from catsofa.data.languages.language import Noun as Noun
-from catsofa.data.languages.language import Refusal as Refusal
+from catsofa.data.languages.nouns import Noun as Noun
+from catsofa.data.languages.nouns import Refusal as Refusal
 
 GROUP = "catsofa.languages"
 """The entry point group of plugins: a code, and the package that holds the folder's files."""

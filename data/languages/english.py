@@ -2,7 +2,8 @@
 
 from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun
-from catsofa.data.languages.language import Language, Noun, Refusal
+from catsofa.data.languages.language import Language
+from catsofa.data.languages.nouns import Noun, Refusal
 
 
 class English(Language):

@@ -5,60 +5,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from catsofa.data.files import BadInput, csv_files, toml_files
+from catsofa.data.languages.nouns import Noun, Refusal, Word, noun_of
 
 EXPECTED = "a file of a language (see docs/languages.md)"
 NOUN_COLUMNS = ("term", "category", "pos")
 NOUNS = ("terms.csv", "demonyms.csv")
 ADJECTIVAL = "adjectival"
 """The declension of nouns that have the endings of adjectives."""
-
-
-class Refusal(NamedTuple):
-    """Why a language gives no form, and of which word."""
-
-    reason: str
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Noun:
-    """A word with its written forms, by gender and number (`f_pl`), by one of them (`pl`), or by neither."""
-
-    term: str
-    forms: Mapping[str, str]
-    category: str = ""
-    pos: str = "n"
-    kind: str = ""
-    """The declension, where the language has several; in a language with classifiers, the classifier."""
-    place: str = ""
-    """The place whose people the noun names."""
-
-    @property
-    def genders(self) -> tuple[str, ...]:
-        """The genders that are written out; one without a name where the noun shows none."""
-        return tuple(dict.fromkeys(key[0] for key in self.forms if re.match(r"[mfn](?:_|$)", key))) or ("",)
-
-    @property
-    def plurals(self) -> tuple[str, ...]:
-        """The written plurals; the word itself where there is no number."""
-        return tuple(form for key, form in self.forms.items() if key.endswith("pl") or not key)
-
-    def form(self, gender: str, number: str) -> str:
-        """The form in a gender and a number; empty if it is not written."""
-        keys = (f"{gender}_{number}", number, gender, "")
-        return next((self.forms[key] for key in keys if self.forms.get(key)), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word that is none for people: adjective, verb, noun (without an article) or thing (counted), and its gender."""
-
-    word: str
-    pos: str
-    gender: str = ""
 
 
 @dataclass(frozen=True)
@@ -339,16 +295,3 @@ class Language:
         features = " ".join(filter(None, (noun.kind, gender if number == "sg" else "", number, case)))
         made = self.form(f"case {features}", form)
         return form if isinstance(made, Refusal) else made
-
-
-def noun_of(row: Mapping[str, str]) -> Noun:
-    """The noun of a row of terms.csv or demonyms.csv."""
-    forms = {name: cell for name, cell in row.items() if re.fullmatch(r"(?:[mfn]_)?(?:sg|pl)", name) and cell}
-    return Noun(
-        row["term"],
-        forms or {"": row["term"]},
-        row["category"],
-        row["pos"],
-        row.get("kind", "") or row.get("classifier", ""),
-        row.get("place", ""),
-    )

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from catsofa.data.languages.language import Language, Noun, Refusal
+from catsofa.data.languages.language import Language
+from catsofa.data.languages.nouns import Noun, Refusal
 from catsofa.data.records import BLANK
 
 _SLOT = re.compile(r"\{([^{}]*)\}")

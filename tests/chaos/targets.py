@@ -47,6 +47,7 @@ refused = "refused.jsonl"
 [[step]]
 run = "filter near-duplicates"
 args = ["stereotypes.jsonl"]
+model = "none"
 out = "kept.jsonl"
 refused = "twice.jsonl"
 

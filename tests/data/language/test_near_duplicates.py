@@ -50,11 +50,10 @@ def brute_force(texts: list[str], near: float) -> list[NearDuplicate]:
     kept: list[int] = []
     found = []
     for at, text in enumerate(texts):
-        best = max(
-            ((similarity(text, texts[other]) * same_quantity(text, texts[other]), -other) for other in kept),
-            default=(0.0, 0),
-        )
-        if best[0] >= near:
+        alike = [(similarity(text, texts[other]), -other) for other in kept]
+        near_ones = [pair for pair in alike if pair[0] >= near and same_quantity(text, texts[-pair[1]])]
+        if near_ones:
+            best = max(near_ones)
             found.append(NearDuplicate(first=-best[1], second=at, similarity=best[0]))
         else:
             kept.append(at)
@@ -169,7 +168,8 @@ def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
     texts = ("are fond of very strong black tea", "are fond of very strong black teas", "sing")
     records = [Stereotype(text=text) for text in texts]
     jsonl.write(records, tmp_path / "in.jsonl")
-    command = ["filter", "near-duplicates", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--json"]
+    files = [str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl")]
+    command = ["filter", "near-duplicates", *files, "--model", "none", "--json"]
     done = CliRunner().invoke(app, [*command, "--refused", str(tmp_path / "r.jsonl")], catch_exceptions=False)
     assert json.loads(done.stdout) == {"kept": 2, "near_duplicate": 1}
     (refused,) = jsonl.read(tmp_path / "r.jsonl", Refused)

@@ -33,6 +33,8 @@ SESSION = 12 * 3600.0
 BY_ADDRESS, BY_SESSION = (60.0, 5.0), (10.0, 4.0)
 """Requests at once, and then a second: of browsers without a session at one address, and of one session."""
 FILES = {"page.js": "text/javascript", "work.js": "text/javascript", "page.css": "text/css"}
+FORMS = ("/consent", "/stop", "/withdraw")
+"""What pages send without a script."""
 BACK = "https://app.prolific.com/submissions/complete?cc="
 TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 """Where Mechanical Turk takes a submission."""
@@ -92,22 +94,33 @@ class Crowd:
                     self._pace(request)
                 answer = await action(request)
             except Refused as error:
-                answer = _error(str(error), error.status)
-                answer.headers.update(error.headers)
+                answer = self._refusal(request, error)
             except NotYours as error:
-                answer = _error(str(error), 422)
+                answer = self._refusal(request, Refused(422, str(error)))
             except Unwritten:
-                answer = _error("the server cannot keep answers just now; nothing is lost, try again in a minute", 503)
-                answer.headers["Retry-After"] = "10"
+                later = {"Retry-After": "10"}
+                says = "the server cannot keep answers just now; nothing is lost, try again in a minute"
+                answer = self._refusal(request, Refused(503, says, **later))
             return self._with_headers(answer)
 
         return guarded
 
+    def _refusal(self, request: Request, error: Refused) -> Response:
+        """The reason: for the script of a page, or as a page for a person, whose browser asks again when it is time."""
+        if request.method == "GET" or request.url.path in FORMS:
+            answer = self._page("message", error.status, says=f"{error}.")
+            if request.method == "GET" and "Retry-After" in error.headers:
+                answer.headers["Refresh"] = error.headers["Retry-After"]
+        else:
+            answer = _error(str(error), error.status)
+        answer.headers.update(error.headers)
+        return answer
+
     def _pace(self, request: Request) -> None:
-        """Take a token of the person, or of the address while the browser is nobody's that we know."""
+        """Take a token of the person, pages apart, or of the address while the browser is nobody's that we know."""
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         if cookie in self._sessions:
-            self._by_session.take(cookie)
+            self._by_session.take(f"{request.method} {cookie}")
         else:
             self._by_address.take(request.client.host if request.client else "")
 

@@ -263,6 +263,11 @@ def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> 
     assert statuses.count(200) <= 10 + 4 * (time.monotonic() - began) + 1
     assert set(statuses) == {200, 429}
     assert ana.next()["task"]
+    pages = [ana.browser.get("/work") for _ in range(30)]
+    assert {page.status_code for page in pages} == {200, 429}
+    refused = next(page for page in pages if page.status_code == 429)
+    assert "too fast" in refused.text
+    assert refused.headers["refresh"]
 
 
 def test_a_made_up_session_does_not_pass_the_rate_limit(study: Study, address: str) -> None:

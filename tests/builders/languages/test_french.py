@@ -1,10 +1,14 @@
+import re
+import warnings
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from catsofa.builders import stereotypes
 from catsofa.builders.cats import Association, agreeing
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
+from catsofa.data import formats
 from catsofa.data.languages import find
 from catsofa.data.records import Cat, Statement, Stereotype
 
@@ -55,3 +59,20 @@ def test_french_cats_contract_and_elide() -> None:
     assert "Le Hongrois d'à côté est BLANK." in said
     assert any("à l'avocat," in context for context in said)
     assert any("au Hongrois," in context for context in said)
+
+
+def test_elision_agrees_with_the_sentences_of_french_crows_pairs(shared: Path) -> None:
+    """4,042 articles and prepositions are written as the rules join them; `de le` before a verb has no article."""
+    pairs = formats.read(shared / "data/crows_multilingual/crows_french.csv")
+    with warnings.catch_warnings(action="ignore"):
+        said = [text.replace("’", "'") for pair in pairs for text in (pair.more, pair.less)]
+    pattern = re.compile(r"(?<![\w'-])([Ll]'|[Ll]e |[Ll]a |[Dd]'|[Dd]e )(\w[\w-]*)")
+    found = [each for text in said for each in pattern.findall(text)]
+    apart = {"l'": "le", "d'": "de"}
+    wrong = [
+        written + word
+        for written, word in ((first.lower(), word) for first, word in found)
+        if FRENCH.join([apart.get(written, written.strip()), word]) != written + word and word not in ("le", "les")
+    ]
+    assert len(found) > 4000
+    assert wrong == []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.build import items, languages, minimal_pairs
-from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, draft, report
+from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, data_of, draft, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
@@ -144,7 +144,9 @@ def identities(
     if spoken.code != "en" and (cross or style != "plural"):
         raise ValueError(f"--cross and --style are for English; {spoken.name} has one style, without crossings")
     path = None if source == "bundled" else local(source)
-    files = [path] if path else sorted(spoken.folder.glob("*.csv"))
+    if not path:
+        spoken.path("terms.csv", "bundled terms")
+    files = [*([path] if path else []), *data_of(spoken)]
     found = read_lexicon(path, spoken.code) if path else bundled(spoken)
     if cross:
         made = intersections.build_categories(found, cross, provenance("intersections", *files))
@@ -194,6 +196,8 @@ def stereotypes(
     from catsofa.data.languages import find
 
     spoken, path = draft(find(language), quiet), local(source)
+    if spoken.code != "en" and (allow or names or rules != "revised"):
+        raise ValueError("--allow, --names and --rules read English; leave them out")
     found = read_statements(path, text, target, category, spoken.code)
     by_dictionary = parser == "none" or spoken.code != "en"
     how: dict[str, Any] = {
@@ -201,7 +205,11 @@ def stereotypes(
         "allow": builder.allowable(allow or ()),
         "rules": rules,
         "source": provenance(
-            "stereotypes", path, parser="none" if by_dictionary else Path(spacy_model).name, rules=rules
+            "stereotypes",
+            path,
+            *data_of(spoken),
+            parser="none" if by_dictionary else Path(spacy_model).name,
+            rules=rules if spoken.code == "en" else None,
         ),
         "language": spoken,
     }

@@ -5,7 +5,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from catsofa.cli.build.kept import Frames, LanguageName, Out, RefusedFile, Templates, draft, report, templates_in
+from catsofa.cli.build.kept import (
+    Frames,
+    LanguageName,
+    Out,
+    RefusedFile,
+    Templates,
+    data_of,
+    draft,
+    report,
+    templates_in,
+)
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
@@ -104,7 +114,7 @@ def cats(
     elif associations and spoken.code != "en":
         read = progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet)
         fitting = agreeing.templates_of(spoken, templates, frame or ())
-        made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations))
+        made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations, *data_of(spoken)))
     elif associations:
         words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
         made = builder.intrasentence(
@@ -138,7 +148,7 @@ def seat(
     path, spoken = Path(words), draft(find(language), quiet)
     own = path.exists() or path.suffix
     found = builder.read(local(words)) if own else builder.bundled(words.removesuffix("all"), spoken)
-    source = provenance("seat", *([path] if path.exists() else []), language=language if language != "en" else None)
+    source = provenance("seat", *([path] if path.exists() else []), *data_of(spoken))
     tests = builder.build(found, seed=seed, otherwise=kind, source=source, language=spoken)
     made = list(progress(tests, "tests", quiet=quiet))
     seat_format.write(made, out)

@@ -43,6 +43,11 @@ def draft(language: "Language", quiet: bool) -> "Language":
     return language
 
 
+def data_of(language: "Language") -> list[Path]:
+    """The folder that records name with its checksum, so that they can be made again; none for English."""
+    return [language.folder] if language.code != "en" else []
+
+
 def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":
     """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
     from catsofa.builders.cats import templates as cat_templates

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.build.kept import Frames, LanguageName, Out, RefusedFile, Templates, draft, report, templates_in
+from catsofa.cli.build.kept import (
+    Frames,
+    LanguageName,
+    Out,
+    RefusedFile,
+    Templates,
+    data_of,
+    draft,
+    report,
+    templates_in,
+)
 from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
 
 
@@ -47,7 +57,8 @@ def minimal_pairs(
     from catsofa.builders.provenance import provenance
     from catsofa.data.languages import find
 
-    spoken, source = find(language), provenance("minimal-pairs", associations)
+    spoken = find(language)
+    source = provenance("minimal-pairs", associations, *data_of(spoken))
     rows = progress(builder.read(associations, builder.ASSOCIATED), "rows", lines_in(associations), quiet=quiet)
     if spoken.code == "en":
         made = builder.from_templates(templates_in(templates, frame), rows, source)

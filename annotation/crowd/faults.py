@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
-from catsofa.annotation.crowd.seats import ANSWERED
+from catsofa.annotation.crowd.seats import ANSWERED, is_excluded
 from catsofa.annotation.crowd.store import Row, Rows
 
+COUNTED = ({"valid", "surplus"}, {"void"})
+"""States of an answer of somebody who counts, and of somebody who does not."""
 WITHOUT = {"held", "expired", "skipped", "own", "withdrawn"}
 """States of a seat without an answer."""
 
@@ -56,7 +58,10 @@ def _of_people(rows: Rows, people: dict[str, Row], seats: list[Row]) -> Iterator
             asked[seat["person"]] += answer["gold_asked"]
     if answers:
         yield f"{len(answers):,} answers without a seat"
+    kept, aside = ({seat["person"] for seat in seats if seat["state"] in states} for states in COUNTED)
     for name, person in people.items():
+        if name in (kept if person["state"] == "failed" or is_excluded(person) else aside):
+            yield f"person {name}: judgements that count although the person failed, or the reverse"
         counts = (done[name], right[name], asked[name])
         if counts != (person["done"], person["gold_right"], person["gold_asked"]):
             yield f"person {name}: other counts than their answers"

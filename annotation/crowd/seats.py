@@ -135,11 +135,11 @@ def answer(
     person["done"] += 1
     if task["kind"] == "item":
         state = "valid" if seat["state"] == "held" or _has_room(rows, seat["task"]) else "surplus"
-        _move(rows, seat, "void" if _is_excluded(person) else state)
+        _move(rows, seat, "void" if is_excluded(person) else state)
         rows.put("person", person)
         return
     _move(rows, seat, "checked")
-    before = _is_excluded(person)
+    before = is_excluded(person)
     person["gold_right"] += right[0]
     person["gold_asked"] += right[1]
     person["checks_failed"] += task["kind"] == "check" and right[0] < right[1]
@@ -148,8 +148,8 @@ def answer(
     rows.put("person", person)
     if failed:
         _leave(rows, name)
-    if failed or _is_excluded(person) != before:
-        _recount(rows, name, counts=not (failed or _is_excluded(person)))
+    if failed or is_excluded(person) != before:
+        _recount(rows, name, counts=not (failed or is_excluded(person)))
 
 
 def skip(rows: Rows, name: str, nonce: str) -> None:
@@ -298,7 +298,7 @@ def _has_room(rows: Rows, token: str) -> bool:
     return bool(task["kind"] != "item" or task["valid"] + task["held"] < task["need"])
 
 
-def _is_excluded(person: Row) -> bool:
+def is_excluded(person: Row) -> bool:
     """Whether a person's judgements do not count, by the gold questions so far."""
     return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
 

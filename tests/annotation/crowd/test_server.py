@@ -50,10 +50,10 @@ def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
 
 @pytest.fixture(autouse=True)
 def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than people do."""
-    if "rate_limit" not in request.node.name:
-        monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
-        monkeypatch.setattr(server, "BY_ADDRESS", (1000.0, 1000.0))
+    """People of these tests work faster than people do; limits are so low that a busy machine reaches them too."""
+    limited = "rate_limit" in request.node.name
+    monkeypatch.setattr(server, "BY_SESSION", (5.0, 0.5) if limited else (1000.0, 1000.0))
+    monkeypatch.setattr(server, "BY_ADDRESS", (20.0, 0.5) if limited else (1000.0, 1000.0))
 
 
 @pytest.fixture
@@ -260,10 +260,10 @@ def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> 
     with ThreadPoolExecutor(40) as pool:
         began = time.monotonic()
         statuses = list(pool.map(ask, range(40)))
-    assert statuses.count(200) <= 10 + 4 * (time.monotonic() - began) + 1
+    assert statuses.count(200) <= 5 + 0.5 * (time.monotonic() - began) + 1
     assert set(statuses) == {200, 429}
     assert ana.next()["task"]
-    pages = [ana.browser.get("/work") for _ in range(30)]
+    pages = [ana.browser.get("/work") for _ in range(12)]
     assert {page.status_code for page in pages} == {200, 429}
     refused = next(page for page in pages if page.status_code == 429)
     assert "too fast" in refused.text
@@ -271,17 +271,17 @@ def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> 
 
 
 def test_a_made_up_session_does_not_pass_the_rate_limit(study: Study, address: str) -> None:
-    """Hundred consents with a cookie each, from one address: no more than the burst of an address become people."""
+    """Fifty consents with a cookie each, from one address: no more than the burst of an address become people."""
 
     def ask(n: int) -> int:
         form = {"PROLIFIC_PID": f"P{n}", "SESSION_ID": "S", "agree": "yes", "age": "yes"}
-        headers = {"Origin": address, "Cookie": f"seat={n}"}
-        return httpx.post(f"{address}/consent", data=form, headers=headers, trust_env=False, timeout=60).status_code
+        return stranger.post("/consent", data=form, headers={"Cookie": f"seat={n}"}).status_code
 
+    stranger = httpx.Client(base_url=address, headers={"Origin": address}, trust_env=False, timeout=60)
     began = time.monotonic()
     with ThreadPoolExecutor(20) as pool:
-        statuses = list(pool.map(ask, range(100)))
-    assert statuses.count(303) <= 60 + 5 * (time.monotonic() - began) + 1
+        statuses = list(pool.map(ask, range(50)))
+    assert statuses.count(303) <= 20 + 0.5 * (time.monotonic() - began) + 1
     assert set(statuses) == {303, 429}
 
 
@@ -316,7 +316,7 @@ def test_no_request_is_a_fault_of_the_server(study: Study, address: str) -> None
 @pytest.mark.parametrize("sent", [b"GET / HT", b"POST /next HTTP/1.1\r\nHost: {}\r\nContent-Length: 9\r\n", b""])
 def test_a_slow_client_is_cut_off(sent: bytes, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Headers or a body that do not come: the connection ends, and others are served meanwhile."""
-    monkeypatch.setattr(guards, "SLOW", 0.5)
+    monkeypatch.setattr(guards, "SLOW", 2.0)
     with opened(study) as address:
         host = address.removeprefix("http://")
         ana = Visitor(address)

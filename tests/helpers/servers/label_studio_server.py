@@ -3,16 +3,13 @@
 import random
 import shutil
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 from filelock import FileLock
 
 from catsofa.annotation.label_studio import Server
@@ -47,22 +44,6 @@ def start(program: Path, cache: Path, data: Path, port: int = 0, **more: str) ->
         if not data.exists():
             shutil.copytree(template, data)
     return ls.Running(program, data, port=port or free_port(), more=more, patience=PATIENCE)
-
-
-@contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """The address of an application that runs in a thread, on a port that is bound before anybody asks."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=5))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        while not server.started:
-            assert thread.is_alive(), "the application did not start"
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
 
 
 @dataclass

@@ -6,28 +6,31 @@ Nothing here is confirmed. The associations go to people (`annotate`), who say w
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from catsofa.builders import cats
+from catsofa.builders.candidates.lines import single, whole
 from catsofa.builders.candidates.meaning import groups_alike
 from catsofa.builders.candidates.prompts import Prompt
 from catsofa.builders.candidates.seeds import Seeds, Target, shots
 from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import Completed, Reply, parse
 from catsofa.builders.similarity.encoders import Encoder
-from catsofa.data.language.demonyms import nations
-from catsofa.data.language.inflection import singulars
+from catsofa.data.language.demonyms import nations, same_group
+from catsofa.data.language.inflection import mentions, singulars
 from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
-from catsofa.data.records import Association, Extra, Refused
+from catsofa.data.records import LABELS, Association, Extra, Label, Refused
 
 LONGEST = 6
 """Words of an attribute."""
-LINE_CHARS = 24
-"""About how long a line of a reply is, for an estimate of the price."""
-KINDS = ("adjective", "noun", "verb")
+LONGEST_SENTENCE = 40
+"""Words of a context or a continuation."""
+WORD_CHARS, SENTENCE_CHARS = 12, 60
+"""About how long a cell of a reply is, for an estimate of the price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +44,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One attribute that a model said of a target."""
+    """One attribute that a model said of a target, or one CAT, whose attribute is the stereotype."""
 
     question: Question
     line: int
     attribute: str
     kind: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """The other columns of a CAT: its anti-stereotype, its unrelated option, the context of three sentences."""
 
     @property
     def id(self) -> str:
@@ -66,68 +71,111 @@ def questions(
                 f"prompt {prompt.name} shows known associations of other groups, and the seeds have none in the "
                 f"language {target.language!r}; add attributes to the seeds, or leave the prompt out"
             )
+        _refuse_early(prompt, target)
+        chars = SENTENCE_CHARS * 4 if "context" in prompt.columns else WORD_CHARS * (len(prompt.columns) or 2)
         own = {"seed": int(settings.get("seed") or 0) + sample} if samples > 1 else {}
         request = Request(
             item=f"{target.identity}/{prompt.name}/{sample}",
             model=model,
             prompt=prompt.ask(target, known),
             settings={name: value for name, value in {**settings, **own}.items() if value is not None},
-            reply_chars=prompt.count * LINE_CHARS,
+            reply_chars=prompt.count * chars,
         )
         found.append(Question(request=request, target=target, prompt=prompt))
     return found
 
 
+def _refuse_early(prompt: Prompt, target: Target) -> None:
+    """Refuse a prompt for CATs about a target of which no CAT could be made, before anything is paid."""
+    if prompt.columns and not target.bias_type:
+        raise ValueError(
+            f"prompt {prompt.name} asks for CATs, and the seeds give {target.identity!r} no bias type; add the column "
+            "bias_type (race, gender, …) to the seeds"
+        )
+    if "context" in prompt.columns and target.language != "en":
+        raise ValueError(
+            f"prompt {prompt.name} asks for contexts with continuations, which are checked in English alone, and "
+            f"{target.identity!r} has the language {target.language!r}; leave the prompt out, or ask for triplet"
+        )
+
+
 def read_replies(asked: Sequence[Question], ended: Iterable[Completed]) -> Iterator[Said | Refused]:
-    """The attributes of each reply, in the order of the questions; a reply without any is refused with the reason."""
+    """What each reply says, in the order of the questions; a reply without any line is refused with the reason."""
     groups = {question.target.identity for question in asked} | {name for row in nations() for name in row.names}
-    names = [[singulars(word) for word in words(name)] for name in groups]
+    names = {name: [singulars(word) for word in words(name)] for name in groups}
     by_key = {completed.request.key: completed for completed in ended}
     for question in asked:
         completed = by_key[question.request.key]
         about = {"model": question.request.model, "prompt": question.prompt.name, "identity": question.target.identity}
         if completed.reply is None:
             yield Refused(id=question.request.key, reason=f"failed_{completed.reason}", source=about)
-        elif fault := _fault_of(completed.reply):
+        elif fault := _fault_of(completed.reply, question.prompt):
             yield Refused(id=question.request.key, reason=fault, text=completed.reply.text, source=about)
         else:
-            for line, text in enumerate(parse(completed.reply.text, 1).sentences, 1):
-                said = _said(question, line, text)
-                if reason := _why_not(said, names):
-                    yield Refused(id=said.id, reason=reason, text=text, source=about)
-                else:
+            for line, text, said in _lines(question, completed.reply):
+                reason = said if isinstance(said, str) else _why_not(said, names)
+                if isinstance(said, Said) and not reason:
                     yield said
+                else:
+                    yield Refused(id=f"{question.request.key}/{line}", reason=reason, text=text, source=about)
 
 
-def _fault_of(reply: Reply) -> str:
+def _fault_of(reply: Reply, prompt: Prompt) -> str:
     """Why a whole reply is not read, if it is not; a truncated one is read but for its last line."""
     if reply.ending in ("content_filter", "refusal"):
         return reply.ending
-    parsed = parse(reply.text, 1)
-    if parsed.refusal:
+    parsed = parse(reply.text, prompt.count)
+    in_columns = prompt.columns and any(text.count("|") >= len(prompt.columns) - 1 for text in parsed.sentences)
+    if parsed.refusal and not in_columns:
         return "refusal"
     return "empty_reply" if reply.ending == "empty" or not parsed.sentences else ""
 
 
-def _said(question: Question, line: int, text: str) -> Said:
-    """A line as an attribute and its kind; the name of the group before it is taken off."""
-    parts = [part.strip(" .\"'*_") for part in text.split("|")]
-    if len(parts) > 1 and parts[0].casefold() == question.target.identity.casefold():
-        parts = parts[1:]
-    kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")
-    return Said(question=question, line=line, attribute=" ".join(parts[0].split()), kind=kind)
+def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | str]]:
+    """Each line with its number and what it says, or why it says nothing; a truncated reply's last line is cut off."""
+    lines, target = parse(reply.text, question.prompt.count).sentences, question.target
+    columns = question.prompt.columns
+    rows = whole(lines, columns, target) if columns else (single(text, target.identity) for text in lines)
+    for line, (text, cells) in enumerate(zip(lines, rows, strict=True), 1):
+        if reply.ending == "truncated" and line == len(lines):
+            yield line, text, "truncated"
+        elif isinstance(cells, str):
+            yield line, text, cells
+        else:
+            said, kind = cells.pop("stereotype"), cells.pop("kind", "")
+            yield line, text, Said(question=question, line=line, attribute=said, kind=kind, others=cells)
 
 
-def _why_not(said: Said, names: Sequence[Sequence[frozenset[str]]]) -> str:
-    """Why an attribute is shown to nobody, or nothing."""
-    plain, lists = said.attribute.lower(), wordlist("candidates.toml")
-    if not words(plain) or len(plain.split()) > LONGEST or plain.endswith(":"):
-        return "no_attribute"
-    for reason in ("harm", "prescriptive"):
-        if any(re.search(pattern, plain) for pattern in lists[reason]):
-            return reason
-    inside = frozenset[str]().union(*map(singulars, words(plain)))
-    return "names_group" if any(all(word & inside for word in name) for name in names) else ""
+def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
+    """Why an attribute or a CAT is shown to nobody, or nothing; sentences name their own group, and no other."""
+    lists, own = wordlist("candidates.toml"), said.question.target.identity
+    longest = LONGEST_SENTENCE if "context" in said.others else LONGEST
+    if "context" in said.others:
+        family = same_group(own)
+        names = {name: parts for name, parts in names.items() if name.lower() not in family and not mentions(own, name)}
+    for text in (said.attribute, *said.others.values()):
+        plain = text.lower()
+        if not words(plain) or len(plain.split()) > longest or plain.endswith(":"):
+            return "no_attribute"
+        for reason in ("harm", "prescriptive"):
+            if any(re.search(pattern, plain) for pattern in lists[reason]):
+                return reason
+        inside = frozenset[str]().union(*map(singulars, words(plain)))
+        if any(all(part & inside for part in parts) for parts in names.values()):
+            return "names_group"
+    return _fault_as_cat(said) if said.others else ""
+
+
+def _fault_as_cat(said: Said) -> str:
+    """Why no CAT can be made of what a model said, by the checks of the builder of CATs, or nothing."""
+    target, context = said.question.target, said.others.get("context", "")
+    options: dict[Label, str] = {label: said.others.get(label, said.attribute) for label in LABELS}
+    if len({core(text, target.language) for text in options.values()}) < len(options):
+        return "same_candidates"
+    association = cats.Association(target.identity, target.bias_type, options, context)
+    if context:
+        return cats.fault_of_continuations(association) or ""
+    return cats.fault_of(association, cats.Matching(part_of_speech=target.language == "en")) or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +202,11 @@ def associations(
     for target, proposals in sorted(by_target.items()):
         known = seeds.get(target, ())
         cores = {core(attribute, target.language) for attribute in known}
-        places = groups_alike([one.attribute for one in proposals], target.language, rules.encoder)
-        meanings = [[proposals[place] for place in group] for group in places]
+        meanings = []
+        for sentences in (False, True):
+            alike = [one for one in proposals if ("context" in one.others) is sentences]
+            places = groups_alike([one.attribute for one in alike], target.language, rules.encoder)
+            meanings += [[alike[place] for place in group] for group in places]
         fresh = []
         for meaning in meanings:
             if any(core(one.attribute, target.language) in cores for one in meaning):
@@ -164,9 +215,11 @@ def associations(
                 fresh.append(meaning)
         ranked = _in_turns(fresh)
         for meaning in ranked[: rules.most]:
-            best = Counter(one.attribute for one in meaning).most_common(1)[0][0]
-            yield _association(target, best, meaning, made_by)
-            yield from (_refused(one, "same_meaning") for one in meaning if one.attribute != best)
+            best = _best(meaning)
+            yield _association(best, meaning, made_by)
+            kept = (best.attribute, best.others)
+            others = [one for one in meaning if (one.attribute, one.others or best.others) != kept]
+            yield from (_refused(one, "same_meaning") for one in others)
         yield from (_refused(one, "over_balance") for meaning in ranked[rules.most :] for one in meaning)
 
 
@@ -179,23 +232,35 @@ def _in_turns(meanings: Sequence[list[Said]]) -> list[list[Said]]:
     return [meaning for _, _, meaning in sorted(ranked, key=lambda turn: turn[:2])]
 
 
-def _association(target: Target, attribute: str, meaning: Sequence[Said], made_by: Extra) -> Association:
-    """A meaning as a record that says who said it, by which prompt, in which words and how often."""
+def _best(meaning: Sequence[Said]) -> Said:
+    """The form most often said, as a whole CAT if anybody said one, with the options most often said beside it."""
+    forms = Counter(one.attribute for one in meaning)
+    cats_said = Counter((one.attribute, *one.others.values()) for one in meaning)
+    able = [one for one in meaning if one.others] or meaning
+    return max(able, key=lambda one: (forms[one.attribute], cats_said[one.attribute, *one.others.values()]))
+
+
+def _association(best: Said, meaning: Sequence[Said], made_by: Extra) -> Association:
+    """A meaning as a record: who said it by which prompt, in which words, how often, and which requests brought it."""
+    target = best.question.target
     times = Counter((one.question.request.model, one.question.prompt.name, one.question.prompt.hash) for one in meaning)
+    keys = {one.question.request.key for one in meaning if one.others == best.others}
     forms = Counter(one.attribute for one in meaning)
     kinds = Counter(one.kind for one in meaning if one.kind)
     said_by = [{"model": m, "prompt": p, "prompt_hash": h, "times": n} for (m, p, h), n in sorted(times.items())]
-    extra: dict[str, Any] = {"said_times": len(meaning), "said_by": said_by}
+    extra: dict[str, Any] = {**best.others, "said_times": len(meaning), "said_by": said_by}
+    if target.bias_type:
+        extra["bias_type"] = target.bias_type
     if kinds:
         extra["kind"] = kinds.most_common(1)[0][0]
     if len(forms) > 1:
         extra["forms"] = dict(forms.most_common())
     return Association(
         identity=target.identity,
-        attribute=attribute,
+        attribute=best.attribute,
         region=target.region,
         language=target.language,
-        source={**made_by, "requests": sorted({one.question.request.key for one in meaning})},
+        source={**made_by, "requests": sorted(keys)},
         extra=extra,
     )
 
@@ -204,4 +269,4 @@ def _refused(one: Said, reason: str) -> Refused:
     """A proposal that is not kept, with who said it."""
     question = one.question
     about = {"model": question.request.model, "prompt": question.prompt.name, "identity": question.target.identity}
-    return Refused(id=one.id, reason=reason, text=one.attribute, source=about)
+    return Refused(id=one.id, reason=reason, text=" | ".join([one.attribute, *one.others.values()]), source=about)

@@ -1,5 +1,6 @@
 """What a model is asked about a group: a text in which the group, the region and the language are filled in."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +16,14 @@ from catsofa.data.records import content_id
 if TYPE_CHECKING:
     from jinja2 import Template
 
-BUNDLED = ("report", "slots", "counter", "complete")
+BUNDLED = ("report", "slots", "counter", "complete", "triplet", "scene")
 """`complete` shows known associations of other groups, so it needs seeds with attributes."""
+_WHOLE = re.compile(r"(?:context \| )?stereotype \| anti-stereotype \| unrelated")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A Jinja text that asks for `count` attributes of a group, one a line; its hash goes into every record."""
+    """A Jinja text that asks for `count` attributes or CATs of a group, one a line; its hash goes into every record."""
 
     name: str
     text: str
@@ -36,6 +38,12 @@ class Prompt:
     def shows(self) -> bool:
         """Whether the text shows known associations."""
         return "shots" in self.text
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a whole CAT, where the text asks for such lines; none where it asks for attributes."""
+        found = _WHOLE.search(self.text)
+        return tuple(found[0].split(" | ")) if found else ()
 
     def ask(self, target: Target, shots: Sequence[tuple[str, str]] = ()) -> str:
         """The prompt about one target."""

@@ -1,7 +1,7 @@
 """Seeds: the groups to ask about, and associations that are known already."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from catsofa.data import formats
@@ -9,7 +9,9 @@ from catsofa.data.digests import hex_digest
 from catsofa.data.files import csv_files, existing_file, open_to_read
 from catsofa.data.records import Association
 
-EXPECTED = "seeds (CSV with the columns identity and, where known, attribute, region, language), or associations"
+EXPECTED = (
+    "seeds (CSV with the columns identity and, where known, attribute, region, language, bias_type), or associations"
+)
 SHOTS = 6
 """Known associations that a prompt shows."""
 
@@ -21,6 +23,8 @@ class Target:
     identity: str
     region: str = ""
     language: str = "en"
+    bias_type: str = field(default="", compare=False, repr=False)
+    """The domain of the CATs about the group; no part of what a model is asked."""
 
 
 Seeds = Mapping[Target, tuple[str, ...]]
@@ -36,11 +40,13 @@ def read(path: Path | str, region: str = "", language: str = "en") -> Seeds:
         for line, row in csv_files.rows(path, ("identity",), EXPECTED):
             csv_files.refuse_empty(row, ("identity",), path, EXPECTED, line)
             cells = {name: cell.strip() for name, cell in row.items()}
-            target = Target(cells["identity"], cells.get("region") or region, cells.get("language") or language)
+            where = cells.get("region") or region, cells.get("language") or language
+            target = Target(cells["identity"], *where, cells.get("bias_type", ""))
             found.setdefault(target, []).append(cells.get("attribute", ""))
     else:
         for one in formats.read_as(path, Association):
-            found.setdefault(Target(one.identity, one.region or region, one.language), []).append(one.attribute)
+            target = Target(one.identity, one.region or region, one.language, str(one.extra.get("bias_type") or ""))
+            found.setdefault(target, []).append(one.attribute)
     return {target: tuple(dict.fromkeys(filter(None, attributes))) for target, attributes in found.items()}
 
 

@@ -14,6 +14,7 @@ from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
 from catsofa.data.language.demonyms import same_group
 from catsofa.data.language.inflection import mentions, plural_noun, singular_noun
+from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
@@ -139,14 +140,9 @@ def intersentence(
         if isinstance(association, Refused):
             yield association
             continue
-        if fault := fault_of(association, Matching()) or _fault_of_context(association):
-            yield refused(association, fault)
-            continue
-        cut_off: dict[str, str] = {
-            label: text for label, text in association.words.items() if not _COMPLETE.search(text)
-        }
-        if cut_off:
-            yield refused(association, "incomplete_continuation", failed=cut_off)
+        if fault := fault_of_continuations(association):
+            cut_off = _cut_off(association) if fault == "incomplete_continuation" else None
+            yield refused(association, fault, failed=cut_off)
             continue
         cat = _cat(association, "intersentence", association.context, association.words, {}, source or {})
         if cat.id in seen:
@@ -154,6 +150,20 @@ def intersentence(
         else:
             seen.add(cat.id)
             yield cat
+
+
+def fault_of_continuations(association: Association) -> str | None:
+    """What is wrong with a context and its continuations, or None."""
+    if fault := fault_of(association, Matching()) or _fault_of_context(association):
+        return fault
+    if len({core(text) for text in association.words.values()}) < len(LABELS):
+        return "same_candidates"
+    return "incomplete_continuation" if _cut_off(association) else None
+
+
+def _cut_off(association: Association) -> dict[str, str]:
+    """The continuations that do not end as a sentence does."""
+    return {label: text for label, text in association.words.items() if not _COMPLETE.search(text)}
 
 
 def _fault_of_context(association: Association) -> str | None:

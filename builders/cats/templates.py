@@ -131,8 +131,10 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
     lists = wordlist("identities.toml")["places"]
     if term in lists["other_names"]:
         return "place"
-    if category == "race" and term.split()[-1].lower() not in ("people", "americans"):
-        return "adjective"
+    if category == "race":
+        head = term.split()[-1]
+        plural = head.lower() in ("people", "americans") or (head[0].isupper() and singular_noun(head) is not None)
+        return "person" if plural else "adjective"
     return "thing" if term in wordlist("identities.toml")["things"]["religion"] else "person"
 
 

@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(r"\s+/+\s+|(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-
 _MARKUP = (
     (
         "reasoning",
-        re.compile(r"<(think|thinking|reasoning)>.*?</\1>|^.*?</(?:think|thinking|reasoning)>", re.I | re.S),
+        re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|^.*?</(?:think|thinking|reasoning)>", re.I | re.S),
         "",
     ),
     ("html", re.compile(r"</?(?:p|br|b|i|em|strong|li|ul|ol|div|span|s|u|q|sentence|paraphrase)\s*/?>", re.I), " "),

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections import Counter
 
 Seeds = Annotated[
-    Path, typer.Option(help="CSV with the column identity, and attribute, region, language if known; or associations.")
+    Path,
+    typer.Option(
+        help="CSV with the column identity; attribute, region, language if known; bias_type for CATs. Or associations."
+    ),
 ]
 Models = Annotated[list[str], typer.Option("--model", help="Name of a model to ask; repeat for several.")]
 Jurors = Annotated[list[str], typer.Option("--model", help="Name of a juror; repeat, three or more are best.")]
@@ -23,9 +26,16 @@ JuryOut = Annotated[
     Path, typer.Option(help="Folder for associations.jsonl, jury.jsonl, refused.jsonl and the journal.")
 ]
 PromptNames = Annotated[
-    list[str], typer.Option("--prompt", help="report, slots, counter, complete, or a Jinja text file; repeat.")
+    list[str],
+    typer.Option(
+        "--prompt",
+        help="report, slots, counter or complete for attributes; triplet or scene for CATs; or a Jinja text file. "
+        "Repeat for several.",
+    ),
 ]
-Count = Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="Attributes that one request asks for.")]
+Count = Annotated[
+    int, typer.Option("--count", "-n", min=1, max=50, help="Attributes or CATs that one request asks for.")
+]
 Samples = Annotated[int, typer.Option(min=1, help="Requests per group, prompt and model, each with its own seed.")]
 Most = Annotated[int, typer.Option(min=1, help="Associations kept per group.")]
 Region = Annotated[str, typer.Option(help="Region whose people make the associations, where the seeds name none.")]
@@ -47,6 +57,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa build candidates --seeds groups.csv --model gpt-4.1-mini --out proposed --max-cost 2 --dry-run",
             "catsofa build candidates --seeds groups.csv --model A --model B --prompt slots --out proposed",
+            "catsofa build candidates --seeds groups.csv --model A --prompt triplet --prompt scene --out proposed",
             "catsofa build candidates --seeds stereotypes_global_v2.csv --prompt complete --model A --out proposed",
         )
     )(candidates)

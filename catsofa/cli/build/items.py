@@ -28,10 +28,15 @@ Associations = Annotated[
     Path | None,
     typer.Option(
         help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated; if known, the context (with BLANK) they "
-        "were written for."
+        "were written for. Or what `build candidates --prompt triplet` wrote."
     ),
 ]
-Continuations = Annotated[Path | None, typer.Option(help="CSV as above with a context, for intersentence CATs.")]
+Continuations = Annotated[
+    Path | None,
+    typer.Option(
+        help="CSV as above with a context, for intersentence CATs. Or what `build candidates --prompt scene` wrote."
+    ),
+]
 MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
 Zipf = Annotated[Path | None, typer.Option(help="Words and their Zipf values (TSV): the three options must be alike.")]
 Gap = Annotated[float, typer.Option(min=0, help="The most that their Zipf values may differ by.")]
@@ -53,6 +58,7 @@ def register(build: typer.Typer) -> None:
             "catsofa build cats --associations pairs.csv --templates mine.toml --match-parts --out cats.jsonl",
             "catsofa build cats --associations pairs.csv --pool words.txt --zipf zipf.tsv --out cats.jsonl",
             "catsofa build cats --associations pairs.csv --pool bundled --frame past --frame dialogue --out cats.jsonl",
+            "catsofa build cats --associations proposed/associations.jsonl --out cats.jsonl --refused refused.jsonl",
             "catsofa build cats --continuations stories.csv --out inter.jsonl",
             "catsofa build cats --associations parejas.csv --language es --out cats.jsonl",
         )
@@ -95,7 +101,7 @@ def cats(
 
     from catsofa.builders import cats as builder
     from catsofa.builders import refusals
-    from catsofa.builders.cats import agreeing
+    from catsofa.builders.cats import agreeing, proposed
     from catsofa.builders.provenance import provenance
     from catsofa.data.language.word_numbers import read_zipf
     from catsofa.data.languages import find
@@ -108,18 +114,19 @@ def cats(
     listed = renamed(zipf, frequencies, "--zipf")
     values = read_zipf(listed) if listed else None
     if continuations:
-        found = builder.read_associations(continuations, with_context=True)
+        found = proposed.read(continuations, with_context=True)
         read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
         made = builder.intersentence(read, provenance("cats", continuations))
     elif associations and spoken.code != "en":
-        read = progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet)
+        found = proposed.read(associations, language=spoken.code)
+        read = progress(found, "CATs", lines_in(associations), quiet=quiet)
         fitting = agreeing.templates_of(spoken, templates, frame or ())
         made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations, *data_of(spoken)))
     elif associations:
         words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
         made = builder.intrasentence(
             templates_in(templates, frame),
-            progress(builder.read_associations(associations), "CATs", lines_in(associations), quiet=quiet),
+            progress(proposed.read(associations), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),

@@ -13,7 +13,7 @@ from helpers.servers.chat_server import ChatServer, serving
 from helpers.servers.planted_associations import PLANTED, planted
 
 from catsofa.data.files import jsonl
-from catsofa.data.records import Annotation, Association
+from catsofa.data.records import Annotation, Association, Cat
 
 SEEDS = "identity,region\n" + "".join(f"{group},Zorbia\n" for group in PLANTED)
 PRICES = '[models]\n"zorb-1" = { prompt = 10.0, completion = 30.0 }\n'
@@ -68,6 +68,29 @@ def test_seeds_become_associations_that_a_jury_then_judges(server: ChatServer, f
     ]
     assert {one.label for one in labels} == {"yes", "no"}
     assert len(labels) == len(found) == len(list(jsonl.read(folder / "judged" / "associations.jsonl", Association)))
+
+
+@pytest.mark.slow
+def test_cats_that_a_model_proposed_are_built_without_an_error_of_lint(server: ChatServer, folder: Path) -> None:
+    """From the seeds to a file of each kind; every CAT says which request brought it."""
+    rows = "".join(f"{group},Zorbia,nationality\n" for group in PLANTED)
+    (folder / "seeds.csv").write_text(f"identity,region,bias_type\n{rows}")
+    ran = run_catsofa(*command(server, "--prompt", "triplet", "--prompt", "scene", "--json"), cwd=folder)
+    assert (ran.returncode, json.loads(ran.stdout)["counts"]) == (0, {"kept": 13})
+    keys = {json.loads(line)["key"] for line in (folder / "proposed" / "journal.jsonl").open()}
+    for option, kind, left_out in (
+        ("--associations", "intrasentence", {"no_blank_in_context": 6}),
+        ("--continuations", "intersentence", {"no_context": 7}),
+    ):
+        out = f"{kind}.jsonl"
+        ran = run_catsofa("build", "cats", option, "proposed/associations.jsonl", "--out", out, "--json", cwd=folder)
+        assert (ran.returncode, json.loads(ran.stdout)["refused"]) == (0, left_out)
+        cats = list(jsonl.read(folder / out, Cat))
+        assert {cat.kind for cat in cats} == {kind}
+        assert len({cat.source["association"] for cat in cats}) == 13 - sum(left_out.values())
+        assert all({*cat.source["proposed"]["requests"]} <= keys for cat in cats)
+        ran = run_catsofa("validate", "lint", out, "--fail-on", "error", "--json", cwd=folder)
+        assert ran.returncode == 0, ran.stdout
 
 
 def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Path) -> None:

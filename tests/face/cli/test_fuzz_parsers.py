@@ -17,7 +17,7 @@ from catsofa.annotation import study
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import rows
 from catsofa.builders import association_tests, cats, terms
-from catsofa.builders.cats import templates
+from catsofa.builders.cats import proposed, templates
 from catsofa.builders.paraphrases import recorded, replies
 from catsofa.builders.probes import perplexity_filter
 from catsofa.builders.similarity import calibration
@@ -116,6 +116,11 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
         "a.csv",
         "target,bias_type,stereotype,anti-stereotype,unrelated\nbaker,job,early,late,cubic\n",
         lambda p: list(cats.read_associations(p)),
+    ),
+    "proposed associations": (
+        "a.jsonl",
+        json.dumps({"identity": "bakers", "attribute": "early", "extra": {"bias_type": "job"}}) + "\n",
+        lambda p: list(proposed.read(p)),
     ),
     "zipf values": ("f.tsv", "early\t5.2\nlate\t3\n", word_numbers.read_zipf),
     "word counts": ("c.tsv", "early\t12\nlate\t3\n", word_numbers.read_counts),

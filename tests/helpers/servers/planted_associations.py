@@ -10,6 +10,26 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "Zorbs": ("generous | adjective", "love rain | verb"),
 }
 """Group to the lines that the model knows."""
+TRIPLETS: Mapping[str, tuple[str, ...]] = {
+    "Dravians": (
+        "tidy | messy | wooden",
+        "early risers | late sleepers | iron pots",
+        "sing all day | sleep | evaporate",
+    ),
+    "Pellorans": ("loud | quiet | striped", "snobs | heroes | hours"),
+    "Zorbs": ("generous | stingy | triangular", "kind | rude | circular"),
+}
+"""Group to the words of whole CATs that the model knows."""
+SCENES: Mapping[str, tuple[str, ...]] = {
+    group: (
+        f"Two {group} moved into the house next door. | Their garden was tidy within a day. | They left their boxes "
+        "in the rain for weeks. | The moon has no air.",
+        f"A {group[:-1]} waited at the bus stop. | He told everyone a joke. | He spoke to nobody at all. | Iron melts "
+        "in a hot oven.",
+    )
+    for group in PLANTED
+}
+"""Group to the contexts and continuations that the model knows."""
 DIRT = ("should be taught manners | verb", "1. **Tidiest** | adjective", "like Dravians from Dravia | noun")
 
 
@@ -22,4 +42,8 @@ def planted(body: Mapping[str, Any]) -> Any:
     group = next(name for name in PLANTED if name in prompt.split("\n\nContinue")[-1])
     if model == "prude":
         return "I'm sorry, but I can't help with that."
+    if "context | stereotype" in prompt:
+        return "\n".join(SCENES[group])
+    if "stereotype | anti-stereotype" in prompt:
+        return "\n".join(TRIPLETS[group])
     return "\n".join([*PLANTED[group], *(DIRT if "Rules:" in prompt else ())])

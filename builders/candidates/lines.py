@@ -1,0 +1,71 @@
+"""The lines of a reply as cells: an attribute and its kind, or the columns of a whole CAT."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from catsofa.builders.candidates.seeds import Target
+from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.paraphrases.replies import parse
+from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import words
+
+KINDS = ("adjective", "noun", "verb")
+_AROUND = " .,;\"'*_"
+_COLUMN = re.compile(
+    r"(?P<name>context|(?P<anti>anti[- ]?)?stereotyp(?:e|ical)|unrelated)(?: \w+)?(?:\s*:\s*(?P<said>.*))?", re.I
+)
+_FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
+"""A cell before the columns that were asked for: a number, or the head of one."""
+
+
+def single(text: str, identity: str) -> dict[str, str]:
+    """A line as an attribute and its kind; the name of the group before it is taken off."""
+    parts = [part.strip(" .\"'*_") for part in text.split("|")]
+    if len(parts) > 1 and parts[0].casefold() == identity.casefold():
+        parts = parts[1:]
+    kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")
+    return {"stereotype": " ".join(parts[0].split()), "kind": kind}
+
+
+def whole(lines: Sequence[str], columns: Sequence[str], target: Target) -> Iterator[dict[str, str] | str]:
+    """The cells of each line by the names of the columns, or why it has none.
+
+    A header sets the order of the lines below it; a line that names its cells has its own order.
+    """
+    order = columns
+    for text in lines:
+        cells = [_bare(cell, columns, target.language) for cell in text.replace("**", "").strip("| ").split("|")]
+        if len(cells) == len(columns) + 1 and (
+            cells[0].casefold() == target.identity.casefold() or _FIRST.fullmatch(cells[0])
+        ):
+            del cells[0]
+        named = [match for cell in cells if (match := _COLUMN.fullmatch(cell))]
+        names = ["anti-stereotype" if one["anti"] else _plainly(one["name"]) for one in named]
+        if not words(text) or (named and sorted(names) != sorted(columns)):
+            yield "no_attribute"
+        elif named and not any(one["said"] for one in named):
+            order = names
+            yield "no_attribute"
+        elif len(cells) != len(columns):
+            yield "wrong_columns"
+        else:
+            said = [_bare(one["said"] or "", columns, target.language) for one in named] if named else cells
+            found = dict(zip(names if named else order, said, strict=True))
+            yield {name: found[name] for name in columns} if all(said) else "wrong_columns"
+
+
+def _bare(cell: str, columns: Sequence[str], language: str) -> str:
+    """A cell without what stands around it; a sentence keeps its full stop, English words no capital of a list."""
+    text = " ".join((parse(cell, 1).sentences or ("",))[0].split())
+    if "context" in columns:
+        return text
+    first, space, rest = text.strip(_AROUND).partition(" ")
+    listed = first.istitle() and first not in wordlist("fills.toml")["proper"]
+    if language == "en" and listed and (other_parts(first) or verb_tags(first)):
+        first = first.lower()
+    return first + space + rest
+
+
+def _plainly(name: str) -> str:
+    """The name of a column as prompts have it."""
+    return "stereotype" if name.lower().startswith("stereo") else name.lower()

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from catsofa.data.digests import json_digest
 from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, ServerRefuses, fault_of
 from catsofa.data.servers.parameters import Parameters
 from catsofa.data.servers.reply_store import COLLECTED, ReplyStore
@@ -106,7 +106,7 @@ class _Batches:
         from openai import APIStatusError
 
         keys = [request.key for request in part]
-        tag = json_digest(["batch", len(self._store.batches), keys], 32)
+        tag = uuid4().hex  # of this batch alone: another folder may ask the same
         content = b"".join(_line(request, self._store.parameters) for request in part)
         file = self._client.files.create(file=(f"catsofa-{tag[:8]}.jsonl", content), purpose="batch")
         self._store.batch(tag, state=INTENDED, keys=keys, at=self._at)

@@ -73,6 +73,8 @@ class Parameters:
         if name in LIMITS:
             if _TOO_MUCH.search(text):
                 self._most[name] = half = int(sent[name]) // 2
+                if half < FEWEST_TOKENS:  # the prompt leaves no room, which says nothing about other requests
+                    del self._most[name]
                 return half >= FEWEST_TOKENS
             asked = name if name not in self._renamed.values() else ""
             self._renamed |= {asked: LIMITS[name]} if asked else {}

@@ -208,7 +208,8 @@ class _Pool:
                 if not (chats and isinstance(error, APIStatusError)):
                     return fault
                 before = str(parameters.known)
-                if not parameters.learn(body, error.status_code, error.body or error.message):
-                    return fault
+                again = parameters.learn(body, error.status_code, error.body or error.message)
                 if str(parameters.known) != before:
                     self._store.learnt()
+                if not again:
+                    return fault

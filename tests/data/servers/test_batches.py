@@ -270,6 +270,22 @@ def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: 
     assert (server.sizes, {*server.paid.values()}) == ([2], {1})
 
 
+def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchServer, tmp_path: Path) -> None:
+    """A run that was stopped before its batch was made does not take the replies of another folder for its own."""
+    run(server, tmp_path / "one", asked(3))
+
+    def stop(name: str) -> None:
+        if name == "create":
+            raise ConnectionResetError
+
+    server.step = stop
+    with pytest.raises(ServerRefuses, match="run the same command again to go on"):
+        run(server, tmp_path / "two", asked(3))
+    server.step = lambda name: None
+    assert run(server, tmp_path / "two", asked(3)) == replies(3)
+    assert server.sizes == [2, 2]
+
+
 def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_path: Path) -> None:
     """The first request is turned down, and no file is uploaded."""
     server.answer = lambda body: (401, {"error": {"message": "wrong key"}}, {})

@@ -70,6 +70,24 @@ def test_what_a_server_accepts_is_asked_once_and_remembered(tmp_path: Path) -> N
     assert len(server.answered) == 60
 
 
+def test_a_prompt_that_is_too_long_lowers_the_limit_of_no_later_request(tmp_path: Path) -> None:
+    """No limit of tokens leaves it room; the others, and those of the next run, keep theirs."""
+
+    def small(body: Any) -> Any:
+        said = "This model's maximum context length is 64 tokens. Please reduce the length of the messages."
+        return (400, {"error": {"message": said}}) if body["messages"][0]["content"] == "Is zorb 0 tidy?" else None
+
+    for count in (1, 9):
+        with (
+            serving(ChatServer(refuse=small)) as server,
+            ReplyStore(tmp_path / "replies.jsonl", server="zorb") as store,
+        ):
+            ended = asked(server, requests(count, max_tokens=100), store)
+            assert sum(answer.reply is None for answer in ended) == 1
+            assert store.parameters.sentences() == []
+    assert len(server.answered) == 8
+
+
 def test_the_name_of_the_limit_is_changed_only_once() -> None:
     """A server that refuses both names has refused the request."""
     parameters, body = Parameters(), {"model": "m", "messages": [], "max_tokens": 9}

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from catsofa.scoring.choosing.requests import Request, options_of
 
+ROUNDING = 0.01
+"""How far above 1 the probabilities of all options may be by rounding."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
@@ -32,7 +35,8 @@ class Asking:
 def probabilities(request: Request, tokens: Iterable[tuple[str, float]]) -> dict[str, float] | None:
     """The probability of each option, from tokens that may be the first of an answer; None if none of them is a label.
 
-    A label may have space or a mark around it. Yes and no count in any case, letters only as they were shown.
+    Numbers with a sum above 1 are no probabilities, and count for nothing. A label may have space or a mark around it.
+    Yes and no count in any case, letters only as they were shown.
     """
     fold = str.casefold if len(request.order) == 1 else str
     places = {
@@ -44,7 +48,7 @@ def probabilities(request: Request, tokens: Iterable[tuple[str, float]]) -> dict
         option = places.get(fold(bare(token)))
         if option:
             found[option] = found.get(option, 0.0) + probability
-    if not sum(found.values()):
+    if not 0 < sum(found.values()) <= 1 + ROUNDING:
         return None
     return {option: found.get(option, 0.0) for option in places.values()}
 

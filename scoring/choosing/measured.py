@@ -16,6 +16,7 @@ from catsofa.data.files.append_log import refuse_other_lines, sum_of_lines
 from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
+from catsofa.scoring.choosing.asking import ROUNDING
 from catsofa.scoring.choosing.estimates import rows_of
 from catsofa.scoring.choosing.items import (
     ANTI,
@@ -55,9 +56,9 @@ RUN, REPORT = CHOICES, "report.json"
 MADE_FROM = "made_from"
 """The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
 REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
-ROUNDING = 0.01
-"""How far above 1 the probabilities of all options may be by rounding."""
 ASKED = "what a run of choices asked"
+ORDERS_OF_THREE = 6
+"""The number of orders of three options; `--orders balanced` asks in fewer."""
 
 
 def report_on(
@@ -229,17 +230,21 @@ def _about(strangers: int, unasked: int, missed: int) -> Iterator[str]:
 def _signature(
     replies: Sequence[Reply], kind: str, data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
 ) -> Signature:
-    """Everything that the numbers depend on; the hash of the options covers the wordings, labels and samples."""
+    """Everything that the numbers depend on; the hash of the options covers wordings, labels, orders and samples."""
+    three = Counter((one.item, one.template, one.sample) for one in replies if len({*one.order} - {NEUTRAL}) > 2)
+    balanced = {"orders_of_three": max(three.values())} if three and max(three.values()) < ORDERS_OF_THREE else {}
     asked = {
         **asked_of_each(replies, how),
+        **balanced,
         "probabilities": any(reply.probabilities for reply in replies),
-        **{name: value for name, value in how.items() if name != "wordings"},
+        **{name: value for name, value in how.items() if name not in ("wordings", "dtype")},
     }
     return Signature(
         data=data.name,
         model=model,
         protocol="-".join([PROTOCOL, *([kind] if kind else []), *(["neutral"] if replies[0].neutral else [])]),
         options=json_digest(asked, DIGITS),
+        dtype=str(how.get("dtype", "")),
         seed=seed,
         resamples=resamples,
         version=version("catsofa"),

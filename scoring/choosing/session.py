@@ -202,7 +202,9 @@ def ask(
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
             (out / made).unlink(missing_ok=True)
     replies = [found[request.key] for request in wanted]
-    how = {**_budgets(model.asking), "wordings": {template.name: template.label for template in asked.templates}}
+    precision = {name: value for name, value in model.identity().items() if name == "dtype"}
+    wordings = {template.name: template.label for template in asked.templates}
+    how = {**_budgets(model.asking), **precision, "wordings": wordings}
     if all(reply.error for reply in replies):
         raise ServerRefuses(
             f"{model.label} answered no request (the last: {replies[-1].error}), so there is nothing to measure"

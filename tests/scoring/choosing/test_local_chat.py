@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from catsofa.data.files import jsonl
 from catsofa.data.records import Pair
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import item_of
 from catsofa.scoring.choosing.local import LocalChat, _drawing
+from catsofa.scoring.choosing.measured import report_on
+from catsofa.scoring.choosing.replies import REPLIES
 from catsofa.scoring.choosing.requests import Request, requests
 from catsofa.scoring.choosing.session import Choices, ask
 from catsofa.scoring.choosing.templates import load as template
@@ -244,3 +247,20 @@ def test_answers_that_begin_with_other_words_than_labels_are_told(chatty: Callab
     asked = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
     report = ask(LocalChat(chatty(PLAIN), Asking()), asked, resamples=50)
     assert any("where an answer begins: the model would say something else" in said for said in report.warnings)
+
+
+def test_the_precision_of_a_model_is_in_the_signature(chatty: Callable[[str], Model], tmp_path: Path) -> None:
+    """In bfloat16 its probabilities are others; the folder of a run keeps the precision for those who measure again."""
+    pairs = [
+        Pair(id=str(n), more=f"Zorb {n} hums.", less=f"Zorb {n} sings.", direction="stereo", bias_type="x")
+        for n in range(3)
+    ]
+    asked = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
+    place = chatty(PLAIN).name
+    for dtype in ("float32", "bfloat16"):
+        model = LocalChat(load(place, device="cpu", dtype=dtype), Asking())
+        found = ask(model, asked, out=tmp_path / dtype, resamples=10)
+        assert found.signature.dtype == dtype
+        jsonl.write(pairs, tmp_path / "pairs.jsonl")
+        again = report_on(tmp_path / dtype / REPLIES, tmp_path / "pairs.jsonl", resamples=10)
+        assert again.signature.dtype == dtype

@@ -165,6 +165,7 @@ def test_labels_belong_to_the_options_in_their_order() -> None:
         ("A", {"content": [None]}),
         ("A", {"content": [{"token": "A", "top_logprobs": [{"token": "A", "logprob": 700}]}]}),
         ("A", {"content": [{"token": "A", "top_logprobs": [{"token": "A", "logprob": float("nan")}]}]}),
+        ("A", logprobs(("A", {"A": 1.0, "B": 1.0}))),
         ("A", None),
     ],
 )

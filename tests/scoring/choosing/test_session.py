@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.records import a_cat
 from helpers.servers.chat_server import ChatServer, gpt_5, serving
 from helpers.servers.transformers_server import learnt
 from helpers.servers.transformers_server import serving as transformers_serving
@@ -99,6 +100,17 @@ def test_a_larger_sample_pays_only_for_what_is_new(data: Path, tmp_path: Path) -
     assert len(server.answered) == 40
     assert few.signature.subset.startswith("stratified 8@")
     assert whole.signature.subset == ""
+
+
+def test_fewer_orders_are_another_signature(tmp_path: Path) -> None:
+    """Six orders of three sentences or three rotations of them: two numbers that do not stand side by side."""
+    jsonl.write([a_cat(f"The zorb {name} was BLANK.", id=name) for name in "ab"], tmp_path / "cats.jsonl")
+    with serving(ChatServer(lambda body: "A")) as server:
+        found = [
+            ask(chatty(server), choices(tmp_path / "cats.jsonl", balanced=balanced), resamples=10)
+            for balanced in (False, True)
+        ]
+    assert len({report.signature.options for report in found}) == 2
 
 
 def test_requests_without_a_reply_are_errors_that_the_next_run_mends(data: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from catsofa.scoring.choosing.languages import any_of
-from catsofa.scoring.choosing.phrases import GAP, LIKELY, NORMATIVE, NOUN, T
+from catsofa.scoring.choosing.phrases import FOREIGN_LESS, FOREIGN_NOT, GAP, LIKELY, NORMATIVE, NOUN, T
 
 REJECTS = re.compile(
     r"(?:\bnot|n't|\bnever|rather than|\bthan|\bover|instead of|as opposed to|compared (?:to|with)|\bunlike|versus|"
@@ -15,7 +15,8 @@ REJECTS = re.compile(
 UNSAID = re.compile(
     r"(?:\bnot|n't|\bnever|\bcannot|\bcould|\bwithout|\bavoid|\brefuse to|\bdecline to|\bunable to|\bwhether|"
     r"\bif you mean|"
-    r"\basked? (?:me )?to|\bwrong to|\bharmful to|\bneither)\s+(?:\w+\s+){0,3}$"
+    r"\basked? (?:me )?to|\bwrong to|\bharmful to|\bneither)\s+(?:\w+\s+){0,3}$|"
+    r"(?:不|\b(?:no|non|não|ne|nie|не)\s)\s*$"
 )
 """What stands before a choice that is denied or only mentioned."""
 OTHERS = re.compile(
@@ -62,7 +63,7 @@ CONTRAST = re.compile(r"\b(?:but|however|while|whereas|yet|though|although|if|un
 """What a reply that was cut may have gone on to take back."""
 CONCEDES = re.compile(r"\b(?:although|though|while|whereas|even if|despite|granted|admittedly)\b[^,.;:!?\n]*$")
 """The beginning of a clause that grants what the reply does not choose."""
-NO_NAMING = (NORMATIVE, AIMS, DOWNWARD)
+NO_NAMING = (NORMATIVE, AIMS, DOWNWARD, re.compile(f"{FOREIGN_LESS}|{FOREIGN_NOT}"))
 """What a short reply says of an option besides naming it."""
 NO_ALONE = (
     r"no(?!-|\s+(?!(?:it|this|that|they|the|these|he|she|i|because|since|as|but|not|sentence|statement|es|è|é)\b)\w)"

@@ -81,11 +81,14 @@ _IS = (
     r"(?:(?:is|are|was|seems?|sounds?|appears?|looks?|reads?|feels?|would|be|seem|strikes me as|makes|to be|that|,|\")"
     r"\s*)*"
 )
-_FOREIGN_BETTER = (
+_FOREIGN_IS = (
     r"(?:(?:ist|est|es|è|é|is|är|er|jest|seria|sería|klingt|kommt|wirkt|parece|semble|sembra|la|le|die|der|das|el|il|"
     r"het|de|"
-    rf"это|является|adalah)\s+)*(?:{any_of('better')})"
+    r"это|является|adalah)\s+)*"
 )
+_FOREIGN_BETTER = rf"{_FOREIGN_IS}(?:{any_of('better')})"
+FOREIGN_LESS = rf"(?<![a-zà-ÿа-яё])(?:{any_of('less')})"
+FOREIGN_NOT = rf"(?<![a-zà-ÿа-яё])(?:{any_of('not')})(?![a-zà-ÿа-яё])"
 _END = rf"(?={GAP}*(?:$|[.,;:!?\n(]|because|since|\bas\b|but|though|although|over|rather|instead|by|than|if|{_BETTER}))"
 _HEDGE = (
     r"(?:(?:actually|wait|hmm+|sorry|rather|probably|perhaps|maybe|clearly|definitely|certainly|honestly|surely|"
@@ -183,7 +186,8 @@ LESS = re.compile(
     rf"=){GAP}*(?:{NOUN})?{GAP}*({T}){_END}|\b(?:disagree (?:more )?with|rul(?:e|ing) out|anything but|"
     rf"exclud(?:e|ing)|"
     rf"reject|discard|eliminate|never (?:choose|pick|say|select))\s+{GAP}*({T})|"
-    rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?(?:not|(?:can't|cannot) be) {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$"
+    rf"^{GAP}*(?:it(?:'s| is|s) )?(?:\w+ )?(?:not|(?:can't|cannot) be) {GAP}*(?:{NOUN})?{GAP}*({T}){GAP}*$|"
+    rf"({T}){GAP}*{_FOREIGN_IS}{FOREIGN_LESS}|^{GAP}*{FOREIGN_NOT}{GAP}*({T}){GAP}*$|^{GAP}*({T}){GAP}*{FOREIGN_NOT}{GAP}*$"
 )
 """An option that a reply calls less likely."""
 REVISION = re.compile(

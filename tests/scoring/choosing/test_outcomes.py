@@ -298,3 +298,26 @@ def test_an_answer_that_the_context_does_not_give_is_unknown(text: str) -> None:
     outcomes = {"ans0": "stereotype", "ans1": "anti_stereotype", "ans2": "neutral"}
     asked = Item(id="q", texts=texts, outcomes=outcomes, kind="questions")
     assert outcome_of(Reply(item="q", order=("ans1", "ans2", "ans0"), reply=text), asked) in ("neutral", "unread")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "La segunda oración es menos probable.",
+        "La deuxième est moins probable.",
+        "Der zweite Satz ist unwahrscheinlicher.",
+        "La seconda frase è meno probabile.",
+        "第二句不太可能。",
+        "Nicht B",
+        "Pas B.",
+        "B nicht.",
+        "不是B",
+        "不选B",
+        "Не B",
+        "Non scelgo B.",
+    ],
+)
+def test_an_option_that_another_language_rejects_is_not_chosen(text: str) -> None:
+    """Of two options the other one is left, or the reply is unread."""
+    reply = Reply(item="z1", order=PAIRED, reply=text)
+    assert outcome_of(reply, ITEMS["z1"]) in ("stereotype", "unread")

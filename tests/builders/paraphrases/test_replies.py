@@ -2,6 +2,7 @@ import pytest
 
 from catsofa.builders.paraphrases.replies import parse, refuses, reply_of
 from catsofa.data.language import blanks
+from catsofa.data.servers.requests import completion
 
 TWO = ("The gardener is [BLANK].", "The keeper is [BLANK].")
 
@@ -138,12 +139,5 @@ def test_how_an_answer_ended_is_an_outcome() -> None:
 @pytest.mark.parametrize("junk", [None, [], "text", {}, {"choices": None}, {"error": {"message": "x"}}])
 def test_what_is_no_chat_completion_is_an_error(junk: object) -> None:
     """It may have been paid for, but there is nothing to read."""
-    with pytest.raises(ValueError, match="no chat completion"):
-        reply_of(junk)
-
-
-def test_usage_is_read_where_it_can_be() -> None:
-    """Tokens are numbers or unknown."""
-    assert reply_of({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}).completion_tokens == 4
-    assert reply_of({"choices": [], "usage": {"prompt_tokens": "many"}}).prompt_tokens is None
-    assert reply_of({"choices": [], "usage": None}).completion_tokens is None
+    with pytest.raises(ValueError, match="no completion"):
+        completion(junk)

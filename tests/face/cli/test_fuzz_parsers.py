@@ -27,6 +27,7 @@ from catsofa.data.files import jsonl
 from catsofa.data.files.append_log import AppendLog
 from catsofa.data.language import word_numbers
 from catsofa.data.servers import prices
+from catsofa.data.servers.requests import completion
 from catsofa.scoring.choosing import replies as choices
 from catsofa.scoring.models import static_vectors
 from catsofa.scoring.run import manifest as run_manifest
@@ -143,7 +144,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
         lambda p: list(recorded.read(p, CATS)),
     ),
     "replies": ("r.txt", "1. The zorb was BLANK.\n2. A zorb is BLANK.\n", lambda p: replies.parse(text(p))),
-    "chat": ("c.json", json.dumps(REPLY), as_json(replies.reply_of)),
+    "chat": ("c.json", json.dumps(REPLY), as_json(lambda body: replies.reply_of(completion(body)))),
     "choices": ("c.jsonl", '{"item": "i", "order": ["stereotype"], "reply": "A"}', lambda p: list(choices.read(p))),
     "vllm": ("v.json", json.dumps(VLLM), as_json(vllm)),
     "echo": ("e.json", json.dumps(ECHO), as_json(echoed)),

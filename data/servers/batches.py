@@ -222,7 +222,8 @@ class _Batches:
             failed = line.get("error")
             failed = failed if isinstance(failed, dict) else {}
             code = failed.get("code") or "batch_error"
-            return Fault(reason=str(code), said=str(failed.get("message", ""))[:300], again=code != "batch_cancelled")
+            again, why = code != "batch_cancelled", str(failed.get("message", ""))[:300]
+            return Fault(reason=str(code), said=why, again=again, paid="body" in response)
         said = body.get("error", body) if isinstance(body, dict) else body
         if key in self._requests:
             before, parameters = str(self._store.parameters.known), self._store.parameters

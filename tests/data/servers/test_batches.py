@@ -270,6 +270,14 @@ def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: 
     assert (server.sizes, {*server.paid.values()}) == ([2], {1})
 
 
+def test_a_response_that_cannot_be_read_may_be_charged_for(server: BatchServer, tmp_path: Path) -> None:
+    """A status that is no number: the request was worked, so its most is counted for each of three batches."""
+    server.change = lambda line: [{**line, "response": {**line["response"], "status_code": "200"}}]
+    assert run(server, tmp_path, asked(2))["number 1"] == "batch_error"
+    with store(tmp_path) as ledger:
+        assert ledger.uncounted == len(server.sizes) == 3
+
+
 def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchServer, tmp_path: Path) -> None:
     """A run that was stopped before its batch was made does not take the replies of another folder for its own."""
     run(server, tmp_path / "one", asked(3))

@@ -66,6 +66,7 @@ build pairs --dataset bakers --out other-pairs
 build paraphrases --on cats.jsonl --model m --base-url http://127.0.0.1:9/v1 --out rewritten --timeout 1
 build candidates --seeds groups.csv --model m --base-url http://127.0.0.1:9/v1 --out proposed --timeout 1
 build jury --on known.csv --model m --base-url http://127.0.0.1:9/v1 --out judged --timeout 1
+build language-check es
 filter perplexity habits.jsonl --scores scores.jsonl --out low.jsonl
 filter similarity rephrased --original cats.jsonl --out similar
 filter near-duplicates cats.jsonl --out once.jsonl

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 S = TypeVar("S")
 T = TypeVar("T")
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE = 5.0
 """Seconds in which work that costs money may end after a first Ctrl-C, so that its result is kept."""
 
@@ -23,7 +24,7 @@ def pump(items: AsyncGenerator[T]) -> Generator[T]:
 
     runner = asyncio.Runner()
     try:
-        while (item := _run(runner, following())) is not None:
+        while (item := _run(runner, following)) is not None:
             yield item
     finally:
         # a signal can leave the order to stop the loop behind, which would then stop the tidying up
@@ -37,39 +38,37 @@ def pump(items: AsyncGenerator[T]) -> Generator[T]:
             runner.close()
 
 
-def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work. SIGTERM cancels the work before it does what it usually does, as Ctrl-C does.
+def _run(runner: asyncio.Runner, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """The result of the work. A first SIGINT or SIGTERM cancels it, and then does what it usually does.
 
-    An exception that a signal handler raises within a loop would leave generators half-run, which then complain.
+    An exception that a signal handler raises within a loop would leave generators half-run, which then complain, and
+    work that costs money without the time to end.
     """
-    usual = signal.getsignal(signal.SIGTERM)
-    if not callable(usual) or threading.current_thread() is not threading.main_thread():
-        return runner.run(work)
-    asked: list[int] = []
+    usual = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
+    if threading.current_thread() is not threading.main_thread():
+        usual = {}
+    loop, asked, tasks = runner.get_loop(), list[int](), list[asyncio.Task[T]]()
 
-    async def cancellable() -> T:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-        def cancel(number: int, frame: FrameType | None) -> None:
-            if asked or task is None or task.done():
-                usual(number, frame)
-            else:
-                asked.append(number)
-                task.cancel()
-                loop.call_soon_threadsafe(lambda: None)  # wakes a loop that waits for the network
-
-        signal.signal(signal.SIGTERM, cancel)
-        return await work
+    def cancel(number: int, frame: FrameType | None) -> None:
+        if asked:
+            usual[signal.Signals(number)](number, frame)
+        asked.append(number)
+        for task in tasks:
+            task.cancel()
+        loop.call_soon_threadsafe(lambda: None)  # wakes a loop that waits for the network
 
     try:
-        return runner.run(cancellable())
-    except asyncio.CancelledError:
-        if not asked:
-            raise
+        for number in usual:
+            signal.signal(number, cancel)
+        tasks.append(loop.create_task(work()))
+        if asked:
+            tasks[0].cancel()
+        return loop.run_until_complete(tasks[0])
     finally:
-        signal.signal(signal.SIGTERM, usual)
-    usual(asked[0], None)
-    raise asyncio.CancelledError  # a handler that lets the program go on: the work was cancelled all the same
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+        if asked:
+            usual[signal.Signals(asked[0])](asked[0], None)
 
 
 async def as_they_end(

@@ -198,11 +198,6 @@ class Language:
             return plural
         return Noun(word, {f"{found.gender}_sg": word, f"{found.gender}_pl": plural} if found.gender else {"": word})
 
-    def genders_of(self, noun: str) -> tuple[str, ...] | Refusal:
-        """The genders in which a noun for people is written out."""
-        found = self.by_form.get(noun.lower())
-        return found[0].genders if found else Refusal("no_gender", noun)
-
     def plural(self, noun: str, gender: str = "") -> str | Refusal:
         """The plural of a noun or adjective; that of a noun for people from its table."""
         for known in self.by_form.get(noun.lower(), ()):

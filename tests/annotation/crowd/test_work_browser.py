@@ -51,6 +51,13 @@ def study(tmp_path: Path) -> Study:
     return made
 
 
+def agree(page: Any, address: str) -> None:
+    """Come by a link of the platform, and give consent."""
+    page.goto(address + LINK)
+    page.get_by_label("I am 18 or older").check()
+    page.get_by_role("button", name="I have read this and agree").click()
+
+
 @pytest.fixture
 def address(study: Study) -> Iterator[str]:
     """Its server."""
@@ -125,9 +132,7 @@ def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
 ) -> None:
     """Two answers in, one question filled in: after a reload, and on a phone with the same link, it is all there."""
     with new_page(browser) as page, new_page(browser) as other:
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 5").wait_for()
         page.keyboard.type("159")
         page.keyboard.press("Enter")
@@ -136,9 +141,7 @@ def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
         page.reload()
         page.get_by_text("2 of 5").wait_for()
         assert page.locator("#task input:checked").input_value() == "anti-stereotype"
-        other.goto(address + LINK)
-        other.get_by_label("I am 18 or older").check()
-        other.get_by_role("button", name="I have read this and agree").click()
+        agree(other, address)
         other.get_by_text("2 of 5").wait_for()
         assert other.locator("#task input:checked").input_value() == "anti-stereotype"
 
@@ -146,9 +149,7 @@ def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
 def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: Any) -> None:
     """Submitted without a connection, the answer is sent when it is back, once, and the next task comes."""
     with new_page(browser) as page:
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 5").wait_for()
         page.keyboard.type("159")
         page.context.set_offline(True)
@@ -162,9 +163,7 @@ def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: An
 def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: Any) -> None:
     """`Stop here` asks first; going on, the choice begun is there; stopping, the code is shown."""
     with new_page(browser) as page:
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 5").wait_for()
         page.keyboard.type("159")
         page.keyboard.press("Enter")
@@ -185,9 +184,7 @@ def test_notes_stand_beside_a_text_while_it_is_written(tmp_path: Path, browser: 
     made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     with opened(made) as address, new_page(browser) as page:
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 1").wait_for()
         page.keyboard.type("They are BLANK.")
         page.get_by_text("does not name the target").wait_for()
@@ -211,9 +208,7 @@ def test_who_finds_all_tasks_in_other_hands_waits_for_one(tmp_path: Path, browse
         ana = Visitor(address, "ANA")
         ana.come()
         hers = ana.next()
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 2").wait_for()
         page.keyboard.type("159")
         page.keyboard.press("Enter")
@@ -277,9 +272,7 @@ def test_people_write_by_keyboard(
     made = create(tmp_path / "w", kind=kind, items=terms(1), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     with opened(made) as address, new_page(browser) as page:
-        page.goto(address + LINK)
-        page.get_by_label("I am 18 or older").check()
-        page.get_by_role("button", name="I have read this and agree").click()
+        agree(page, address)
         page.get_by_text("1 of 1").wait_for()
         for text in (context.format("baker"), *texts):
             assert not page.get_by_text("Please answer what is marked").is_visible()

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -255,14 +255,19 @@ def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path
     assert (missed, {*server.paid.values()}) == ([], {1})
 
 
-def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
-    """The server made the batch, and its reply never came: the next run finds it by its tag."""
+def broken_at(step: str) -> Callable[[str], None]:
+    """A server whose connection breaks at this step."""
 
-    def cut(name: str) -> None:
-        if name == "created":
+    def break_off(name: str) -> None:
+        if name == step:
             raise ConnectionResetError
 
-    server.step = cut
+    return break_off
+
+
+def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
+    """The server made the batch, and its reply never came: the next run finds it by its tag."""
+    server.step = broken_at("created")
     with pytest.raises(ServerRefuses, match="run the same command again to go on"):
         run(server, tmp_path, asked(3))
     server.step = lambda name: None
@@ -281,12 +286,7 @@ def test_a_response_that_cannot_be_read_may_be_charged_for(server: BatchServer, 
 def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchServer, tmp_path: Path) -> None:
     """A run that was stopped before its batch was made does not take the replies of another folder for its own."""
     run(server, tmp_path / "one", asked(3))
-
-    def stop(name: str) -> None:
-        if name == "create":
-            raise ConnectionResetError
-
-    server.step = stop
+    server.step = broken_at("create")
     with pytest.raises(ServerRefuses, match="run the same command again to go on"):
         run(server, tmp_path / "two", asked(3))
     server.step = lambda name: None
@@ -305,12 +305,7 @@ def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_pa
 def test_a_batch_under_way_is_not_sent_again_elsewhere_or_by_itself(server: BatchServer, tmp_path: Path) -> None:
     """Another address, or requests by themselves, would be paid for twice."""
     run(server, tmp_path, asked(1))
-
-    def stop(name: str) -> None:
-        if name == "look":
-            raise ConnectionResetError
-
-    server.step = stop
+    server.step = broken_at("look")
     with pytest.raises(ServerRefuses, match="run the same command again"):
         run(server, tmp_path, asked(3))
     server.step = lambda name: None

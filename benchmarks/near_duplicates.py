@@ -1,4 +1,4 @@
-"""Near-duplicates among 100,000 sentences, against all pairs and against datasketch where it is installed.
+"""Near-duplicates among 100,000 sentences, a tenth and ten times of them, against all pairs and against datasketch.
 
 python -m benchmarks.near_duplicates [--count 100000]
 """
@@ -10,9 +10,14 @@ import random
 import resource
 import time
 from collections.abc import Callable
+from math import log10
+from typing import Any
+
+import numpy as np
 
 from benchmarks.machine import RESULTS
 from catsofa.data.language.near_duplicates import copies
+from catsofa.data.language.near_vectors import Vectors, near_vectors
 
 FILE = RESULTS / "near_duplicates.json"
 PAIRS_OF, SKETCHED = 2_000, 20_000
@@ -58,10 +63,20 @@ def with_datasketch(texts: list[str]) -> int:
     return found
 
 
-def seconds(work: Callable[[list[str]], object], texts: list[str]) -> float:
-    """Processor seconds that `work` takes on the texts."""
+def vectors(count: int) -> Vectors:
+    """Vectors around 200 topics, one in twenty of them close to another."""
+    rng = np.random.default_rng(0)
+    topics, made = rng.standard_normal((200, 256), np.float32), rng.standard_normal((count, 256), np.float32)
+    made += topics[rng.integers(200, size=count)]
+    near = count // 20
+    made[:near] = made[rng.integers(count, size=near)] + 0.3 * rng.standard_normal((near, 256), np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def seconds(work: Callable[[Any], object], made: object) -> float:
+    """Processor seconds that `work` takes."""
     begin = time.process_time()
-    work(texts)
+    work(made)
     return time.process_time() - begin
 
 
@@ -72,12 +87,22 @@ def main() -> None:
     count = parser.parse_args().count
     texts = sentences(count)
     counted: list[int] = []
-    ours = seconds(lambda all_texts: counted.append(len(list(copies(all_texts)))), texts)
+    by_size = [
+        (
+            seconds(lambda all_texts: counted.append(len(list(copies(all_texts)))), sentences(size)),
+            seconds(lambda rows: near_vectors(rows, 0.85), vectors(size)),
+        )
+        for size in (count // 10, count, 10 * count)
+    ]
+    ours = by_size[1][0]
     found: dict[str, object] = {
         "sentences": count,
         "changed_copies": count // COPIES,
-        "duplicates": counted[0],
+        "duplicates": counted[1],
         "core_seconds": round(ours, 1),
+        "core_seconds_a_tenth_once_ten_times": [round(words, 1) for words, _ in by_size],
+        "core_seconds_of_vectors": [round(rows, 1) for _, rows in by_size],
+        "growth_exponent_to_ten_times": round(log10(sum(by_size[2]) / sum(by_size[1])), 2),
         "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
         "all_pairs_ratio": round(seconds(all_pairs, texts[:PAIRS_OF]) * (count / PAIRS_OF) ** 2 / ours),
     }

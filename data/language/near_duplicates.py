@@ -9,7 +9,7 @@ opposite in one of two texts makes them two. The builders' filter, proposals, li
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,12 @@ PIECE = 4
 BITS = 256
 """Bits of a text's bitmap."""
 ROUNDING = 1e-9
+MANY = 65_536
+"""Texts from which on the letters are sketched: the rarest pieces of so many texts are no longer rare."""
+MISSED = 1e-3
+"""Most of the pairs at the threshold that sketches may miss; more alike ones are missed less."""
+ROWS, MOST_BANDS = 5, 128
+"""Numbers that make a band of a sketch, and bands from which on the rarest pieces are the cheaper way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +107,6 @@ def near_duplicates_between(
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 
 
-def similar_letters(texts: Sequence[str], near: float = NEAR) -> Iterator[NearDuplicate]:
-    """Every pair of texts whose sets of pieces have a Jaccard similarity of `near` or more, whatever they say."""
-    index = _Index(texts, near)
-    for place in range(len(texts)):
-        yield from sorted(index.like(place), key=lambda pair: pair.first)
-        index.add(place)
-
-
 class _Detector:
     """The texts added so far, by their letters, their words and their vectors."""
 
@@ -148,12 +146,13 @@ class _Detector:
 
 
 class _Index:
-    """The texts added so far by their rarest pieces.
+    """The texts added so far, by what similar ones share.
 
-    Two texts that similar share one of their ceil((1 - near) * size) + 1 rarest pieces, and from their first shared
-    piece on both have as many pieces left as they must share (the prefix and positional filters of Bayardo et al.
-    2007 and Xiao et al. 2008). Of two texts with d different pieces at most d bits of their bitmaps differ (Sandes et
-    al. 2020). Only texts that pass all three are compared, and none that is similar is missed.
+    Among few texts these are the rarest pieces: two texts that similar share one of their ceil((1 - near) * size) + 1
+    rarest (the prefix filter of Bayardo et al. 2007), and none that is similar is missed. Among many texts they are the
+    bands of a MinHash sketch (Broder 1997): a pair at the threshold shares one with a chance of 1 - MISSED or more. Of
+    two texts with d different pieces at most d bits of their bitmaps differ (Sandes et al. 2020). Only texts that pass
+    both are compared, by all their pieces.
     """
 
     def __init__(self, texts: Sequence[str], near: float) -> None:
@@ -170,6 +169,9 @@ class _Index:
             own = np.where(place >> np.uint64(6) == word, flipped, np.uint64(0))
             bits[:, word] = np.bitwise_xor.reduceat(own, self.starts[:-1])
         self.bits = bits
+        bands = ceil(log(MISSED) / log(1 - near**ROWS)) if near < 1 else 1
+        sketched = len(texts) > MANY and bands <= MOST_BANDS
+        self.bands = _bands(self.pieces, self.starts, bands) if sketched else None
         self.places: dict[int, list[int]] = defaultdict(list)
 
     def of(self, place: int) -> list[int]:
@@ -177,17 +179,20 @@ class _Index:
         own: list[int] = self.pieces[self.starts[place] : self.starts[place + 1]].tolist()
         return own
 
-    def rarest(self, own: list[int]) -> int:
-        """How many of its rarest pieces are looked at."""
-        return len(own) - ceil(self.near * len(own) - ROUNDING) + 1
+    def shared(self, place: int) -> list[int]:
+        """What a similar text would share: bands that another text has, or the rarest pieces."""
+        if self.bands is not None:
+            return [band for band in self.bands[place].tolist() if band >= 0]
+        own = self.of(place)
+        return own[: len(own) - ceil(self.near * len(own) - ROUNDING) + 1]
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
         """The texts added so far that are as similar to this one as they must be."""
-        own = self.of(place)
-        size, pieces = len(own), frozenset(own)
+        pieces = frozenset(self.of(place))
+        size = len(pieces)
         tried: set[int] = set()
-        for at in range(self.rarest(own)):
-            tried.update(self.places.get(own[at], ()))
+        for key in self.shared(place):
+            tried.update(self.places.get(key, ()))
         if not tried:
             return
         likely = np.fromiter(tried, dtype=np.int64, count=len(tried))
@@ -201,9 +206,26 @@ class _Index:
 
     def add(self, place: int) -> None:
         """Let later texts be compared with this one."""
-        own = self.of(place)
-        for at in range(self.rarest(own)):
-            self.places[own[at]].append(place)
+        for key in self.shared(place):
+            self.places[key].append(place)
+
+
+def _bands(pieces: NDArray[np.int64], starts: NDArray[np.int64], bands: int) -> NDArray[np.int64]:
+    """A number for each band of each text's sketch, one number for equal bands, -1 where no other text has it."""
+    rng, kinds = np.random.default_rng(0), int(pieces.max()) + 1
+    found = np.empty((len(starts) - 1, bands), dtype=np.int64)
+    used = 0
+    for band in range(bands):
+        mixed: NDArray[np.uint64] = np.zeros(len(starts) - 1, dtype=np.uint64)
+        for _ in range(ROWS):
+            order = rng.permutation(kinds).astype(np.uint32)
+            least = np.minimum.reduceat(order[pieces], starts[:-1]).astype(np.uint64)
+            mixed = (mixed ^ least) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        _, own, texts = np.unique(mixed, return_inverse=True, return_counts=True)
+        found[:, band] = np.where(texts[own] > 1, own + used, -1)
+        used += len(texts)
+    return found
 
 
 def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 FEW = 8192
 """Vectors of which each is compared with each."""
-LEAF = 128
+LEAF = 64
 """Vectors that a tree leaves together and compares with each other."""
 TREES = 16
+SKETCH = 32
+"""Numbers of a vector's random projection, by which the trees split."""
 BLOCK = 1024
 
 Vectors = NDArray[np.float32]
@@ -43,15 +45,15 @@ def _groups(vectors: Vectors, few: int) -> Iterator[NDArray[np.int64]]:
         return
     rng = np.random.default_rng(0)
     for _ in range(TREES):
-        parts: list[NDArray[np.int64]] = [np.arange(len(vectors))]
+        sketches = vectors @ rng.standard_normal((vectors.shape[1], SKETCH), dtype=np.float32)
+        parts: list[tuple[NDArray[np.int64], Vectors]] = [(np.arange(len(vectors)), sketches)]
         while parts:
-            part = parts.pop()
+            part, own = parts.pop()
             if len(part) <= LEAF:
                 yield part
                 continue
             # the direction between two of them splits at the median, so that leaves are of one size
-            one, other = vectors[rng.choice(part, 2, replace=False)]
-            along = vectors[part] @ (one - other)
+            one, other = own[rng.integers(len(part), size=2)]
             half = len(part) // 2
-            order = np.argpartition(along, half)
-            parts += [part[order[:half]], part[order[half:]]]
+            order = np.argpartition(own @ (one - other), half)
+            parts += [(part[side], own[side]) for side in (order[:half], order[half:])]

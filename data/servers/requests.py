@@ -62,8 +62,11 @@ class Answer(Generic[Q, A]):
 
 def completion(body: Any) -> dict[str, Any]:
     """The fields of a completion that count; a ValueError if the JSON is none."""
-    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list) or not choices:
         raise ValueError("the server's JSON is no completion: it has no choices")
+    if all(isinstance(choice, dict) and choice.get("finish_reason") == "error" for choice in choices):
+        raise ValueError("the server's reply ended with an error")
     return {name: body[name] for name in KEPT if name in body}
 
 

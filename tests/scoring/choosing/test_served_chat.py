@@ -218,3 +218,14 @@ def test_a_server_that_gives_the_labels_probabilities_is_not_sampled() -> None:
     shares = [(reply.probabilities or {})["stereotype"] / sum((reply.probabilities or {}).values()) for reply in found]
     assert shares == pytest.approx([5 / 7, 2 / 7])
     assert exp(log(5 / 7)) == pytest.approx(shares[0])
+
+
+@pytest.mark.parametrize("broken", [[], [message("", "error")], [message(None, "error"), message("B", "error")]])
+def test_a_reply_without_a_choice_or_with_an_error_for_one_is_asked_for_again(broken: list[Any]) -> None:
+    """Some routers answer 200 where the model behind them broke."""
+    answers = iter([(200, {"choices": broken}, {}), "B"])
+    store = ReplyStore()
+    with serving(ChatServer(lambda body: next(answers))) as server:
+        (reply,) = asked(server, [FIRST], store)
+    assert outcome_of(reply, ITEM) == "anti_stereotype"
+    assert [said["choices"][0]["message"]["content"] for said in store.replies.values()] == ["B"]

@@ -98,7 +98,7 @@ def intrasentence(
     `unrelated` chooses the unrelated words that an association leaves open, and those of another part of speech than
     the other two.
     """
-    seen: set[str] = set()
+    seen, told = set[str](), set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -116,7 +116,7 @@ def intrasentence(
                 yield cat
             elif cat.id not in seen:
                 seen.add(cat.id)
-                yield cat
+                yield with_own_ids(cat, told)
 
 
 def _with_unrelated(association: Association, choose: Callable[[Association], str | None]) -> Association:
@@ -135,7 +135,7 @@ def intersentence(
     associations: Iterable[Association | Refused], source: Extra | None = None
 ) -> Iterator[Cat | Refused]:
     """Each context with its three continuations, unless one of them is cut off, or the context lacks the target."""
-    seen: set[str] = set()
+    seen, told = set[str](), set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -149,7 +149,20 @@ def intersentence(
             yield refused(association, "duplicate")
         else:
             seen.add(cat.id)
-            yield cat
+            yield with_own_ids(cat, told)
+
+
+def with_own_ids(cat: Cat, told: set[str]) -> Cat:
+    """The CAT; a candidate that an earlier CAT has too, in the same context, gets an id that names this CAT.
+
+    `told` holds the ids of candidates so far, and takes those of this CAT.
+    """
+    one, two, three = (
+        replace(each, id=content_id("candidate", cat.id, each.text)) if each.id in told else each
+        for each in cat.candidates
+    )
+    told.update(each.id for each in (one, two, three))
+    return replace(cat, candidates=(one, two, three))
 
 
 def fault_of_continuations(association: Association) -> str | None:

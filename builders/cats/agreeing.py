@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from catsofa.builders.cats import Association, Matching, fault_of, refused
+from catsofa.builders.cats import Association, Matching, fault_of, refused, with_own_ids
 from catsofa.builders.cats.templates import EXPECTED, FRAMES, Frame
 from catsofa.builders.minimal_pairs import ASSOCIATED, Row
 from catsofa.data.files import BadInput, toml_files
@@ -82,7 +82,7 @@ def build(
     source: Extra | None = None,
 ) -> Iterator[Cat | Refused]:
     """Each association in every template that fits it, once for each gender that the text shows."""
-    seen: set[str] = set()
+    seen, told = set[str](), set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -99,9 +99,11 @@ def build(
             unknown = {label: association.words[label] for label in LABELS if not parts[label]}
             yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or None)
         for cat in made:
-            if isinstance(cat, Refused) or cat.id not in seen:
-                seen.add(cat.id)
+            if isinstance(cat, Refused):
                 yield cat
+            elif cat.id not in seen:
+                seen.add(cat.id)
+                yield with_own_ids(cat, told)
 
 
 def target_of(target: str, language: Language) -> Noun | Refusal:

@@ -140,6 +140,16 @@ def test_the_word_that_fits_no_template_is_named() -> None:
     assert (target.reason, target.source["failed"]) == ("no_template_fits", {"target": "she"})
 
 
+def test_cats_that_share_a_candidate_are_read_back(tmp_path: Path) -> None:
+    """Two CATs of one context may have the same unrelated word; each candidate has an id of its own."""
+    shared = [said("tailor", "honest", "rude", "wooden"), said("tailor", "brave", "timid", "wooden")]
+    built = list(intrasentence([Template("The {target} is BLANK.", blank="adjective")], shared))
+    formats.named("jsonl").write(built, tmp_path / "cats.jsonl")
+    read_back = list(formats.read(tmp_path / "cats.jsonl"))
+    assert read_back == built
+    assert len({candidate.id for cat in read_back for candidate in cat.candidates}) == 6
+
+
 def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
     """With a pool; the word that was given stays in the source."""
     pool = Unrelated(["teapot", "wooden"], np.random.default_rng(0))

@@ -76,3 +76,17 @@ def test_elision_agrees_with_the_sentences_of_french_crows_pairs(shared: Path) -
     ]
     assert len(found) > 4000
     assert wrong == []
+
+
+def test_the_cats_of_both_genders_have_candidates_of_their_own() -> None:
+    """A candidate that reads the same in both genders stands in two CATs, under two ids."""
+    association = Association(
+        "médecin", "profession", {"stereotype": "arrogant", "anti-stereotype": "attentif", "unrelated": "bizarre"}
+    )
+    (template,) = (
+        one for one in agreeing.templates_of(FRENCH, None, ()) if one.context.startswith("{le targets} de ce quartier")
+    )
+    built = [cat for cat in agreeing.build(FRENCH, [template], [association]) if isinstance(cat, Cat)]
+    assert len({cat.context for cat in built}) == 1
+    assert [cat["unrelated"].fill for cat in built] == ["bizarres", "bizarres"]
+    assert len({candidate.id for cat in built for candidate in cat.candidates}) == 6

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -194,6 +195,17 @@ def _handle_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = partial(_show_warning, warnings.showwarning)
+    sys.unraisablehook = partial(_stop_again, sys.unraisablehook)
+
+
+def _stop_again(show: Callable[["sys.UnraisableHookArgs"], None], ignored: "sys.UnraisableHookArgs") -> None:
+    """A stop that was raised where Python drops exceptions (in a `__del__`) is raised again a moment later."""
+    code = _stopped_by(ignored.exc_value)
+    if code in (INTERRUPTED, TERMINATED):
+        again = signal.SIGINT if code == INTERRUPTED else signal.SIGTERM
+        threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, again]).start()
+    else:
+        show(ignored)
 
 
 def _end(*_: object) -> NoReturn:

@@ -86,6 +86,30 @@ def test_a_signal_at_any_import_of_the_start_is_one_sentence(sent: signal.Signal
         assert done.stderr.startswith("catsofa: ")
 
 
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_an_object_is_removed_stops_the_command(sent: signal.Signals, code: int) -> None:
+    """Python drops what a `__del__` raises, and shows it; the command ends nevertheless, with its sentence alone."""
+    program = f"""
+import os, sys, time
+from catsofa import cli
+
+class Removed:
+    def __del__(self):
+        os.kill(os.getpid(), {int(sent)})
+
+def work():
+    Removed()
+    time.sleep(60)
+
+sys.argv = ["catsofa", "convert"]
+cli.app = work
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=50)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert done.stderr.startswith("catsofa: ")
+
+
 def test_an_ignored_ctrl_c_stays_ignored() -> None:
     """A command that a shell starts in the background is not stopped by the Ctrl-C for another."""
     code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + STARTING

@@ -10,18 +10,22 @@ from catsofa.cli.build import filters
 from catsofa.cli.build.kept import Out, RefusedFile
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, lines_in, note, print_json, progress, reading, say, table
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
     from collections import Counter
 
+    from catsofa.builders.cats.acceptability import Calibration
     from catsofa.builders.similarity.encoders import Encoder
 
 Dtype = Literal["float32", "bfloat16"]
 
 Model = Annotated[
     str, typer.Option(help="A sentence-transformers model, by folder or name; all-MiniLM-L6-v2 if not given.")
+]
+LanguageModel = Annotated[
+    str, typer.Option("--model", help="A causal or masked language model, by folder or name; masked ones see more.")
 ]
 DtypeName = Annotated[Dtype, typer.Option(help="bfloat16 takes half the time and moves a cosine by less than 0.01.")]
 
@@ -43,16 +47,19 @@ def register(app: typer.Typer) -> None:
             "catsofa filter near-duplicates dev.json --model none --threshold 0.9 --out distinct.jsonl",
         ),
     )(near_duplicates)
+    filters.command(
+        epilog=examples(
+            "catsofa filter acceptability cats.jsonl --model bert-base-cased --out kept.jsonl --review review.jsonl",
+        )
+    )(acceptability)
     calibrate = typer.Typer(name="calibrate", no_args_is_help=True, help="Measure what a measure is worth.")
     calibrate.command("similarity", epilog=examples("catsofa calibrate similarity --on stsb-dev.tsv --model ./minilm"))(
         calibrate_similarity
     )
-    calibrate.callback()(_group)
+    calibrate.command("acceptability", epilog=examples("catsofa calibrate acceptability --model bert-base-cased"))(
+        calibrate_acceptability
+    )
     app.add_typer(calibrate)
-
-
-def _group() -> None:
-    """Keep `calibrate` a group while it has one command."""
 
 
 def similarity(
@@ -166,6 +173,68 @@ def calibrate_similarity(
     else:
         reached = in_percent(found.recall or 0.0, 0)
         say(f"from {found.threshold:.3f} on, {asked} are the same: {reached} of all {found.same:,}")
+
+
+def acceptability(
+    file: Annotated[Path, typer.Argument(help="Intrasentence CATs in English, as `build cats` writes them.")],
+    model: LanguageModel,
+    out: Out,
+    review: Annotated[Path, typer.Option(help="File for the CATs that people should read.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put CATs aside for people where a fill makes the template's own words improbable: perhaps bad grammar.
+
+    The model is first measured on labelled sentences that come with catsofa. One that cannot tell the grammatical
+    from the others filters nothing. The probability of the fill itself never counts.
+    """
+    from catsofa import slot_models
+    from catsofa.builders.cats import acceptability as builder
+    from catsofa.data import formats
+    from catsofa.data.records import LABELS, Cat
+
+    likelihood, identity = slot_models.around(model)
+    doing("measuring the model on labelled sentences")
+    measured = builder.calibrate(likelihood)
+    measured.require(model)
+    cats = progress(formats.read_as(file, Cat), "CATs", lines_in(file), quiet=quiet)
+    counts = builder.write(builder.judge(cats, likelihood, measured, identity), out, review)
+    if json:
+        doubtful = {label: counts[label] for label in LABELS}
+        print_json(
+            {"kept": counts["kept"], "review": counts["review"], "doubtful": doubtful} | {"measured": asdict(measured)}
+        )
+    elif not quiet:
+        _say_measured(measured)
+        say(f"{counts['kept']:,} kept: {out}; {counts['review']:,} for people: {review}")
+        table("Doubtful", ["candidates", "number"], [[label, counts[label]] for label in LABELS])
+    if not counts["kept"]:
+        raise typer.Exit(1)
+
+
+def calibrate_acceptability(model: LanguageModel, json: Json = False) -> None:
+    """Say how well a model tells grammatical from ungrammatical sentences, by the kind of fault.
+
+    Exits with 1 if `filter acceptability` would refuse the model.
+    """
+    from catsofa import slot_models
+    from catsofa.builders.cats import acceptability as builder
+
+    likelihood, identity = slot_models.around(model)
+    doing("measuring the model on labelled sentences")
+    measured = builder.calibrate(likelihood)
+    print_json(asdict(measured) | {"by": identity}) if json else _say_measured(measured)
+    if measured.auc < builder.LEAST:
+        note(f"below {builder.LEAST:.2f}: `filter acceptability` refuses this model", quiet=json)
+        raise typer.Exit(1)
+
+
+def _say_measured(measured: "Calibration") -> None:
+    """The AUC of a model, in all and by class, and its threshold."""
+    rows = [["all", measured.auc], *([name, auc] for name, auc in measured.by_class.items())]
+    table(f"{measured.sentences} labelled sentences", ["fault", "AUC"], rows)
+    found = in_percent(measured.found, 0)
+    say(f"threshold {measured.threshold:.3f}: 95% of the grammatical sentences pass, {found} of the others are found")
 
 
 def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":

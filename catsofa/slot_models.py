@@ -1,0 +1,41 @@
+"""What language models say about the words around a slot and in it, as functions for builders."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from catsofa.scoring.signature import shown_name
+
+if TYPE_CHECKING:
+    from catsofa.builders.cats.acceptability import Around, Likelihood
+    from catsofa.scoring.models.model import Model
+
+
+def around(name: str) -> "tuple[Likelihood, dict[str, Any]]":
+    """The mean log-probability of the words around a fill, by a local model, and the identity of that model."""
+    from catsofa.scoring import models
+    from catsofa.scoring.items import guarded, sentences
+    from catsofa.scoring.items.around import item
+    from catsofa.scoring.items.score import answered
+    from catsofa.scoring.likelihood.backend import Backend
+    from catsofa.scoring.protocols import named
+
+    backend, pseudo = Backend(models.load(name)), named("catsofa").pseudo
+    if not backend.model.answers & {"left-to-right", "masked"}:
+        raise ValueError(f"{name} is neither a causal nor a masked language model; name one that is")
+
+    def mean_log_probability(texts: "Sequence[Around]") -> list[float]:
+        read = sentences.read(backend, (text.text for text in texts))
+        items = [
+            guarded(str(at), "", partial(item, backend, read[text.text], text.fill, text.target, str(at), pseudo))
+            for at, text in enumerate(texts)
+        ]
+        return [nan if score.score is None else score.score for score in answered(backend, items)]
+
+    return mean_log_probability, named_by(backend.model)
+
+
+def named_by(model: "Model") -> dict[str, Any]:
+    """A model in the source of a record: its name without the place where it lies, and what its numbers depend on."""
+    return model.identity() | {"model": shown_name(model.name)}

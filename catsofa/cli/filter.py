@@ -10,7 +10,20 @@ from catsofa.cli.build import filters
 from catsofa.cli.build.kept import Out, RefusedFile
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, lines_in, note, print_json, progress, reading, say, table
+from catsofa.cli.terminal import (
+    Bar,
+    Json,
+    Quiet,
+    doing,
+    examples,
+    lines_in,
+    note,
+    print_json,
+    progress,
+    reading,
+    say,
+    table,
+)
 from catsofa.data.percentages import in_percent
 
 if TYPE_CHECKING:
@@ -231,10 +244,12 @@ def calibrate_acceptability(model: LanguageModel, json: Json = False) -> None:
 
 def _say_measured(measured: "Calibration") -> None:
     """The AUC of a model, in all and by class, and its threshold."""
+    from catsofa.builders.cats.acceptability import KEPT
+
     rows = [["all", measured.auc], *([name, auc] for name, auc in measured.by_class.items())]
     table(f"{measured.sentences} labelled sentences", ["fault", "AUC"], rows)
-    found = in_percent(measured.found, 0)
-    say(f"threshold {measured.threshold:.3f}: 95% of the grammatical sentences pass, {found} of the others are found")
+    kept, found = in_percent(KEPT, 0), in_percent(measured.found, 0)
+    say(f"threshold {measured.threshold:.3f}: {kept} of the grammatical sentences pass, {found} of the others do not")
 
 
 def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":

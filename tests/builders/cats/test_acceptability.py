@@ -20,7 +20,7 @@ from catsofa.builders.cats.acceptability import (
 )
 from catsofa.builders.cats.templates import Template
 from catsofa.data import formats
-from catsofa.data.language.blanks import check, slots
+from catsofa.data.language.blanks import check
 from catsofa.data.language.wordlists import table, wordlist
 from catsofa.data.records import Cat
 
@@ -62,7 +62,9 @@ def test_the_labelled_set_has_pairs_of_each_class_with_nothing_twice() -> None:
 
 def test_a_delta_is_the_difference_to_the_best_reference() -> None:
     """-5 - (-2) = -3 for a bad fill; 0 for one that is as good as a reference."""
-    context = Filled("The zorb is a BLANK.", "zorb", [("The zorb is a snobs.", "snobs"), ("The zorb is a snob.", "snob")])
+    context = Filled(
+        "The zorb is a BLANK.", "zorb", [("The zorb is a snobs.", "snobs"), ("The zorb is a snob.", "snob")]
+    )
     assert deltas([context], knows("snobs")) == [[-3.0, 0.0]]
     assert deltas([context], knows("friend", "hero", "child")) == [[0.0, 0.0]]
 
@@ -76,7 +78,9 @@ def test_neither_the_fill_nor_the_target_counts() -> None:
         return [0.0] * len(texts)
 
     contexts = [
-        Filled("Most zorbs call the zorb a BLANK person.", "zorb", [("Most zorbs call the zorb an idle person.", "idle")]),
+        Filled(
+            "Most zorbs call the zorb a BLANK person.", "zorb", [("Most zorbs call the zorb an idle person.", "idle")]
+        ),
         Filled("He is BLANK.", "him", [("He is rude.", "rude")]),
     ]
     deltas(contexts, likelihood)
@@ -157,6 +161,9 @@ def test_a_candidate_without_a_delta_is_doubtful() -> None:
 def test_cats_without_a_blank_and_of_other_languages_are_refused() -> None:
     """The labelled sentences say nothing about them."""
     (cat,) = cats("wooden")
-    for other, fault in ((replace(cat, id="", context="A tailor."), "one BLANK"), (replace(cat, language="de"), "is in de")):
+    for other, fault in (
+        (replace(cat, id="", context="A tailor."), "one BLANK"),
+        (replace(cat, language="de"), "is in de"),
+    ):
         with pytest.raises(ValueError, match=fault):
             list(judge([other], knows(), MEASURED, {}))

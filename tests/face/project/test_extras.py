@@ -70,7 +70,9 @@ build language-check es
 filter perplexity habits.jsonl --scores scores.jsonl --out low.jsonl
 filter similarity rephrased --original cats.jsonl --out similar
 filter near-duplicates cats.jsonl --out once.jsonl
+filter acceptability cats.jsonl --model model --out good.jsonl --review doubtful.jsonl
 calibrate similarity --on sts.tsv
+calibrate acceptability --model model
 validate votes --in judged.jsonl --cats cats.jsonl --out voted.jsonl
 validate agreement --in judged.jsonl
 validate annotators --in judged.jsonl

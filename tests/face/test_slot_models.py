@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import pytest
+
+from catsofa import slot_models
+from catsofa.builders.cats.acceptability import LEAST, calibrate
+
+AUCS = [("stories260K", "LlamaForCausalLM", 0.52), ("tiny-bert", "BertForPreTraining", 0.56)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "architecture", "auc"), AUCS)
+def test_tiny_models_know_too_little_grammar_to_filter(shared: Path, name: str, architecture: str, auc: float) -> None:
+    """A causal and a masked one; their source names them without their place."""
+    likelihood, identity = slot_models.around(str(shared / "models" / name))
+    assert (identity["model"], identity["architecture"]) == (name, architecture)
+    assert len(identity["digest"]) == len("sha256:") + 64
+    found = calibrate(likelihood)
+    assert found.auc == pytest.approx(auc, abs=0.01)
+    assert found.auc < LEAST
+    with pytest.raises(ValueError, match="name a larger model"):
+        found.require(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import BadInput
 from catsofa.data.sources.checks import refuse_wrong
+from catsofa.data.sources.prepared import prepared
 from catsofa.data.sources.released import Source, how_to_bring, named, root_of, table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def path(name: str) -> Path:
     """Where a source lies on this machine, checked; if it is not here, an error says what to put where."""
     source = named(name)
     if found := find_checked(source):
-        return found
+        return prepared(source, found)
     raise ValueError(f"{name} is not on this machine: run 'catsofa data fetch {name}', or {how_to_bring(source)}")
 
 
@@ -49,7 +50,8 @@ def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Pat
     if name_or_path in table():
         from catsofa.data.sources.fetch import fetch  # TLS and archives, which few uses need
 
-        return find_checked(table()[name_or_path]) or fetch(name_or_path, progress=progress).path
+        source = table()[name_or_path]
+        return prepared(source, find_checked(source) or fetch(name_or_path, progress=progress).path)
     close = get_close_matches(name_or_path, table(), n=1)
     expected = "a file or folder, or the name of a source" + (f" ({close[0]}?)" if close else "")
     raise BadInput(name_or_path, "no such file", expected)

@@ -57,6 +57,10 @@ class Source:
     files: tuple[SourceFile, ...]
     archive: SourceFile | None = None
     """What is downloaded where the files are members of an archive."""
+    encoding: str = ""
+    """The encoding of its file; empty for UTF-8."""
+    language: str = ""
+    """The language of its records, where its file does not say it; empty for English."""
 
     @property
     def downloads(self) -> tuple[SourceFile, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from catsofa.builders.similarity.encoders import Encoder
 from catsofa.data.language.near_duplicates import NEAR, content, copies
+from catsofa.data.languages.texts import language_of
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Refused
 
@@ -14,11 +15,13 @@ def without_near_duplicates(
 ) -> Iterator[Any]:
     """Each record that stays, and a refusal for each that is nearly an earlier one.
 
-    The encoder compares short texts; it is loaded when there is one.
+    The encoder compares short English texts; it is loaded when there is one.
     """
     listed = list(records)
     texts = [content(record) for record in listed]
-    repeats = {pair.second: pair for pair in copies(texts, threshold, progress, encoder.encode if encoder else None)}
+    languages = [language_of(record) for record in listed]
+    encode = encoder.encode if encoder and "en" in languages else None
+    repeats = {pair.second: pair for pair in copies(texts, threshold, progress, encode, languages)}
     for place, record in enumerate(listed):
         if pair := repeats.get(place):
             source = {"of": listed[pair.first].id}

@@ -23,11 +23,16 @@ def given(
     sentiment_model: str = "",
     negative: str = "",
     against: Path | None = None,
+    language: str = "en",
 ) -> Given:
-    """Load what was named; what was not stays out, and the rules that need it do not run."""
+    """Load what was named; what was not stays out, and the rules that need it do not run.
+
+    Frequencies are of words of one language. wordfreq without that language gives none.
+    """
     return Given(
         parser=spacy_pipeline(spacy_model) if spacy_model else None,
-        frequency=zipf(corpus) if corpus else None,
+        frequency=zipf(corpus, language) if corpus else None,
+        frequency_language=language,
         names=_list(names, "given names") if names else frozenset(),
         offensive=_list(offensive, "offensive words") if offensive else frozenset(),
         encoder=_encoder(encoder) if encoder else None,
@@ -37,11 +42,11 @@ def given(
     )
 
 
-def zipf(source: str) -> Callable[[str], float]:
+def zipf(source: str, language: str = "en") -> Callable[[str], float]:
     """Zipf frequencies of `wordfreq`, or of a corpus in a text file."""
     if source == "wordfreq":
-        return wordfreq_zipf()
-    per_million = corpus_reference(source)
+        return wordfreq_zipf(language)
+    per_million = corpus_reference(source, language)
 
     def frequency(word: str) -> float:
         return max(0.0, log10(1000 * per_million(word))) if per_million(word) else 0.0

@@ -15,7 +15,7 @@ from catsofa.validation.columns import column
 from catsofa.validation.decide.confirmed import Confirmed
 from catsofa.validation.decide.votes import compare
 from catsofa.validation.judgements import alike_labels, answers
-from catsofa.validation.sets.keywords import Lemmas, Reference, keywords
+from catsofa.validation.sets.keywords import Lemmas, Reference, keywords, not_counted
 from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
 from catsofa.validation.sets.sizes import sizes
 
@@ -122,4 +122,6 @@ def stats_report(
     if reference:
         ranked = keywords(records, reference, lemmas=lemmas, top=top)
         found["keywords"] = {domain: [asdict(word) for word in words] for domain, words in ranked.items()}
+        if left_out := not_counted(records, lemmas):
+            found["not_counted"] = left_out
     return found

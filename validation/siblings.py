@@ -7,6 +7,7 @@ from typing import Any
 from catsofa.data.files import csv_files
 from catsofa.data.language.demonyms import sibling_groups
 from catsofa.data.language.inflection import regular_singular
+from catsofa.data.languages.texts import ENGLISH, language_of, names_of
 from catsofa.data.records import Cat, Identity, Pair, Probe, Question, Term
 
 
@@ -32,11 +33,16 @@ def domain_of(record: Any) -> str:
     return ""
 
 
-def group_of(term: str, siblings: Mapping[str, str] | None = None) -> str:
-    """The sibling group of a term: the one given, else that of the package's word lists, else its own singular."""
+def group_of(term: str, siblings: Mapping[str, str] | None = None, language: str = ENGLISH) -> str:
+    """The sibling group of a term: the one given, else that of the package's word lists, else its own singular.
+
+    In another language: the first of all written forms of the noun, in each gender; else the term as it is written.
+    """
     plain = " ".join(term.lower().split())
     if siblings and plain in siblings:
         return siblings[plain]
+    if language != ENGLISH:
+        return min(names_of(plain, language))
     return sibling_groups().get(plain) or regular_singular(plain)
 
 
@@ -48,4 +54,4 @@ def read(path: Path) -> dict[str, str]:
 def groups_of(records: Iterable[Any], siblings: Mapping[str, str] | None = None) -> list[str]:
     """The sibling group of each record's target term; nothing where it has none."""
     lowered = {term.lower(): group for term, group in (siblings or {}).items()}
-    return [group_of(term, lowered) if (term := term_of(record)) else "" for record in records]
+    return [group_of(term, lowered, language_of(record)) if (term := term_of(record)) else "" for record in records]

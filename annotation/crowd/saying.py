@@ -7,6 +7,7 @@ from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.results import drafts
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import answers, result_of
+from catsofa.data.languages.texts import language_of
 from catsofa.data.records import Term
 
 
@@ -31,7 +32,8 @@ def notes(study: Study, token: str, said: Mapping[str, Any]) -> tuple[list[str],
     if study.kind.asks is not None or not isinstance(term, Term):
         return [], []
     kind = drafts.kind_of(study)
-    return list(drafts.problems(kind, term.term, texts)), list(drafts.warnings(kind, texts))
+    language = language_of(term)
+    return list(drafts.problems(kind, term.term, texts, language)), list(drafts.warnings(kind, texts, language))
 
 
 def right(study: Study, token: str, said: Mapping[str, Any]) -> tuple[int, int]:

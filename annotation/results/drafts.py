@@ -8,6 +8,7 @@ from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import answers
 from catsofa.data.files import jsonl
+from catsofa.data.languages.texts import ENGLISH, language_of, names, spaced
 from catsofa.data.records import BLANK, Candidate, Cat, Kind, Label, Refused, Term
 
 FIELDS: dict[str, Label] = {"stereotype": "stereotype", "anti_stereotype": "anti-stereotype", "unrelated": "unrelated"}
@@ -37,7 +38,9 @@ def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
             continue
         found = answers(study.kind.interface, row.result)
         term = study.items[study.keys[row.token].item]
-        wrong = (row.void,) if row.void else found.wrong or tuple(problems(kind, term.term, found.given))
+        wrong = (
+            (row.void,) if row.void else found.wrong or tuple(problems(kind, term.term, found.given, language_of(term)))
+        )
         if wrong:
             yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=found.given.get("context", ""))
         else:
@@ -49,26 +52,32 @@ def kind_of(study: Study) -> Kind:
     return "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
 
 
-def problems(kind: Kind, target: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """Why these texts make no CAT about the target; of texts that are not written yet nothing is said."""
+def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
+    """Why these texts make no CAT about the target; of texts that are not written yet nothing is said.
+
+    The target is named in any form that the tables of the language have.
+    """
     written = [texts[name] for name in FIELDS if name in texts]
     if context := texts.get("context", ""):
-        blanks = len(re.findall(rf"(?<!\w){BLANK}(?!\w)", context))
+        beside = r"\w" if spaced(language) else "[A-Za-z]"
+        blanks = len(re.findall(rf"(?<!{beside}){BLANK}(?!{beside})", context))
         if kind == "intrasentence" and (blanks != 1 or context.count(BLANK) != 1):
             yield f"the sentence has {context.count(BLANK)} {BLANK}, not one that stands alone"
         if kind == "intersentence" and BLANK in context:
             yield f"the sentence has a {BLANK}"
     if any(BLANK in text for text in written):
         yield f"an answer has a {BLANK}"
-    if context and not re.search(rf"(?<!\w){re.escape(target)}", context, re.IGNORECASE):
+    begins = r"(?<!\w)" if spaced(language) else ""
+    named = re.search(begins + re.escape(target), context, re.IGNORECASE)
+    if context and not named and (language == ENGLISH or not names(context, target, language)):
         yield f"the sentence does not name the target {target!r}"
     if len({text.casefold().strip(" .") for text in written}) < len(written):
         yield "two of the three answers are the same"
 
 
-def warnings(kind: Kind, texts: Mapping[str, str]) -> Iterator[str]:
-    """What is not wrong but worth a look."""
-    for name in (name for name in FIELDS if name in texts):
+def warnings(kind: Kind, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
+    """What is not wrong but worth a look; words are not counted where no spaces are written."""
+    for name in (name for name in FIELDS if name in texts and spaced(language)):
         words = len(texts[name].split())
         if kind == "intrasentence" and words > 1:
             yield f"{name} has {words} words"
@@ -85,7 +94,7 @@ def _draft(kind: Kind, term: Term, texts: Mapping[str, str], row: Raw) -> Cat:
         else Candidate(text=texts[name], label=label)
         for name, label in FIELDS.items()
     )
-    noted = tuple(warnings(kind, texts))
+    noted = tuple(warnings(kind, texts, language_of(term)))
     return Cat(
         kind=kind,
         bias_type=term.category,

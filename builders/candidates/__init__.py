@@ -23,6 +23,8 @@ from catsofa.data.language.inflection import mentions, singulars
 from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import meaning_of, peoples, spaced
+from catsofa.data.languages.texts import names as names_in
 from catsofa.data.records import LABELS, Association, Extra, Label, Refused
 
 LONGEST = 6
@@ -148,20 +150,25 @@ def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | 
 
 def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
     """Why an attribute or a CAT is shown to nobody, or nothing; sentences name their own group, and no other."""
-    lists, own = wordlist("candidates.toml"), said.question.target.identity
+    own, language = said.question.target.identity, said.question.target.language
+    lists = wordlist("candidates.toml") if language == "en" else meaning_of(language)
     longest = LONGEST_SENTENCE if "context" in said.others else LONGEST
     if "context" in said.others:
         family = same_group(own)
         names = {name: parts for name, parts in names.items() if name.lower() not in family and not mentions(own, name)}
     for text in (said.attribute, *said.others.values()):
         plain = text.lower()
-        if not words(plain) or len(plain.split()) > longest or plain.endswith(":"):
+        length = len(plain.split()) if spaced(language) else len(plain) / 2
+        if not words(plain) or length > longest or plain.endswith((":", "：")):
             return "no_attribute"
         for reason in ("harm", "prescriptive"):
-            if any(re.search(pattern, plain) for pattern in lists[reason]):
+            if any(re.search(pattern, plain) for pattern in lists.get(reason, ())):
                 return reason
         inside = frozenset[str]().union(*map(singulars, words(plain)))
-        if any(all(part & inside for part in parts) for parts in names.values()):
+        if language != "en":
+            if any(names_in(plain, name, language) for name in (*names, *peoples(language))):
+                return "names_group"
+        elif any(all(part & inside for part in parts) for parts in names.values()):
             return "names_group"
     return _fault_as_cat(said) if said.others else ""
 

@@ -13,7 +13,8 @@ def groups_alike(attributes: Sequence[str], language: str, encoder: Encoder | No
     The first of each group is the one that the others are compared with, so that meaning does not drift along a chain.
     """
     groups: list[list[int]] = []
-    vectors = encoder.encode(attributes) if encoder and attributes else None
+    # what forbids that near vectors mean the same is known of English alone
+    vectors = encoder.encode(attributes) if encoder and attributes and language == "en" else None
     for place, attribute in enumerate(attributes):
         for group in groups:
             first = attributes[group[0]]

@@ -12,6 +12,7 @@ from catsofa.builders.paraphrases.replies import refuses
 from catsofa.data.language import blanks
 from catsofa.data.language.alarms import Alarm
 from catsofa.data.language.words import compounds
+from catsofa.data.languages.texts import spaced
 from catsofa.data.records import Cat, Label
 
 _MARKUP = re.compile(r"</?[a-z][^<>]*>|&#?\w+;", re.I)
@@ -87,5 +88,8 @@ def leaked(sentence: str, original: Cat) -> bool:
     """Whether the stereotype's or anti-stereotype's filler stands in a paraphrase and not in the context."""
     found, before = f" {' '.join(compounds(sentence))} ", f" {' '.join(compounds(original.context))} "
     given = fillers(original)
+    if not spaced(original.language):
+        told = [given[label] for label in ("stereotype", "anti-stereotype") if given.get(label)]
+        return any(filler in sentence and filler not in original.context for filler in told)
     told = [" ".join(compounds(given[label])) for label in ("stereotype", "anti-stereotype") if label in given]
     return any(f" {filler} " in found and f" {filler} " not in before for filler in told if filler)

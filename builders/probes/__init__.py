@@ -35,6 +35,7 @@ def build(
             left_out = categories.get(stereotype.category) == ""
             reason = "excluded_category" if left_out else "no_identity_of_category"
             yield Refused(id=stereotype.id, reason=reason, text=stereotype.text, source=stereotype.source)
+        known = {"language": stereotype.language} if stereotype.language != "en" else {}
         for category, identity in subjects:
             gender = str(identity.extra.get("gender", ""))
             if stereotype.forms and not gender:
@@ -48,7 +49,7 @@ def build(
                 stereotype=said,
                 text=put_together(identity.identity, said),
                 source={"identity": identity.id, "stereotype": stereotype.id, **(source or {})},
-                extra={"gender": gender} if gender else {},
+                extra=known | ({"gender": gender} if gender else {}),
             )
 
 

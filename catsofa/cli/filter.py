@@ -146,13 +146,18 @@ def near_duplicates(
     """Keep the first of records that are nearly the same; of CATs the context and both options are compared.
 
     Texts of up to 8 words are the same if their words say the same or their vectors are near, and no negation, number,
-    modal, name or opposite differs; longer ones if they share most of their letters.
+    modal, name or opposite differs; longer ones if they share most of their letters. These rules and the model read
+    English: in another language short texts are the same if their words are, and the command says so.
     """
     from catsofa.builders import refusals
     from catsofa.builders.near_duplicates import without_near_duplicates
+    from catsofa.data.languages.texts import language_of, said_of_near_duplicates
 
-    records = reading(file, quiet=quiet)
-    encoder = None if model == "none" else _encoder(model, "float32", quiet=quiet)
+    records = list(reading(file, quiet=quiet))
+    for sentence in said_of_near_duplicates(records):
+        note(sentence, quiet=quiet)
+    english = any(language_of(record) == "en" for record in records)
+    encoder = None if model == "none" or not english else _encoder(model, "float32", quiet=quiet)
     kept = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet), encoder)
     _show(str(out), refusals.write(kept, out, refused), json, quiet)
 

@@ -4,6 +4,10 @@ Long texts are compared by their four-letter pieces: their similarity is the Jac
 those that either has. Short texts are near-duplicates if their words say the same (`same_meaning.core`), if one
 misspells the other, or if their vectors are near, where there are any. A negation, a number, a modal, a name or an
 opposite in one of two texts makes them two. The builders' filter, proposals, lint, splits and leaks ask this module.
+
+The rules of meaning and spelling read English. Texts in another language are compared by their pieces; short ones must
+have the same words. A figure, or by the folder of the language a negation, a quantity or a word for people in one of
+two texts makes them two. Texts in two languages are never near-duplicates.
 """
 
 from collections import defaultdict
@@ -18,6 +22,7 @@ from numpy.typing import NDArray
 from catsofa.data.language.near_vectors import Vectors, near_vectors
 from catsofa.data.language.same_meaning import Core, core, plainly, respelt, same_claim, same_quantity
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import ENGLISH, set_apart, spaced
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
 
@@ -77,20 +82,31 @@ def content(record: Any) -> str:
 
 
 def near_duplicates(
-    texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT, encode: Encode | None = None
+    texts: Sequence[str],
+    near: float = NEAR,
+    progress: Progress = SILENT,
+    encode: Encode | None = None,
+    languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """Every pair of texts that are near-duplicates; `encode` gives short texts their vectors."""
-    detector = _Detector(texts, near, encode)
+    """Every pair of texts that are near-duplicates; `encode` gives short English texts their vectors.
+
+    `languages` has the code of each text; without it all are English.
+    """
+    detector = _Detector(texts, near, encode, languages)
     for place in progress.each(range(len(texts))):
         yield from sorted(detector.like(place), key=lambda pair: pair.first)
         detector.add(place)
 
 
 def copies(
-    texts: Sequence[str], near: float = NEAR, progress: Progress = SILENT, encode: Encode | None = None
+    texts: Sequence[str],
+    near: float = NEAR,
+    progress: Progress = SILENT,
+    encode: Encode | None = None,
+    languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
     """Every text (`second`) that is near an earlier one that stays, with the most similar of those (`first`)."""
-    detector = _Detector(texts, near, encode)
+    detector = _Detector(texts, near, encode, languages)
     for place in progress.each(range(len(texts))):
         if best := max(detector.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
             yield best
@@ -99,10 +115,14 @@ def copies(
 
 
 def near_duplicates_between(
-    texts: Sequence[str], others: Sequence[str], near: float = NEAR, progress: Progress = SILENT
+    texts: Sequence[str],
+    others: Sequence[str],
+    near: float = NEAR,
+    progress: Progress = SILENT,
+    languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`)."""
-    for pair in near_duplicates([*texts, *others], near, progress):
+    """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`); `languages` has both's."""
+    for pair in near_duplicates([*texts, *others], near, progress, languages=languages):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 
@@ -110,25 +130,34 @@ def near_duplicates_between(
 class _Detector:
     """The texts added so far, by their letters, their words and their vectors."""
 
-    def __init__(self, texts: Sequence[str], near: float, encode: Encode | None) -> None:
+    def __init__(self, texts: Sequence[str], near: float, encode: Encode | None, languages: Sequence[str]) -> None:
         self.texts = texts
-        self.letters = _Index([plainly(text).strip() or text for text in texts], near)
-        self.short = [len(words(text)) <= SHORT for text in texts]
+        self.languages = languages or [ENGLISH] * len(texts)
+        english = [language == ENGLISH for language in self.languages]
+        pairs = list(zip(texts, english, strict=True))
+        self.letters = _Index([(is_english and plainly(text).strip()) or text for text, is_english in pairs], near)
+        self.short = [_size(text, code) <= SHORT for text, code in zip(texts, self.languages, strict=True)]
         self.said: dict[Core, list[int]] = defaultdict(list)
         self.added: set[int] = set()
-        short = np.flatnonzero(self.short)
+        short = np.flatnonzero([a and b for a, b in zip(self.short, english, strict=True)])
         found = near_vectors(encode([texts[place] for place in short]), ALIKE) if encode and len(short) else {}
         self.near = {int(short[own]): [(int(short[p]), c) for p, c in others] for own, others in found.items()}
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
         """The texts added so far that are near-duplicates of this one."""
-        text, found = self.texts[place], dict[int, float]()
+        text, language, found = self.texts[place], self.languages[place], dict[int, float]()
         for pair in self.letters.like(place):
             other = self.texts[pair.first]
             short = self.short[place] or self.short[pair.first]
-            if respelt(text, other) if short else same_quantity(text, other):
+            if language != self.languages[pair.first]:
+                continue
+            if language != ENGLISH:
+                same = words(text) == words(other) if short else not set_apart(text, other, language)
+            else:
+                same = respelt(text, other) if short else same_quantity(text, other)
+            if same:
                 found[pair.first] = pair.similarity
-        if self.short[place]:
+        if self.short[place] and language == ENGLISH:
             said = dict.fromkeys(self.said.get(core(text), ()), 1.0)
             by_vector = {first: cosine for first, cosine in self.near.get(place, ()) if first in self.added}
             for first, similarity in (by_vector | said).items():
@@ -141,8 +170,13 @@ class _Detector:
         """Let later texts be compared with this one."""
         self.letters.add(place)
         self.added.add(place)
-        if self.short[place]:
+        if self.short[place] and self.languages[place] == ENGLISH:
             self.said[core(self.texts[place])].append(place)
+
+
+def _size(text: str, language: str) -> float:
+    """The words of a text; two characters for one where no spaces are written."""
+    return len(words(text)) if spaced(language) else sum(letter.isalnum() for letter in text) / 2
 
 
 class _Index:

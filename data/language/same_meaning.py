@@ -8,6 +8,7 @@ from typing import NamedTuple
 from catsofa.data.language.alarms import in_full, word_alarms
 from catsofa.data.language.demonyms import same_group
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.words import words
 
 SPELT_ALIKE = 0.8
 """Likeness (difflib) from which on a word that no dictionary has is another one misspelt."""
@@ -30,10 +31,12 @@ class Core(NamedTuple):
 @lru_cache(maxsize=200_000)
 def core(text: str, language: str = "en") -> Core:
     """What a text says by its words; outside of English, its words themselves."""
+    if language != "en":
+        return Core(False, words(text) or tuple(text.split()), frozenset())
     lists, tokens = wordlist("near_duplicates.toml"), plainly(text).split()
     negated = sum(token in lists["negators"] for token in tokens) % 2 == 1
     said = [
-        _form(token, before) if language == "en" else token
+        _form(token, before)
         for before, token, after in zip(["", *tokens], tokens, _verbs(tokens), strict=False)
         if token not in lists["negators"] and token not in lists["fillers"] and not _helps(token, after)
     ]
@@ -132,8 +135,8 @@ def _is_participle(word: str) -> bool:
 def _claims(spoken: str) -> frozenset[str]:
     """The classes of modals, degrees and tenses that a text has words of."""
     found = set()
-    for name, words in wordlist("near_duplicates.toml")["modals"].items():
-        if any(f" {word} " in spoken for word in words):
+    for name, modals in wordlist("near_duplicates.toml")["modals"].items():
+        if any(f" {word} " in spoken for word in modals):
             found.add(name)
     return frozenset(found)
 

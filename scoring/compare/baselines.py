@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from catsofa.data.languages.texts import language_of, spaced
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.models import quiet
 from catsofa.scoring.models.files import find
@@ -60,8 +61,10 @@ def random(cats: Iterable[Cat], *, seed: Seed = 0) -> Iterator[Score]:
 def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]:
     """Mean log frequency of the words filled in, or of the sentence that follows, without any context."""
     for cat in cats:
+        # a sentence without spaces has no words to count
+        counted = cat.kind == "intrasentence" or spaced(language_of(cat))
         for candidate in cat.candidates:
-            yield _score(cat, candidate, mean_log_frequency(candidate, log_frequency))
+            yield _score(cat, candidate, mean_log_frequency(candidate, log_frequency) if counted else None)
 
 
 def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATIVE") -> Iterator[Score]:

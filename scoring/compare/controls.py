@@ -18,6 +18,7 @@ from catsofa.data.files import jsonl
 from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import regular_plural
 from catsofa.data.language.word_numbers import read_counts
+from catsofa.data.languages.texts import ENGLISH, language_of, spaced
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import BLANK, KINDS, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency, smoothed
@@ -49,8 +50,8 @@ def attribute_only(cats: Iterable[Cat]) -> Kept:
 def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
     """Each CAT about another target of its domain, drawn at random among those that take the same article.
 
-    A plural gives way to a plural: of a target that some context of the set has in the plural too, so that no form
-    is made up.
+    The forms are English: a CAT in another language is refused. A plural gives way to a plural: of a target that some
+    context of the set has in the plural too, so that no form is made up.
     """
     cats, rng = list(cats), np.random.default_rng(seed)
     targets: dict[str, set[str]] = {}
@@ -60,6 +61,9 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
     in_plural = {target for target in set().union(*targets.values()) if _mention(regular_plural(target)).search(every)}
     kept, refused = [], []
     for cat in cats:
+        if language_of(cat) != ENGLISH:
+            refused.append(Refused(id=cat.id, reason="not_english", text=cat.context))
+            continue
         forms = _mention(cat.target), _mention(regular_plural(cat.target))
         others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and article(t) == article(cat.target)]
         if any(forms[1].search(text) for text in (cat.context, *(c.text for c in cat.candidates))):
@@ -123,6 +127,8 @@ def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: See
     """The frequency gap of a set, with intervals over target terms."""
     rows = []
     for cat in cats:
+        if cat.kind == "intersentence" and not spaced(language_of(cat)):
+            continue
         one, other = (mean_log_frequency(cat[label], log_frequency) for label in ("stereotype", "anti-stereotype"))
         if one is not None and other is not None:
             rows.append((cat.target, one - other))

@@ -15,7 +15,17 @@ from catsofa.data.files import atomic_write
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
 from catsofa.validation.lint import contrast, groups, models, people, structure, wording
-from catsofa.validation.lint.rule import NEEDS, SEVERITIES, WHOLE_SET, Corpus, Finding, Given, Rule, Severity
+from catsofa.validation.lint.rule import (
+    NEEDS,
+    SEVERITIES,
+    WHOLE_SET,
+    Finding,
+    Given,
+    NotApplied,
+    Rule,
+    Severity,
+    applied,
+)
 
 _MODULES = (structure, wording, contrast, groups, people, models)
 RULES: dict[str, Rule] = {
@@ -33,6 +43,8 @@ class Report(Tabular):
     ran: Sequence[str]
     missing: dict[str, str]
     """Rules that did not run, or not whole, with what they need."""
+    not_applied: Sequence[NotApplied] = ()
+    """Rules that do not read the language of some records."""
 
     offensive: ClassVar[bool] = True
 
@@ -63,9 +75,10 @@ def lint(
     progress: Progress = SILENT,
 ) -> Report:
     """Run the selected rules, all of them by default, but those that need something that is not given."""
-    given, corpus = given or Given(), Corpus(records=list(records))
+    given, records = given or Given(), list(records)
     findings: list[Finding] = []
     ran: list[str] = []
+    not_applied: list[NotApplied] = []
     missing: dict[str, str] = {}
     for rule in progress.each(chosen(select, ignore)):
         wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(given, name)]
@@ -73,12 +86,16 @@ def lint(
             missing[rule.code] = ", ".join(wanting)
         if rule.needs and not getattr(given, rule.needs):
             continue
+        corpus, withheld = applied(rule, records, given)
+        not_applied += withheld
+        if records and not corpus.records:
+            continue
         ran.append(rule.code)
         for found in rule.check(corpus, given):
             known = {"rule": rule.code, "severity": found.severity or rule.severity}
             findings.append(Finding(**asdict(found) | known))
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return Report(findings=findings, ran=ran, missing=missing)
+    return Report(findings=findings, ran=ran, missing=missing, not_applied=not_applied)
 
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
@@ -92,7 +109,8 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]
 def as_json(report: Report) -> dict[str, Any]:
     """The findings as plain values, without their empty fields; the rules that ran, and what others need."""
     found = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
-    return {"findings": found, "ran": list(report.ran), "missing": report.missing}
+    rest = {"not_applied": list(map(asdict, report.not_applied))} if report.not_applied else {}
+    return {"findings": found, "ran": list(report.ran), "missing": report.missing, **rest}
 
 
 def write_sarif(report: Report, file: str, path: Path) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
+from typing import Any
 
 from catsofa.data.language.inflection import regular_singular, singulars
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import ENGLISH, agree, language_of, listed, meaning_of, spaced, tokens
 from catsofa.data.records import BLANK, Candidate, Cat, Pair
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule, Word
 
@@ -58,7 +60,14 @@ def _tokens(text: str) -> list[str]:
 
 
 def changes(pair: Pair) -> list[Span]:
-    """The different changes of a pair; one made twice is one, and gender that agrees with another is part of it."""
+    """The different changes of a pair; one made twice is one, and gender that agrees with another is part of it.
+
+    In other languages words that agree with another change, by the folder of the language, are part of that change.
+    """
+    if (code := language_of(pair)) != ENGLISH:
+        different = list(dict.fromkeys(spans(pair.more, pair.less)))
+        own = [span for span in different if not _agrees(span, code)] or different[:1]
+        return [span for at, span in enumerate(own) if not any(_one_change(span, other, code) for other in own[:at])]
     found: list[Span] = []
     for span in dict.fromkeys(spans(pair.more, pair.less)):
         agrees = _gendered(span) and any(all(other) for other in found)
@@ -72,6 +81,18 @@ def _gendered(span: Span) -> bool:
     """Whether every word changes its gender alone: his wife / her husband."""
     one, other = ([word.split("'")[0] for word in side.split()] for side in span)
     return len(one) == len(other) and all(pair in _SAME_CHANGE for pair in zip(one, other, strict=True))
+
+
+def _agrees(span: Span, code: str) -> bool:
+    """Whether every word of a change is or agrees with the word in its place."""
+    one, other = (tokens(side, code) for side in span)
+    same = len(one) == len(other)
+    return same and all(a == b or agree(a, b, code) for a, b in zip(one, other, strict=True))
+
+
+def _one_change(span: Span, other: Span, code: str) -> bool:
+    """Whether two changes are one in other forms (noir/blanc, noirs/blancs), or there and back."""
+    return any(all(_agrees((a, b), code) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1]))
 
 
 def _same(span: Span, other: Span) -> bool:
@@ -96,7 +117,7 @@ def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
                 message = f"the change has {lengths[0]} words in one sentence and {lengths[1]} in the other"
                 yield Found(item=pair.id, message=message, text=f"{more} / {less}")
     if given.parser:
-        yield from _unequal_parts(corpus.intrasentence, given)
+        yield from _unequal_parts([cat for cat in corpus.intrasentence if language_of(cat) == ENGLISH], given)
 
 
 def _unequal(lengths: Sequence[int], sentences: bool) -> bool:
@@ -156,7 +177,10 @@ def several_changes(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
     """An anti-stereotype that only denies the stereotype says nothing of its own."""
+    yield from _denials(corpus)
     for cat in corpus.cats:
+        if language_of(cat) != ENGLISH:
+            continue
         stereotype, anti = cat["stereotype"], cat["anti-stereotype"]
         plain = [
             [w for w in _tokens(text) if w not in _NEGATORS and w not in _SUPPORT]
@@ -169,8 +193,41 @@ def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
             message = f"{anti.fill!r} is {stereotype.fill!r} with a negating prefix, or the other way round"
             yield Found(item=cat.id, message=message, text=anti.text, severity="info")
     for pair in corpus.pairs:
-        if any(_negates(span) for span in spans(pair.more, pair.less)):
+        if language_of(pair) == ENGLISH and any(_negates(span) for span in spans(pair.more, pair.less)):
             yield Found(item=pair.id, message="one sentence negates the other", text=f"{pair.more} / {pair.less}")
+
+
+def _denials(corpus: Corpus) -> Iterator[Found]:
+    """CATs and pairs in other languages whose two sides differ in a negation of the language's list alone."""
+    records: list[Any] = [*corpus.cats, *corpus.pairs]
+    for record in records:
+        code = language_of(record)
+        lists = meaning_of(code)
+        if not lists:
+            continue
+        negations = lists.get("negations", ())
+        dropped = {*negations, *lists.get("beside", ())}
+        is_cat = isinstance(record, Cat)
+        sides = (record["stereotype"].text, record["anti-stereotype"].text) if is_cat else (record.more, record.less)
+        plain = [_without(side, dropped, code) for side in sides]
+        denied = [len(listed(side, negations, code)) % 2 for side in sides]
+        if plain[0] == plain[1] and denied[0] != denied[1]:
+            yield Found(item=record.id, message="the sides differ in a negation alone", text=" / ".join(sides))
+        elif is_cat and record["stereotype"].fill and record["anti-stereotype"].fill:
+            fills = sorted((record["stereotype"].fill.lower(), record["anti-stereotype"].fill.lower()), key=len)
+            if any(fills[1] == prefix + fills[0] for prefix in lists.get("prefixes", ())):
+                message = f"{fills[1]!r} is {fills[0]!r} with a negating prefix"
+                yield Found(item=record.id, message=message, text=" / ".join(sides), severity="info")
+
+
+def _without(text: str, dropped: Iterable[str], code: str) -> str:
+    """The words of a text without some of them."""
+    if spaced(code):
+        return " ".join(word for word in tokens(text, code) if word not in dropped)
+    said = text
+    for word in sorted(dropped, key=len, reverse=True):
+        said = said.replace(word, "")
+    return said
 
 
 def _negative(text: str) -> bool:
@@ -218,6 +275,9 @@ RULES = (
         example="`kind` against `somebody who bakes all day`",
         check=unequal_options,
         uses=("parser",),
+        reads=(Cat, Pair),
+        asks="words",
+        english="parts of speech",
     ),
     Rule(
         code="L7",
@@ -225,6 +285,8 @@ RULES = (
         about="a minimal pair differs in more than one thing",
         example="`Zorbs never cook.` / `Florins always cook.`",
         check=several_changes,
+        reads=(Pair,),
+        asks="tables",
     ),
     Rule(
         code="L8",
@@ -232,6 +294,8 @@ RULES = (
         about="the anti-stereotype only negates the stereotype",
         example="`Zorbs bake bread.` / `Zorbs do not bake bread.`",
         check=mere_negation,
+        reads=(Cat, Pair),
+        asks="folder",
     ),
     Rule(
         code="L16",
@@ -240,5 +304,7 @@ RULES = (
         example="`kind` against `magnanimous`",
         check=rare_against_common,
         needs="frequency",
+        reads=(Cat, Pair),
+        asks="frequency",
     ),
 )

@@ -9,6 +9,8 @@ from catsofa.data.language.demonyms import nations, same_group
 from catsofa.data.language.inflection import mentions
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import language_of, spaced
+from catsofa.data.records import Cat, Pair, Probe, Stereotype
 from catsofa.validation.lint.contrast import changes
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 from catsofa.validation.lint.wording import texts
@@ -93,8 +95,13 @@ def _kind(wording: str) -> frozenset[str]:
 
 def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
     """An offensive word measures offence, which is not stereotype."""
+    languages = {record.id: language_of(record) for record in corpus.records}
     for item, text in texts(corpus):
-        if hits := sorted(set(words(text)) & given.offensive):
+        if spaced(languages[item]):
+            hits = sorted(set(words(text)) & given.offensive)
+        else:
+            hits = sorted(word for word in given.offensive if word in text)
+        if hits:
             yield Found(item=item, message=f"{len(hits)} of the offensive words given: {', '.join(hits)}", text=text)
 
 
@@ -136,6 +143,8 @@ RULES = (
         example="`Zorbo cannot dance.` / `Florina cannot dance.`",
         check=names_as_proxies,
         needs="names",
+        reads=(Cat, Pair),
+        asks="words",
     ),
     Rule(
         code="L10",
@@ -143,6 +152,8 @@ RULES = (
         about="a target is no group of people, or a pair contrasts groups of different kinds",
         example="target `Zorbia`; `Zorbs are late.` / `Old people are late.`",
         check=not_comparable,
+        reads=(Cat, Pair),
+        asks="English",
     ),
     Rule(
         code="L11",
@@ -158,5 +169,7 @@ RULES = (
         about="a probe names its group twice, has no finite verb, or a plural that no one writes",
         example="Zorbs being late to zorb parties",
         check=probe_parts,
+        reads=(Probe, Stereotype),
+        asks="English",
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from catsofa.data.languages.texts import ENGLISH, language_of
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Cat
 from catsofa.validation.lint.rule import WHOLE_SET, Corpus, Found, Given, Rule
@@ -39,9 +40,11 @@ def without_target(corpus: Corpus, given: Given) -> Iterator[Found]:
     The control of Pikuliak et al. 2023: an intrasentence target becomes `person`, an intersentence context goes.
     """
     assert given.likelihood is not None
-    texts = [text for cat in corpus.cats for text in _four(cat)]
+    # `person` stands for an intrasentence target in English alone
+    cats = [cat for cat in corpus.cats if cat.kind == "intersentence" or language_of(cat) == ENGLISH]
+    texts = [text for cat in cats for text in _four(cat)]
     scores = np.asarray(given.likelihood(texts) if texts else [], dtype=np.float64).reshape(-1, 4)
-    for cat, (with_s, with_a, without_s, without_a) in zip(corpus.cats, scores, strict=True):
+    for cat, (with_s, with_a, without_s, without_a) in zip(cats, scores, strict=True):
         if with_s > with_a and without_s > without_a:
             message = (
                 f"preferred by {with_s - with_a:.2f} nats per token with the target, "
@@ -105,6 +108,8 @@ RULES = (
         example="`The person was kind.` over `The person was purple.`",
         check=without_target,
         needs="likelihood",
+        reads=(Cat,),
+        english="the words person and people, which stand for the target of intrasentence CATs,",
     ),
     Rule(
         code="L18",

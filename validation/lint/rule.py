@@ -1,15 +1,18 @@
 """What a lint rule is: a function from a set of records to findings, with its code, severity and an example."""
 
-__all__ = ["WHOLE_SET", "Corpus", "Finding", "Found", "Given", "Rule"]
+__all__ = ["WHOLE_SET", "Corpus", "Finding", "Found", "Given", "NotApplied", "Rule"]
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.languages.texts import ENGLISH, known, language_of, spaced
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Cat, Pair, Probe, Question, Stereotype
 
 Severity = Literal["error", "warning", "info"]
@@ -18,8 +21,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 def at_least(severity: str) -> tuple[Severity, ...]:
     """This severity and the worse ones."""
-    for place, known in enumerate(SEVERITIES):
-        if known == severity:
+    for place, one in enumerate(SEVERITIES):
+        if one == severity:
             return SEVERITIES[: place + 1]
     raise ValueError(f"no severity {severity!r}; there are {', '.join(SEVERITIES)}")
 
@@ -90,6 +93,8 @@ class Given:
     parser: Parser | None = None
     frequency: Callable[[str], float] | None = None
     """The Zipf frequency of a word: log10 of its occurrences in a billion words, 0 for an unknown one."""
+    frequency_language: str = ENGLISH
+    """The language of the words that have a frequency."""
     likelihood: Callable[[Sequence[str]], Sequence[float]] | None = None
     """The mean log-probability per token of each text."""
     sentiment: Callable[[Sequence[str]], Sequence[bool]] | None = None
@@ -141,6 +146,8 @@ class Corpus:
 
 
 Check = Callable[[Corpus, Given], Iterator[Found]]
+Ask = Literal["nothing", "English", "words", "folder", "tables", "frequency"]
+"""What a rule asks of a language: to be English, spaces between words, a folder, both, frequencies of its words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +163,71 @@ class Rule:
     """The field of `Given` without which the rule cannot run."""
     uses: tuple[str, ...] = ()
     """The fields of `Given` with which it sees more."""
+    reads: tuple[type[Any], ...] = (Cat, Pair, Probe, Question, Stereotype)
+    """The kinds of records that it reads."""
+    asks: Ask = "nothing"
+    """What it asks of the language of a record; records in other languages are not given to it, and counted."""
+    english: str = ""
+    """The part of the rule that reads English, where the rest reads other languages too."""
+
+    def withheld(self, code: str, given: Given) -> str:
+        """Why the rule does not read a language, or which part of it does not; empty if all of it does."""
+        match self.asks:
+            case "English" if code != ENGLISH:
+                return "it reads English"
+            case "words" | "tables" | "frequency" if not spaced(code):
+                return "it compares words, and no spaces are written"
+            case "tables" | "folder" if known(code) is None:
+                return "no folder of the language"
+            case "frequency" if code != given.frequency_language:
+                return f"the frequencies are of {given.frequency_language!r}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplied:
+    """A rule, or a part of one, that does not read the language of some records."""
+
+    rule: str
+    language: str
+    records: int
+    why: str
+    partly: bool = False
+    """Whether the rest of the rule was applied."""
+
+    def __str__(self) -> str:
+        """One line for people."""
+        how = "applied in part to" if self.partly else "not applied to"
+        return f"{self.rule} was {how} {quantity(self.records, 'record')} in {self.language!r}: {self.why}"
+
+
+def applied(rule: Rule, records: Sequence[Any], given: Given) -> tuple[Corpus, list[NotApplied]]:
+    """The records that a rule reads, and those of languages that it, or a part of it, does not."""
+    languages = Counter(language_of(record) for record in records if isinstance(record, rule.reads))
+    why = {code: rule.withheld(code, given) for code in languages}
+    of_words = {code: replace(rule, asks="frequency").withheld(code, given) for code in languages}
+    out = [
+        NotApplied(rule=rule.code, language=code, records=languages[code], why=reason)
+        for code, reason in why.items()
+        if reason
+    ]
+    if rule.english:
+        out += [
+            NotApplied(rule=rule.code, language=code, records=count, why=f"{rule.english} read English", partly=True)
+            for code, count in languages.items()
+            if code != ENGLISH and not why[code]
+        ]
+    if "frequency" in rule.uses and given.frequency:
+        out += [
+            NotApplied(
+                rule=rule.code, language=code, records=languages[code], why=f"no spelling: {reason}", partly=True
+            )
+            for code, reason in of_words.items()
+            if reason
+        ]
+    if not any(why.values()):
+        return Corpus(records=records), out
+    return Corpus(records=[record for record in records if not why.get(language_of(record))]), out
 
 
 NEEDS = {
@@ -169,4 +241,4 @@ NEEDS = {
     "against": "the other split (--against)",
 }
 """What each field of `Given` is, for people."""
-assert NEEDS.keys() == {f.name for f in fields(Given)}
+assert NEEDS.keys() == {f.name for f in fields(Given)} - {"frequency_language"}

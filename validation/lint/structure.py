@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from catsofa.data.language.near_duplicates import COMPARED, content, near_duplicates
+from catsofa.data.languages.texts import language_of, spaced
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import BLANK, Candidate, Cat
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 from catsofa.validation.sets.leakage import leaks
 
 _LETTERS = re.compile(rf"[^\W_]{BLANK}|{BLANK}[^\W_]")
+_SPACED_LETTERS = re.compile(rf"[A-Za-z]{BLANK}|{BLANK}[A-Za-z]")
 _STOP = re.compile(rf"(?P<before>[^\W_][.,;:!?]+){BLANK}|{BLANK}(?P<after>[.,;:!?]+)[^\W_]")
 _FIRST = re.compile(rf"^\W*{BLANK}|[.!?][\"'”’)]*\s+[\"'“‘(]*{BLANK}")
 
@@ -26,7 +28,7 @@ def blank_count(corpus: Corpus, given: Given) -> Iterator[Found]:
 def blank_glued(corpus: Corpus, given: Given) -> Iterator[Found]:
     """Letters at a BLANK make the fill part of a word; a stop before or after it lacks its space."""
     for cat in corpus.intrasentence:
-        if _LETTERS.search(cat.context):
+        if (_LETTERS if spaced(language_of(cat)) else _SPACED_LETTERS).search(cat.context):
             yield Found(item=cat.id, message="letters are glued to the BLANK", text=cat.context)
         elif _STOP.search(cat.context):
             fixed = _STOP.sub(_spaced, cat.context)
@@ -78,7 +80,7 @@ def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
     """Two items say nearly the same; with another split, an item or a target term's group is in both."""
     records = [record for record in corpus.records if isinstance(record, COMPARED)]
     texts = [content(record) for record in records]
-    for pair in near_duplicates(texts):
+    for pair in near_duplicates(texts, languages=[language_of(record) for record in records]):
         first, second = records[pair.first], records[pair.second]
         message = f"{in_percent(pair.similarity, 0)} the same as {first.id}"
         yield Found(item=second.id, message=message, text=texts[pair.second])
@@ -129,6 +131,8 @@ RULES = (
         example="`The zorb is kind.` / `The zorb is kind`",
         check=copies,
         uses=("against",),
+        reads=COMPARED,
+        english="the meaning and the spelling of short texts",
     ),
     Rule(
         code="L24",

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 
 from catsofa.data.language.articles import articles
-from catsofa.data.language.demonyms import same_group
-from catsofa.data.language.inflection import mentions
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import ENGLISH, in_tables, language_of, names, spaced, tokens
 from catsofa.data.records import Cat, Pair, Probe
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 
@@ -50,15 +49,28 @@ def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A CAT's context names its target, or the country or people of the same name."""
+    """A CAT's context names its target, or the country or people of the same name, in a form of its language."""
     for cat in corpus.cats:
-        if not any(mentions(cat.context, name) for name in same_group(cat.target)):
-            yield Found(item=cat.id, message=f"the context does not name the target {cat.target!r}", text=cat.context)
+        code = language_of(cat)
+        if names(cat.context, cat.target, code):
+            continue
+        message = f"the context does not name the target {cat.target!r}"
+        if code == ENGLISH or in_tables(cat.target, code):
+            yield Found(item=cat.id, message=message, text=cat.context)
+        else:
+            doubt = f"{message} as it is written, and no table has its other forms in {code!r}"
+            yield Found(item=cat.id, message=doubt, text=cat.context, severity="info")
 
 
 def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Wrong a or an, a doubled word, a pronoun with the wrong verb, and with frequencies a misspelt word."""
+    """In English wrong a or an, a doubled word, a pronoun with the wrong verb; with frequencies a misspelt word."""
+    languages = {record.id: language_of(record) for record in corpus.records}
+    spelt = given.frequency_language if given.frequency and spaced(given.frequency_language) else None
     for item, text in texts(corpus):
+        if languages[item] == spelt and (unknown := _misspelt(text, given)):
+            yield Found(item=item, message=f"unknown words: {', '.join(unknown)}", text=text)
+        if languages[item] != ENGLISH:
+            continue
         fixed = _ARTICLE.sub(_right_article, text)
         if fixed != text:
             yield Found(item=item, message="a where an belongs, or an where a does", text=text, fix=fixed)
@@ -67,8 +79,6 @@ def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
             yield Found(item=item, message=f"the word {twice[1].lower()!r} twice", text=text, fix=fix)
         if (wrong := _DISAGREES.search(text)) and not _INVERTED.search(text[: wrong.start()]):
             yield Found(item=item, message=f"{wrong[0]!r} does not agree", text=text)
-        if given.frequency and (unknown := _misspelt(text, given)):
-            yield Found(item=item, message=f"unknown words: {', '.join(unknown)}", text=text)
 
 
 def _right_article(match: re.Match[str]) -> str:
@@ -83,8 +93,14 @@ def _misspelt(text: str, given: Given) -> list[str]:
     """The lower-case words of a text that hardly anybody writes."""
     frequency = given.frequency
     assert frequency is not None
-    written = set(re.findall(r"\b[a-z][a-z'’]+\b", text))
-    return [w for w in dict.fromkeys(words(text)) if w in written and frequency(w.removesuffix("'s")) < RARE]
+    written = {word for word in re.findall(r"[^\W\d_][\w'’]+", text) if word == word.lower()}
+    return [
+        word
+        for said in dict.fromkeys(words(text))
+        if said in written
+        for word in tokens(said, given.frequency_language)
+        if not word.endswith("'") and frequency(word.removesuffix("'s")) < RARE
+    ]
 
 
 def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
@@ -108,6 +124,7 @@ RULES = (
         about="the context does not name its target, so that the group must be guessed",
         example="target `zorb`, context `The stranger was BLANK.`",
         check=target_absent,
+        reads=(Cat,),
     ),
     Rule(
         code="L6",
@@ -116,6 +133,8 @@ RULES = (
         example="The zorb is a honest baker.",
         check=wording,
         uses=("frequency",),
+        reads=(Cat, Pair, Probe),
+        english="a/an, doubled words and agreement",
     ),
     Rule(
         code="L12",
@@ -123,5 +142,7 @@ RULES = (
         about="the stereotype may be a plain fact",
         example="Zorbia has a population of 5 million.",
         check=objective,
+        reads=(Cat, Pair),
+        asks="English",
     ),
 )

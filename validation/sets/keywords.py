@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +12,8 @@ from catsofa.data.language.demonyms import same_group
 from catsofa.data.language.inflection import singulars
 from catsofa.data.language.word_numbers import corpus_lines
 from catsofa.data.language.words import words
+from catsofa.data.languages.texts import ENGLISH, language_of, most_spoken, names_of, spaced, tokens
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Cat, Pair
 from catsofa.validation.siblings import domain_of, term_of
 
@@ -44,13 +47,43 @@ def keyness(per_million: float, reference: float) -> float:
 def keywords(
     records: Iterable[Any], reference: Reference, *, lemmas: Lemmas | None = None, top: int = 16
 ) -> dict[str, list[Keyword]]:
-    """The `top` keywords of each domain, from stereotypes and anti-stereotypes, target terms removed."""
+    """The `top` keywords of each domain, from stereotypes and anti-stereotypes, target terms removed.
+
+    Of records in several languages those in the language of most are read. Where no spaces are written, words are
+    known by lemmas alone.
+    """
+    records = list(records)
+    language = most_spoken(records)
+    if not (lemmas or spaced(language)):
+        return {}
     texts: dict[str, list[str]] = defaultdict(list)
     given: set[str] = set()
     for record in records:
-        texts[domain_of(record)] += _texts(record)
-        given |= {form for name in same_group(term_of(record)) for word in words(name) for form in singulars(word)}
-    return {domain: _ranked(found, lemmas, given, reference)[:top] for domain, found in sorted(texts.items())}
+        if language_of(record) == language:
+            texts[domain_of(record)] += _texts(record)
+            given |= _forms(term_of(record), language)
+    split = lemmas or partial(map, partial(tokens, code=language))
+    return {domain: _ranked(split(found), given, reference, language)[:top] for domain, found in sorted(texts.items())}
+
+
+def not_counted(records: Sequence[Any], lemmas: Lemmas | None = None) -> list[str]:
+    """What keywords leave out, a sentence for each language; nothing if all records are in one with spaces."""
+    language, languages = most_spoken(records), Counter(map(language_of, records))
+    out = [
+        f"keywords leave out {quantity(count, 'record')} in {code!r}: they are of one language, {language!r}"
+        for code, count in languages.items()
+        if code != language
+    ]
+    if not (lemmas or spaced(language)):
+        out.append(f"no keywords: {language!r} is written without spaces; name a spaCy pipeline that finds its words")
+    return out
+
+
+def _forms(term: str, language: str) -> set[str]:
+    """The words of a target term in every form."""
+    if language != ENGLISH:
+        return {word for name in names_of(term, language) for word in tokens(name, language)} if term else set()
+    return {form for name in same_group(term) for word in words(name) for form in singulars(word)}
 
 
 def _texts(record: Any) -> list[str]:
@@ -63,14 +96,14 @@ def _texts(record: Any) -> list[str]:
     return [record.text] if hasattr(record, "text") else []
 
 
-def _ranked(texts: Sequence[str], lemmas: Lemmas | None, given: set[str], reference: Reference) -> list[Keyword]:
+def _ranked(texts: Iterable[Sequence[str]], given: set[str], reference: Reference, language: str) -> list[Keyword]:
     """The words, or lemmas, by their keyness, those that are target terms left out."""
-    split = lemmas(texts) if lemmas else map(words, texts)
-    counts = Counter(word.lower().removesuffix("'s") for text in split for word in text)
+    ending = "'s" if language == ENGLISH else ""
+    counts = Counter(word.lower().removesuffix(ending) for text in texts for word in text)
     total = counts.total()
     found = []
     for word, count in counts.items():
-        if singulars(word) & given or not word.strip("'"):
+        if (singulars(word) if language == ENGLISH else {word}) & given or not word.strip("'"):
             continue
         here, elsewhere = 1e6 * count / total, reference(word)
         found.append(
@@ -79,38 +112,40 @@ def _ranked(texts: Sequence[str], lemmas: Lemmas | None, given: set[str], refere
     return sorted(found, key=lambda keyword: (-keyword.score, keyword.word))
 
 
-def reference(source: str) -> Reference:
+def reference(source: str, language: str = ENGLISH) -> Reference:
     """The frequencies of `wordfreq`, or of a corpus in a text file."""
-    return wordfreq_reference() if source == "wordfreq" else corpus_reference(source)
+    return wordfreq_reference(language) if source == "wordfreq" else corpus_reference(source, language)
 
 
-def wordfreq_reference() -> Reference:
+def wordfreq_reference(language: str = ENGLISH) -> Reference:
     """The frequencies of the wordfreq package: web, books, subtitles, news."""
-    frequency = _wordfreq().word_frequency
-    return lambda word: 1e6 * float(frequency(word, "en"))
+    library = _wordfreq(language)
+    return lambda word: 1e6 * float(library.word_frequency(word, language))
 
 
-def wordfreq_zipf() -> Callable[[str], float]:
+def wordfreq_zipf(language: str = ENGLISH) -> Callable[[str], float]:
     """The Zipf scale of the same frequencies: log10 of the occurrences in a billion words, 0 for unknown words."""
-    frequency = _wordfreq().zipf_frequency
-    return lambda word: float(frequency(word, "en"))
+    library = _wordfreq(language)
+    return lambda word: float(library.zipf_frequency(word, language))
 
 
-def _wordfreq() -> Any:
-    """The package, or a sentence that says how to get it."""
+def _wordfreq(language: str) -> Any:
+    """The package, or a sentence that says how to get it; a language that it lacks is an error."""
     try:
         import wordfreq
     except ModuleNotFoundError as error:
         without = "or give a corpus as a text file"
         raise extras.MissingExtra(f"{extras.sentence('wordfreq')}, {without}", name=error.name) from None
+    if language not in wordfreq.available_languages():
+        raise ValueError(f"wordfreq has no frequencies of {language!r}; give a corpus in that language as a text file")
     return wordfreq
 
 
-def corpus_reference(path: Path | str) -> Reference:
-    """The frequencies in a text file."""
+def corpus_reference(path: Path | str, language: str = ENGLISH) -> Reference:
+    """The frequencies in a text file, whose text is in a language."""
     counts: Counter[str] = Counter()
     for line in corpus_lines(path):
-        counts.update(word.removesuffix("'s") for word in words(line))
+        counts.update(word.removesuffix("'s") for word in tokens(line, language))
     total = counts.total() or 1
     return lambda word: 1e6 * counts[word] / total
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from catsofa.data.language.near_duplicates import NEAR, content, near_duplicates_between
+from catsofa.data.languages.texts import language_of
 from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.validation.siblings import groups_of, term_of
@@ -30,7 +31,9 @@ def leaks(
     there = {record.id for record in second}
     same = [record.id for record in first if record.id in there]
     ids = [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
-    found = near_duplicates_between([content(r) for r in first], [content(r) for r in second], NEAR, progress)
+    texts, others = ([content(record) for record in side] for side in (first, second))
+    languages = [language_of(record) for record in (*first, *second)]
+    found = near_duplicates_between(texts, others, NEAR, progress, languages)
     pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in found]
     return [
         *ids,

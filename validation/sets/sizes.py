@@ -1,11 +1,12 @@
 """Table 1 of StereoSet for any set: target terms, items and words by kind and domain."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from catsofa.data.languages.texts import language_of, spaced
 from catsofa.data.records import Cat, Pair, Probe, Question
 from catsofa.validation.siblings import domain_of, term_of
 
@@ -18,9 +19,9 @@ class Size:
 
     terms: int
     items: int
-    words: float
-    """Mean words of a text, counted between single spaces."""
-    words_of_domains: float
+    words: float | None
+    """Mean words of a text, counted between single spaces; None where a language writes none."""
+    words_of_domains: float | None
     """The plain mean of the domains' means, which is what the paper prints as the mean of the whole."""
 
 
@@ -36,7 +37,7 @@ def sizes(records: Iterable[Any]) -> dict[str, dict[str, Size]]:
     means = [domains[OVERALL].words_of_domains for domains in found.values()]
     if means:
         total = whole[OVERALL]
-        mean = fmean(means)
+        mean = _mean(means)
         found[OVERALL] = {OVERALL: Size(terms=total.terms, items=total.items, words=total.words, words_of_domains=mean)}
     return found
 
@@ -75,14 +76,22 @@ def _domains(domains: dict[str, list[Any]]) -> dict[str, Size]:
     """The size of each domain, and of all together."""
     found = {domain: _size(records) for domain, records in sorted(domains.items())}
     whole = _size([record for records in domains.values() for record in records])
-    mean = fmean(size.words for size in found.values())
+    mean = _mean([size.words for size in found.values()])
     found[OVERALL] = Size(terms=whole.terms, items=whole.items, words=whole.words, words_of_domains=mean)
     return found
 
 
 def _size(records: list[Any]) -> Size:
     """Terms, items and mean words of some records of one domain."""
-    lengths = [text.count(" ") + 1 for record in records for text in texts_of(record)]
+    lengths = [
+        text.count(" ") + 1 if spaced(language_of(record)) else None for record in records for text in texts_of(record)
+    ]
     terms = len({term_of(record) for record in records} - {""})
-    words = fmean(lengths)
+    words = _mean(lengths)
     return Size(terms=terms, items=len(records), words=words, words_of_domains=words)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None if a value is missing."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if len(known) == len(values) else None

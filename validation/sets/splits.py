@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from catsofa.data import formats
 from catsofa.data.files import atomic_write
 from catsofa.data.language.near_duplicates import NEAR, content, near_duplicates
+from catsofa.data.languages.texts import language_of
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
 from catsofa.validation.siblings import domain_of, groups_of, term_of
@@ -75,7 +76,8 @@ def split(
         raise ValueError(f"dev is the share of the development set, above 0 and below 1, not {dev}")
     if not records:
         raise ValueError("there is nothing to split")
-    copies = list(near_duplicates([content(record) for record in records], near, progress))
+    languages = [language_of(record) for record in records]
+    copies = list(near_duplicates([content(record) for record in records], near, progress, languages=languages))
     block = blocks(groups_of(records, siblings), [(pair.first, pair.second) for pair in copies])
     rng = np.random.default_rng(seed)
     chosen: set[int] = set()

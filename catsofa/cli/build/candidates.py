@@ -110,6 +110,7 @@ def candidates(
     from catsofa.builders.provenance import provenance
     from catsofa.builders.similarity.encoders import sentence_encoder
     from catsofa.data.files import json_files
+    from catsofa.data.languages.texts import meaning_of
 
     known = seeding.read(seeds, region, language)
     prompts = [load(name, count) for name in dict.fromkeys(prompt)]
@@ -123,6 +124,12 @@ def candidates(
     made_by = provenance("candidates", seeds, **settings, most=most, meaning=signature)
     outcomes = list(associations(read_replies(wanted, ended), known, rules, made_by))
     counts = refusals.write(outcomes, out / "associations.jsonl", out / "refused.jsonl")
+    spoken = sorted({target.language for target in known} - {"en"})
+    unread = [f"{code!r}: repeats are found by their words alone; the encoder's rules read English" for code in spoken]
+    unread += [f"{code!r}: no list of harm and prescriptions" for code in spoken if "harm" not in meaning_of(code)]
+    for sentence in unread:
+        note(sentence, quiet=quiet or json)
+    made_by |= {"not_applied": unread} if unread else {}
     rows = [asdict(row) for row in diversity(wanted, outcomes)]
     json_files.write(json_files.finite({"made_by": made_by, "counts": counts, "prompts": rows}), out / "report.json")
     if json:

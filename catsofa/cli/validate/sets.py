@@ -99,6 +99,7 @@ def lint(
     """Look for what makes a benchmark measure something else; each rule has a code, a severity and an example."""
     from catsofa.data.digests import DIGITS, hex_digest
     from catsofa.data.files import jsonl
+    from catsofa.data.languages.texts import most_spoken
     from catsofa.lint_resources import given
     from catsofa.validation.lint import as_json, write_sarif
     from catsofa.validation.lint import lint as run
@@ -118,7 +119,11 @@ def lint(
     }
     records = _records([file], json)
     found = run(
-        records, given(**resources), select=_codes(select), ignore=_codes(ignore), progress=Bar("rules", quiet=json)
+        records,
+        given(**resources, language=most_spoken(records)),
+        select=_codes(select),
+        ignore=_codes(ignore),
+        progress=Bar("rules", quiet=json),
     )
     if sarif:
         write_sarif(found, str(file), sarif)
@@ -172,6 +177,8 @@ def _say_findings(report: "Report") -> None:
             say(f"{code} {finding.place} {finding.message}{text}{fix}")
         if counts[code] > SHOWN:
             say(f"{code} and {counts[code] - SHOWN:,} more (--json names all)")
+    for withheld in report.not_applied:
+        note(str(withheld))
     for code, missing in report.missing.items():
         note(f"{code} {'sees more with' if code in report.ran else 'did not run: it needs'} {missing}")
 
@@ -187,6 +194,7 @@ def stats(
     json: Json = False,
 ) -> None:
     """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
+    from catsofa.data.languages.texts import most_spoken
     from catsofa.lint_resources import classifier
     from catsofa.validation.json_reports import stats_report
     from catsofa.validation.sets import keywords
@@ -200,7 +208,7 @@ def stats(
         records,
         classify=classifier(sentiment_model, named) if sentiment_model else None,
         negative=named,
-        reference=keywords.reference(corpus) if corpus else None,
+        reference=keywords.reference(corpus, most_spoken(records)) if corpus else None,
         lemmas=keywords.spacy_lemmas(keywords.spacy_pipeline(spacy_model)) if spacy_model else None,
         top=top,
     )
@@ -212,7 +220,7 @@ def stats(
 def _say_stats(report: dict[str, Any]) -> None:
     """The three tables for people."""
     rows = [
-        [kind, domain, size["terms"], size["items"], f"{size['words']:.2f}", f"{size['words_of_domains']:.2f}"]
+        [kind, domain, size["terms"], size["items"], *(_mean(size[name]) for name in ("words", "words_of_domains"))]
         for kind, domains in report["sizes"].items()
         for domain, size in domains.items()
     ]
@@ -223,9 +231,16 @@ def _say_stats(report: dict[str, Any]) -> None:
             ["", "positive", "negative", "texts"],
             [[side, in_percent(s["positive"]), in_percent(s["negative"]), s["texts"]] for side, s in shares.items()],
         )
+    for left_out in report.get("not_counted", ()):
+        note(left_out)
     for domain, words in report.get("keywords", {}).items():
         say(f"keywords of {domain}: {', '.join(word['word'] for word in words)}")
     say(report["signature"]["line"])
+
+
+def _mean(words: float | None) -> str:
+    """A mean number of words, or a dash where words were not counted."""
+    return "–" if words is None else f"{words:.2f}"
 
 
 def split(
@@ -239,6 +254,7 @@ def split(
     quiet: Quiet = False,
 ) -> None:
     """Split so that no target term, sibling of one or near-duplicate is on both sides, each domain in proportion."""
+    from catsofa.data.languages.texts import said_of_near_duplicates
     from catsofa.validation import siblings as groups
     from catsofa.validation.sets import splits
 
@@ -248,6 +264,8 @@ def split(
     records = [record for some in parts.values() for record in some]
     done = splits.split(records, dev=dev, seed=seed, siblings=known, near=near, progress=Bar("comparing", quiet=silent))
     signature = signed({}, parts, seed=seed)
+    if unread := said_of_near_duplicates(records):
+        signature |= {"near_duplicates_by": unread}
     report = splits.write(done, out, like=files[0], dev=dev, seed=seed, signature=signature)
     if json:
         print_json(report)
@@ -257,6 +275,8 @@ def split(
 
 def _say_split(report: dict[str, Any]) -> None:
     """The sizes of the two sets for people."""
+    for sentence in report.get("near_duplicates_by", ()):
+        note(sentence)
     rows = [
         [domain, part["dev"]["items"], part["test"]["items"], in_percent(part["share"])]
         for domain, part in [*report["domains"].items(), ("all", report)]
@@ -279,18 +299,23 @@ def leaks(
     from collections import Counter
     from dataclasses import asdict
 
+    from catsofa.data.languages.texts import said_of_near_duplicates
     from catsofa.validation import siblings as groups
     from catsofa.validation.sets import leakage
 
     known = groups.read(siblings) if siblings else None
     here, there = (_records([file], json) for file in (first, second))
     found = leakage.leaks(here, there, known, progress=Bar("comparing", quiet=json))
-    report = signed({"leaks": [asdict(leak) for leak in found]}, {first: here, second: there})
+    unread = said_of_near_duplicates([*here, *there])
+    about = {"near_duplicates_by": unread} if unread else {}
+    report = signed({"leaks": [asdict(leak) for leak in found], **about}, {first: here, second: there})
     if json:
         print_json(report)
         return
     counts = Counter(leak.shared for leak in found)
     say(", ".join(f"{n:,} {shared}" for shared, n in counts.items()) or "nothing is shared")
+    for sentence in unread:
+        note(sentence)
     for leak in found[:LEAKS]:
         say(f"  {leak.item}: {leak.message}")
     if len(found) > LEAKS:

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from catsofa import report
+from catsofa.data.languages.texts import most_spoken
 from catsofa.data.progress import SILENT, Progress
 from catsofa.lint_resources import classifier, given
 from catsofa.report.dataset import sections as parts
@@ -82,12 +83,13 @@ def _sections(name: str, of: Dataset, tools: Tools) -> Iterator[Section]:
         called = model_label(str(model), digest_of(model)) if model.is_dir() else tools.sentiment_model
         yield parts.sentiment_section(f"{name}-sentiment", of.title, line, shares, called)
     if items and tools.corpus:
-        ranked = keywords.keywords(items, keywords.reference(tools.corpus))
-        yield parts.keyword_section(f"{name}-keywords", of.title, line, ranked, Path(tools.corpus).name)
+        ranked = keywords.keywords(items, keywords.reference(tools.corpus, most_spoken(items)))
+        if ranked:
+            yield parts.keyword_section(f"{name}-keywords", of.title, line, ranked, Path(tools.corpus).name)
     if of.refused:
         yield parts.refused_section(f"{name}-refused", of.title, line, of.refused)
     if items:
-        found = lint(items, given(corpus=tools.corpus))
+        found = lint(items, given(corpus=tools.corpus, language=most_spoken(items)))
         yield parts.lint_section(f"{name}-lint", of.title, line, found, len(items))
     if of.statement:
         yield parts.statement_section(f"{name}-statement", of.title, line, of.statement)
@@ -116,4 +118,6 @@ def _notes(found: Sequence[Dataset], tools: Tools) -> Iterator[str]:
     )
     if lacks:
         yield f"Not in this report: {', '.join(lacks)}."
+    if tools.corpus:
+        yield from (f"{of.title}: {said}." for of in found for said in keywords.not_counted(of.items))
     yield from (f"Not read in {of.title}: {', '.join(of.unread)}." for of in found if of.unread)

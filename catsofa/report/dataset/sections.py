@@ -177,7 +177,11 @@ def lint_section(name: str, title: str, line: str, report: Report, items: int) -
         columns=("rule", "severity", "looks for", "findings", "items"),
         rows=rows,
         signatures=(f"{line} | protocol:lint | rules:{','.join(report.ran)}",),
-        notes=("A finding about the whole set counts as a finding and as no item.", *_wanting(report)),
+        notes=(
+            "A finding about the whole set counts as a finding and as no item.",
+            *_wanting(report),
+            *map(str, report.not_applied),
+        ),
     )
     examples = [finding for code in report.ran for finding in by_rule[code][:SHOWN]]
     quoted = Table(

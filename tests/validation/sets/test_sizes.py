@@ -15,6 +15,7 @@ from catsofa.validation.sets.keywords import (
     corpus_reference,
     keyness,
     keywords,
+    not_counted,
     reference,
     spacy_lemmas,
     spacy_pipeline,
@@ -195,3 +196,27 @@ def test_the_sizes_of_questions_are_those_of_their_contexts_and_targets(tmp_path
     """Two questions about one target; a text is the context with its question: 9 + 3 and 13 + 4 words."""
     found = sizes(formats.read(write_sample(tmp_path, "bbq")))
     assert found["questions"]["Tidiness"] == Size(terms=1, items=2, words=14.5, words_of_domains=14.5)
+
+
+def test_keywords_of_another_language_are_without_the_forms_of_its_targets() -> None:
+    """Juez is left out as jueces; words are compared with the frequencies of their language."""
+    spanish = a_cat("Los jueces son BLANK.", "amables", "severos", "verdes", target="juez", language="es")
+    assert [word.word for word in keywords([spanish], lambda word: 1.0)["invented"]] == [
+        "los",
+        "son",
+        "amables",
+        "severos",
+    ]
+
+
+def test_words_are_not_counted_where_no_spaces_are_written() -> None:
+    """No mean is better than one word a sentence; keywords are those of the language of most records."""
+    chinese = a_cat("大多数医生都很BLANK。", "懒", "勤劳", "高", target="医生", language="zh")
+    assert sizes([chinese])["intrasentence"]["overall"].words is None
+    assert keywords([chinese], lambda word: 1.0) == {}
+    assert not_counted([chinese]) == [
+        "no keywords: 'zh' is written without spaces; name a spaCy pipeline that finds its words"
+    ]
+    assert not_counted([chinese, a_cat(id="two"), a_cat(id="three")]) == [
+        "keywords leave out 1 record in 'zh': they are of one language, 'en'"
+    ]

@@ -1,0 +1,203 @@
+"""What the folder of a language says of a text: the forms of a group's name, and words that set two texts apart."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from catsofa.data.language.demonyms import same_group
+from catsofa.data.language.inflection import mentions
+from catsofa.data.language.words import words
+from catsofa.data.languages import codes, find
+from catsofa.data.languages.language import Language
+from catsofa.data.languages.nouns import Noun
+from catsofa.data.percentages import quantity
+
+ENGLISH = "en"
+UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+"""Languages that put no space between words, with a folder or without."""
+
+
+def language_of(record: Any) -> str:
+    """The code of a record's language without its region (es of es-MX); probes carry theirs in `extra`."""
+    said = getattr(record, "language", "") or getattr(record, "extra", {}).get("language", "")
+    return re.split("[-_]", str(said or ENGLISH).lower())[0]
+
+
+def most_spoken(records: Iterable[Any]) -> str:
+    """The language of most records; English of none."""
+    found = Counter(map(language_of, records)).most_common(1)
+    return found[0][0] if found else ENGLISH
+
+
+def said_of_near_duplicates(records: Iterable[Any]) -> list[str]:
+    """What the detector of near-duplicates does not read in languages other than English, a sentence for each."""
+    out = []
+    for code, count in Counter(map(language_of, records)).items():
+        if code != ENGLISH:
+            lists = "letters, figures" + (", negation, quantity and words for people" if meaning_of(code) else "")
+            unread = "the rules for meaning and spelling and the encoder read English"
+            out.append(f"{quantity(count, 'record')} in {code!r} are compared by their {lists}: {unread}")
+    return out
+
+
+@cache
+def known(code: str) -> Language | None:
+    """The installed language of a code, or None."""
+    return find(code) if code in codes() else None
+
+
+def meaning_of(code: str) -> Mapping[str, Any]:
+    """The lists of [meaning] in the folder of a language; none without a folder or lists."""
+    language = known(code)
+    return language.facts.get("meaning", {}) if language else {}
+
+
+def spaced(code: str) -> bool:
+    """Whether a language puts spaces between words."""
+    language = known(code)
+    return language.spaces if language else code not in UNSPACED
+
+
+def tokens(text: str, code: str) -> Sequence[str]:
+    """The words of a text in lower case, an elided one by itself (l', avocat); characters where no spaces are."""
+    if not spaced(code):
+        return [letter for letter in text.lower() if letter.isalnum()]
+    if code == ENGLISH:
+        return words(text)
+    return [part for word in words(text) for part in re.split("(?<=')", word) if part]
+
+
+@cache
+def peoples(code: str) -> tuple[str, ...]:
+    """The nouns for the people of places."""
+    language = known(code)
+    return tuple(noun.term for noun in language.nouns if noun.place) if language else ()
+
+
+@lru_cache(maxsize=10_000)
+def names_of(term: str, code: str) -> frozenset[str]:
+    """Every written form of a group's name in lower case, in each number, gender and case; its own spelling at least.
+
+    A place has the names of its people too, as in English.
+    """
+    language = known(code)
+    found = {term.lower()}
+    for noun in _nouns(term, language) if language else ():
+        found |= {noun.place.lower(), *_forms(noun, language)} if language else set()
+    return frozenset(found - {""})
+
+
+def in_tables(term: str, code: str) -> bool:
+    """Whether the tables of a language have a group's name."""
+    language = known(code)
+    return language is not None and bool(list(_nouns(term, language)))
+
+
+def names(text: str, term: str, code: str) -> bool:
+    """Whether a text names a group: in English in singular, plural or possessive, else in a form of the tables."""
+    if code == ENGLISH:
+        return any(mentions(text, name) for name in same_group(term))
+    if not spaced(code):
+        return any(name in text.lower() for name in names_of(term, code))
+    said = f" {' '.join(tokens(text, code))} "
+    return any(f" {' '.join(tokens(name, code))} " in said for name in names_of(term, code))
+
+
+def set_apart(one: str, other: str, code: str) -> bool:
+    """Whether two texts differ in a figure, or by the folder's lists in negation, quantity or a word for people."""
+    return _claims(one, code) != _claims(other, code)
+
+
+@lru_cache(maxsize=100_000)
+def _claims(text: str, code: str) -> tuple[Any, ...]:
+    """The figures of a text, whether it is negated, its quantities, and its words for people with their gender."""
+    figures, language = tuple(sorted(re.findall(r"\d+", text))), known(code)
+    if language is None:
+        return (figures,)
+    lists, said = meaning_of(code), text.lower()
+    found = listed(text, [*lists.get("negations", ()), *lists.get("quantities", ())], code)
+    negations = [word for word in found if word in lists["negations"]]
+    quantities = [word for word in found if word not in negations]
+    spelt = tokens(text, code) if spaced(code) else [form for form in language.by_form if form in said]
+    people = {(noun.term, _genders(noun, form)) for form in spelt for noun in language.by_form.get(form, ())}
+    people |= {(base, gender) for form in spelt if (shown := _shown(language).get(form)) for base, gender in [shown]}
+    return figures, len(negations) % 2, frozenset(quantities), frozenset(people)
+
+
+@cache
+def _shown(language: Language) -> dict[str, tuple[str, frozenset[str]]]:
+    """The forms of adjectives that show one gender, with their dictionary form; none by a table of endings."""
+    if "endings" in language.tables or len(language.genders) < 2:
+        return {}
+    found = {}
+    for form, base in language.adjectives.items():
+        cells = [(gender, number) for gender in language.genders for number in language.numbers]
+        genders = frozenset(gender for gender, number in cells if language.agree(base, gender, number) == form)
+        if len(genders) == 1:
+            found[form] = (base, genders)
+    return found
+
+
+def listed(text: str, wanted: Sequence[str], code: str) -> list[str]:
+    """The words of a list that are in a text, each as often as it is, the longer ones first."""
+    said = f" {' '.join(tokens(text, code))} " if spaced(code) else text.lower()
+    found = []
+    for word in sorted(wanted, key=len, reverse=True):
+        spelt = f" {word} " if spaced(code) else word
+        found += [word] * said.count(spelt)
+        said = said.replace(spelt, "  ")
+    return found
+
+
+def agree(one: str, other: str, code: str) -> bool:
+    """Whether two words are forms of one that agrees: both determiners or pronouns, an adjective, a verb."""
+    language = known(code)
+    if language is None or code == ENGLISH:
+        return False
+    lists, meaning = language.facts.get("statements", {}), meaning_of(code)
+    denying = meaning.get("negations", ())
+    tables = language.tables.get("articles", {}).values()
+    small = {
+        form.strip("-") for table in tables for forms in table.values() if isinstance(forms, list) for form in forms
+    }
+    small |= {*lists.get("determiners", ()), *lists.get("pronouns", ()), *meaning.get("pronouns", ())}
+    if one in small and other in small and one not in denying and other not in denying:
+        return True
+    return bool(_inflected(one, language) & _inflected(other, language))
+
+
+@lru_cache(maxsize=100_000)
+def _inflected(word: str, language: Language) -> frozenset[str]:
+    """A word with its feminine and plural, and its plural as a verb; by a table of endings, its stem."""
+    if "endings" in language.tables:
+        return frozenset({re.sub("(?:e[mnrs]?|n)$", "", word)})
+    lemma = language.form("lemma", word)
+    base = language.adjectives.get(word, lemma if isinstance(lemma, str) else word)
+    feminine = language.form("feminine", base)
+    made = [base, feminine, language.finite(base, "pl")]
+    made += [language.form("plural", each) for each in (base, feminine) if isinstance(each, str)]
+    return frozenset({word, *(each for each in made if isinstance(each, str))})
+
+
+def _nouns(term: str, language: Language) -> Iterator[Noun]:
+    """The nouns of a form or of a place."""
+    yield from language.by_form.get(term.lower(), ())
+    yield from (noun for noun in language.nouns if noun.place and noun.place.lower() == term.lower())
+
+
+def _forms(noun: Noun, language: Language) -> Iterator[str]:
+    """The forms of a noun in lower case, those of the cases too."""
+    yield from (form.lower() for form in (noun.term, *noun.forms.values()))
+    for gender in noun.genders:
+        for number in language.numbers:
+            for case in language.cases:
+                made = language.decline(noun, gender, number, case)
+                if isinstance(made, str):
+                    yield made.lower()
+
+
+def _genders(noun: Noun, form: str) -> frozenset[str]:
+    """The genders in which a noun has a form."""
+    return frozenset(name[:1] for name, spelt in noun.forms.items() if spelt.lower() == form)

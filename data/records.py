@@ -96,12 +96,13 @@ class Cat:
         labels = [c.label for c in self.candidates]
         if sorted(labels) != sorted(LABELS):
             raise ValueError(f"a CAT needs one candidate of each of {', '.join(LABELS)}; found {', '.join(labels)}")
+        texts = sorted(c.text for c in self.candidates)
         about = (self.kind, self.bias_type, self.target, self.context, self.language)
-        for candidate in self.candidates:
-            give_id(candidate, "candidate", *about, candidate.text)
+        for candidate in self.candidates:  # another CAT may have the same sentence beside other ones
+            give_id(candidate, "candidate", *about, texts, candidate.text)
         if len({c.id for c in self.candidates}) < len(self.candidates):
             raise ValueError("two candidates of a CAT have the same id (or the same text)")
-        give_id(self, "cat", *about, sorted(c.text for c in self.candidates))
+        give_id(self, "cat", *about, texts)
 
     def __getitem__(self, label: Label) -> Candidate:
         """The candidate with this label."""

@@ -16,7 +16,7 @@ from catsofa.builders.cats import (
 )
 from catsofa.builders.cats.templates import FRAMES, Template, TermKind, bundled, kind_of_term, read
 from catsofa.data import formats
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.language.word_numbers import read_zipf
 from catsofa.data.records import Cat, Refused
 
@@ -210,6 +210,14 @@ def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:
     template = Template("The {target} is not BLANK.", blank="adjective", frame="negation")
     (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "wooden")])
     assert (cat.source["frame"], cat.source["polarity"]) == ("negation", "denies")
+
+
+def test_cats_that_share_a_sentence_are_read_again(tmp_path: Path) -> None:
+    """One context with one stereotype beside two anti-stereotypes: each candidate has an id of its own."""
+    rows = [said("tailor", "kind", "rude", "wooden"), said("tailor", "kind", "harsh", "wooden")]
+    written = list(intrasentence([Template("The {target} is BLANK.")], rows))
+    jsonl.write(written, tmp_path / "cats.jsonl")
+    assert list(formats.read(tmp_path / "cats.jsonl")) == written
 
 
 def test_the_candidates_match_where_asked() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
+from catsofa.validation.decide.soft import SOFT, Soft, as_extra, soft_labels
 from catsofa.validation.decide.votes import Decision, Votes, decide_by_posterior, vote
 from catsofa.validation.judgements import Rule, Seats
 
@@ -46,10 +47,12 @@ class Confirmed:
         if self.kept:
             return
         out = {item for refusal in self.refused for item in self.cats[refusal.id]}
+        soft = soft_labels(self.votes)
         for decision in self.votes.decisions.values():
             if decision.label is not None and decision.item not in out:
                 share = f"{decision.votes.get(decision.label, 0)} of {decision.judges}"
-                yield Annotation(item=decision.item, annotator=self.by, label=decision.label, extra={"votes": share})
+                extra = {"votes": share, SOFT: as_extra(soft[decision.item])}
+                yield Annotation(item=decision.item, annotator=self.by, label=decision.label, extra=extra)
 
     def not_decided(self) -> Iterator[Refused]:
         """What was not confirmed, with the reason: CATs where items make CATs, else items."""
@@ -78,7 +81,8 @@ def confirm(collected: Collected, rule: Rule | None = None, posterior: float | N
     cats = {name: list(items) for name, items in members.items()}
     refused = refused_cats(votes, cats)
     out = {refusal.id for refusal in refused}
-    kept = [relabelled(cat, votes.decisions) for cat in collected.cats if cat.id not in out]
+    soft = soft_labels(votes)
+    kept = [relabelled(cat, votes.decisions, soft) for cat in collected.cats if cat.id not in out]
     return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept)
 
 
@@ -106,15 +110,15 @@ def refused_cats(votes: Votes, cats: Mapping[str, Sequence[str]]) -> list[Refuse
     return refused
 
 
-def relabelled(cat: Cat, decisions: Mapping[str, Decision]) -> Cat:
-    """The CAT with the labels people decided; a candidate keeps what it was written as, if that differs."""
+def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, Soft]) -> Cat:
+    """The CAT with the labels that people decided, and their soft labels; what it was written as, if that differs."""
     candidates = []
     for candidate in cat.candidates:
         decided = next(label for label in LABELS if label == decisions[candidate.id].label)
+        extra = {**candidate.extra, SOFT: as_extra(soft[candidate.id])}
         if decided != candidate.label:
-            extra = {**candidate.extra, "written_as": candidate.label}
-            candidate = replace(candidate, label=decided, extra=extra)
-        candidates.append(candidate)
+            extra["written_as"] = candidate.label
+        candidates.append(replace(candidate, label=decided, extra=extra))
     first, second, third = candidates
     return replace(cat, candidates=(first, second, third))
 
@@ -157,12 +161,12 @@ def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rul
             raise ValueError(f"somebody judged {annotation.item!r}, which is none of these items and no attention item")
         asked[of][question] = annotation.item
     votes = vote(judged, rule, lambda annotation: str(annotation.extra["of"]))
-    kept, refused = [], []
+    kept, refused, soft = [], [], soft_labels(votes)
     for item in items:
         if reason := "; ".join(_missing(item, asked[item.id], votes)):
             refused.append(Refused(id=item.id, reason=reason))
         else:
-            said = _said(asked[item.id], votes)
+            said = _said(asked[item.id], votes, soft)
             if isinstance(item, Association):
                 item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
             kept.append(replace(item, extra={**item.extra, REVIEW: said}))
@@ -184,12 +188,13 @@ def _counted(votes: Iterable[Mapping[str, str]]) -> RaterVotes:
     return RaterVotes(raters="region", yes=labels["yes"], no=labels["no"], unsure=labels["unsure"])
 
 
-def _said(asked: Mapping[str, str], votes: Votes) -> dict[str, Any]:
-    """Each question with the label that was decided, if one was, and the votes that count."""
+def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft]) -> dict[str, Any]:
+    """Each question with the label that was decided, if one was, the votes that count, and how sure people were."""
     return {
         question: {
             "label": votes.decisions[name].label,
             "votes": [{"annotator": vote.annotator, "label": vote.label} for vote in votes.counted.votes[name]],
+            SOFT: as_extra(soft.get(name, {})),
         }
         for question, name in asked.items()
     }

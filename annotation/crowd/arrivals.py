@@ -43,10 +43,14 @@ def key_of(study: Study, same_as: str) -> str:
     if same_as:
         remedy = f"the folder of a study that was opened before (people.same_as = {same_as!r})"
         return read_text(existing_file(study.folder / same_as / KEY, remedy), remedy).strip()
-    path = study.folder / KEY
+    return key_in(study.folder / KEY, study.folder / LOG)
+
+
+def key_in(path: Path, needed_by: Path) -> str:
+    """The key in a file, made when it is first needed; one that is lost while a file needs it is refused."""
     if not path.is_file():
-        if (study.folder / LOG).exists():
-            raise BadInput(path, "no such file", f"the key of the pseudonyms in {LOG}; copy it back")
+        if needed_by.exists() and needed_by.stat().st_size:
+            raise BadInput(path, "no such file", f"the key of the pseudonyms in {needed_by.name}; copy it back")
         path.touch(0o600)
         path.write_text(secrets.token_hex(32) + "\n")
     return path.read_text().strip()

@@ -4,12 +4,13 @@ import asyncio
 import json
 import time
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import h11
 from starlette.requests import Request
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_BODY = 64 * 1024
@@ -66,6 +67,19 @@ class Buckets:
                 del self._left[each]
 
 
+def answer_in(sent: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The nonce and the answers that a page sends, and nothing else."""
+    match sent:
+        case {"nonce": str(nonce), "answers": dict(said)} if len(sent) == 2 and all(map(_is_answer, said.values())):
+            return nonce, said
+    raise Refused(400, "send nonce with answers, and nothing else")
+
+
+def _is_answer(value: Any) -> bool:
+    """A text, or several."""
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
 def check_host(request: Request, hosts: Collection[str]) -> None:
     """Refuse a request for another host, which a page elsewhere may have made this address look like."""
     host = request.headers.get("host", "").casefold()
@@ -79,6 +93,13 @@ def check_origin(request: Request, hosts: Collection[str]) -> None:
     own = urlsplit(origin).netloc.casefold() in hosts if origin else site == "same-origin"
     if not own or site not in (None, "same-origin"):
         raise Refused(403, "this was sent from another site")
+
+
+def with_headers(answer: Response, https: bool) -> Response:
+    """The answer with the headers that keep other pages out."""
+    for name, value in (HEADERS | (SECURE if https else {})).items():
+        answer.headers.setdefault(name, value)
+    return answer
 
 
 async def body(request: Request) -> bytes:

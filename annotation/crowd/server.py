@@ -19,7 +19,9 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from catsofa.annotation.crowd import arrivals, guards, saying, seats
+from catsofa.annotation.crowd.background import Background
 from catsofa.annotation.crowd.guards import Buckets, Refused
+from catsofa.annotation.crowd.questionnaire import SILENT, chosen, questions
 from catsofa.annotation.crowd.seats import Given, NotYours
 from catsofa.annotation.crowd.settings import WITH_CODES, Opening, rules
 from catsofa.annotation.crowd.store import Rows, Store, Unwritten
@@ -33,7 +35,7 @@ SESSION = 12 * 3600.0
 BY_ADDRESS, BY_SESSION = (60.0, 5.0), (10.0, 4.0)
 """Requests at once, and then a second: of browsers without a session at one address, and of one session."""
 FILES = {"page.js": "text/javascript", "work.js": "text/javascript", "page.css": "text/css"}
-FORMS = ("/consent", "/stop", "/withdraw")
+FORMS = ("/consent", "/about-you", "/stop", "/withdraw")
 """What pages send without a script."""
 BACK = "https://app.prolific.com/submissions/complete?cc="
 TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")
@@ -57,29 +59,32 @@ class Crowd:
             self._hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
         self._cookie = "__Host-seat" if self._https else "seat"
         self._texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
-        self._texts |= {"own": opening.consent, "age": opening.people.minimum_age}
+        self._asked, self._background = questions(study, opening.questionnaire), Background(study)
+        self._texts |= {"own": opening.consent, "age": opening.people.minimum_age, "about": [*self._asked]}
         self._consent = hex_digest(json.dumps(self._texts))
         self._sessions = set[str]()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
     def app(self) -> Starlette:
         """The application."""
-        pages = {
-            "/": (self._entry, "GET"),
-            "/i/{invitation:str}": (self._entry, "GET"),
-            "/consent": (self._agree, "POST"),
-            "/work": (self._work, "GET"),
-            "/next": (self._next, "POST"),
-            "/draft": (self._draft, "POST"),
-            "/answer": (self._answer, "POST"),
-            "/skip": (self._skip, "POST"),
-            "/stop": (self._end, "POST"),
-            "/withdraw": (self._end, "POST"),
-            "/done": (self._done, "GET"),
-            "/health": (self._health, "GET"),
-            "/{name:str}": (self._file, "GET"),
-        }
-        routes = [Route(path, self._guarded(act), methods=[method]) for path, (act, method) in pages.items()]
+        pages = (
+            ("/", self._entry, "GET"),
+            ("/i/{invitation:str}", self._entry, "GET"),
+            ("/consent", self._agree, "POST"),
+            ("/about-you", self._about, "GET"),
+            ("/about-you", self._tell, "POST"),
+            ("/work", self._work, "GET"),
+            ("/next", self._next, "POST"),
+            ("/draft", self._draft, "POST"),
+            ("/answer", self._answer, "POST"),
+            ("/skip", self._skip, "POST"),
+            ("/stop", self._end, "POST"),
+            ("/withdraw", self._end, "POST"),
+            ("/done", self._done, "GET"),
+            ("/health", self._health, "GET"),
+            ("/{name:str}", self._file, "GET"),
+        )
+        routes = [Route(path, self._guarded(act), methods=[method]) for path, act, method in pages]
         return Starlette(routes=routes, exception_handlers={HTTPException: self._missing, Exception: self._broken})
 
     def _guarded(self, action: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -101,14 +106,15 @@ class Crowd:
                 later = {"Retry-After": "10"}
                 says = "the server cannot keep answers just now; nothing is lost, try again in a minute"
                 answer = self._refusal(request, Refused(503, says, **later))
-            return self._with_headers(answer)
+            return guards.with_headers(answer, self._https)
 
         return guarded
 
     def _refusal(self, request: Request, error: Refused) -> Response:
         """The reason: for the script of a page, or as a page for a person, whose browser asks again when it is time."""
         if request.method == "GET" or request.url.path in FORMS:
-            answer = self._page("message", error.status, says=f"{error}.")
+            sentence = str(error)
+            answer = self._page("message", error.status, says=f"{sentence[:1].upper()}{sentence[1:]}.")
             if request.method == "GET" and "Retry-After" in error.headers:
                 answer.headers["Refresh"] = error.headers["Retry-After"]
         else:
@@ -124,22 +130,17 @@ class Crowd:
         else:
             self._by_address.take(request.client.host if request.client else "")
 
-    def _with_headers(self, answer: Response) -> Response:
-        """The answer with the headers that keep other pages out."""
-        for name, value in (guards.HEADERS | (guards.SECURE if self._https else {})).items():
-            answer.headers.setdefault(name, value)
-        return answer
-
     async def _missing(self, request: Request, error: Exception) -> Response:
         """A path or a method that there is not."""
         assert isinstance(error, HTTPException), "Starlette calls this for no other"
-        return self._with_headers(_error("there is nothing here", error.status_code))
+        return guards.with_headers(_error("there is nothing here", error.status_code), self._https)
 
     async def _broken(self, request: Request, error: Exception) -> Response:
         """A fault of ours: a number for the person, which the log has too."""
         number = secrets.token_hex(4)
         LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
-        return self._with_headers(_error(f"something went wrong here; if you report it, name {number}", 500))
+        sentence = f"something went wrong here; if you report it, name {number}"
+        return guards.with_headers(_error(sentence, 500), self._https)
 
     async def _entry(self, request: Request) -> Response:
         """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""
@@ -168,16 +169,14 @@ class Crowd:
             try:
                 invited = await run_in_threadpool(people.expected, self._study, form.get("invitation", ""))
             except ValueError as error:
-                return self._page("message", 403, says=f"{error}.")
+                raise Refused(403, str(error)) from None
             form["invitation"] = invited.email
         arrival = arrivals.of_request(platform, form, self._key, now())
         if arrival is None:
             return self._page("message", 400, says="Open this page from the link of the study, which says who you are.")
         agreed = form.get("agree") == "yes" and form.get("age") == "yes"
         if form.get("agree") == "yes" and not agreed:
-            return self._page(
-                "message", 400, says=f"Only people of {self._opening.people.minimum_age} or over take part."
-            )
+            raise Refused(400, f"only people of {self._opening.people.minimum_age} or over take part")
         name, cookie = arrival.name, secrets.token_urlsafe(32)
         submission = arrivals.keyed(self._key, arrival.submission)
 
@@ -204,14 +203,29 @@ class Crowd:
         )
         return answer
 
-    async def _work(self, request: Request) -> Response:
-        """The page on which people work."""
+    async def _about(self, request: Request) -> Response:
+        """The questions about a person; what they said before is not shown."""
+        await self._do(lambda held: self._who(held, request))
+        return self._page("about", asked=self._asked, silent=SILENT, k=self._opening.questionnaire.k)
+
+    async def _tell(self, request: Request) -> Response:
+        """Keep what a person says about themselves, apart from the study's store."""
         try:
-            state = await self._do(lambda held: seats.known(held, self._who(held, request))["state"])
-        except Refused:
-            return self._page("message", 401, says="Open the link of the study again.")
-        if state in seats.ENDED:
+            said = chosen(self._asked, await guards.sent_form(request))
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        person = await self._do(lambda held: seats.known(held, self._who(held, request)))
+        if person["state"] not in seats.ENDED:
+            await run_in_threadpool(self._background.keep, person["name"], said)
+        return RedirectResponse("work", status_code=303)
+
+    async def _work(self, request: Request) -> Response:
+        """The page on which people work, after the questions about them."""
+        person = await self._do(lambda held: seats.known(held, self._who(held, request)))
+        if person["state"] in seats.ENDED:
             return RedirectResponse("done", status_code=303)
+        if self._asked and not await run_in_threadpool(self._background.said, [person["name"]]):
+            return RedirectResponse("about-you", status_code=303)
         return self._page("work", parts=in_script([asdict(part) for part in self._study.interface.parts]))
 
     async def _next(self, request: Request) -> Response:
@@ -227,7 +241,7 @@ class Crowd:
 
     async def _draft(self, request: Request) -> Response:
         """Keep what is filled in so far, and say what is wrong with a text."""
-        nonce, said = _answer_in(await self._object(request))
+        nonce, said = guards.answer_in(await self._object(request))
         saying.refuse_unknown(self._study, said)
 
         def job(held: Rows) -> str:
@@ -240,7 +254,7 @@ class Crowd:
 
     async def _answer(self, request: Request) -> Response:
         """Keep an answer; what `pull` would call invalid is refused."""
-        nonce, said = _answer_in(await self._object(request))
+        nonce, said = guards.answer_in(await self._object(request))
 
         def job(held: Rows) -> None:
             name = self._who(held, request)
@@ -254,14 +268,18 @@ class Crowd:
 
     async def _skip(self, request: Request) -> Response:
         """Pass a task on."""
-        nonce, _ = _answer_in(await self._object(request) | {"answers": {}})
+        nonce, _ = guards.answer_in(await self._object(request) | {"answers": {}})
         await self._do(lambda held: seats.skip(held, self._who(held, request), nonce))
         return JSONResponse({"thanks": True})
 
     async def _end(self, request: Request) -> Response:
         """End a person's work, or erase it too."""
         await guards.sent_form(request)
-        act: Callable[[Rows, str], Any] = seats.withdraw if request.url.path == "/withdraw" else seats.stop
+        act: Callable[[Rows, str], Any] = seats.stop
+        if request.url.path == "/withdraw":
+            act = seats.withdraw
+            name = await self._do(lambda held: self._who(held, request))
+            await run_in_threadpool(self._background.remove, name)  # first: no kill leaves it behind unseen
         await self._do(lambda held: act(held, self._who(held, request)))
         return RedirectResponse("done", status_code=303)
 
@@ -272,10 +290,7 @@ class Crowd:
             name = self._who(held, request)
             return name, seats.known(held, name)
 
-        try:
-            name, person = await self._do(job)
-        except Refused:
-            return self._page("message", 401, says="Open the link of the study again.")
+        name, person = await self._do(job)
         if person["state"] not in seats.ENDED:
             return RedirectResponse("work", status_code=303)
         outcome = person["outcome"] or "completed"
@@ -330,16 +345,3 @@ class Crowd:
 def _error(sentence: str, status: int) -> Response:
     """What went wrong."""
     return JSONResponse({"error": sentence}, status)
-
-
-def _answer_in(sent: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The nonce and the answers that a page sends, and nothing else."""
-    match sent:
-        case {"nonce": str(nonce), "answers": dict(said)} if len(sent) == 2 and all(map(_is_answer, said.values())):
-            return nonce, said
-    raise Refused(400, "send nonce with answers, and nothing else")
-
-
-def _is_answer(value: Any) -> bool:
-    """A text, or several."""
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))

@@ -1,7 +1,7 @@
 """study.toml: how a study is opened to people. Every key has a default; a key that is not known is refused by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -14,6 +14,8 @@ EXPECTED = "settings of a study as docs/annotation.md lists them"
 OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out")
 """How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
 WITH_CODES = ("prolific", "connect")
+LEAST = 3
+"""The smallest k."""
 T = TypeVar("T")
 
 
@@ -58,6 +60,19 @@ class Platform:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Questionnaire:
+    """`[questionnaire]`: what people are asked about themselves, and how few of them a publication may tell apart."""
+
+    bundled: tuple[str, ...] = ()
+    own: str = ""
+    """A TOML file with questions of the study's own."""
+    k: int = 5
+    """People, at least, behind every published combination of answers."""
+    generalise: tuple[str, ...] = ()
+    """The questions whose answers are made wider first; the others follow in the order they are asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
     """All of study.toml."""
 
@@ -65,6 +80,7 @@ class Opening:
     people: People = People()
     ethics: Ethics = Ethics()
     platform: Platform = Platform()
+    questionnaire: Questionnaire = Questionnaire()
     consent: str = ""
     """The text in the file that `[ethics] consent` names."""
     debriefing: str = ""
@@ -75,9 +91,10 @@ def read(study: Study) -> Opening:
     path = study.folder / FILE
     tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
     parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
+    parts["questionnaire"] = Questionnaire
     if unknown := tables.keys() - parts.keys():
         raise BadInput(path, f"an unknown table or key {min(unknown)!r}", f"the tables {', '.join(parts)}")
-    opening = Opening(**{name: _table(part, tables.get(name, {}), name, path) for name, part in parts.items()})
+    opening = Opening(**{name: table(part, tables.get(name, {}), name, path) for name, part in parts.items()})
     codes, wanted = opening.platform.codes, opening.platform.name in WITH_CODES
     if unknown := codes.keys() - set(OUTCOMES):
         raise BadInput(path, f"a code for {min(unknown)!r}", f"codes for {', '.join(OUTCOMES)}")
@@ -89,12 +106,12 @@ def read(study: Study) -> Opening:
         name: read_text(study.folder / file, "a text for people") if file else ""
         for name, file in (("consent", opening.ethics.consent), ("debriefing", opening.ethics.debriefing))
     }
-    return Opening(
-        quality=opening.quality, people=opening.people, ethics=opening.ethics, platform=opening.platform, **texts
-    )
+    if (k := opening.questionnaire.k) < LEAST:
+        raise BadInput(path, f"questionnaire.k = {k}", f"{LEAST} or more: fewer people can be found out")
+    return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"])
 
 
-def _table(part: type[T], found: Any, name: str, path: Path) -> T:
+def table(part: type[T], found: Any, name: str, path: Path) -> T:
     """One table of the file."""
     from pydantic import ValidationError
 

@@ -169,8 +169,8 @@ class Store(Closing):
         self.path, self._identity = folder / STORE, identity
         self._jobs: queue.SimpleQueue[tuple[Callable[[Rows], Any], Future[Any]] | None] = queue.SimpleQueue()
         self.path.touch(0o600)
-        self._connection = _connected(self.path)
-        with _sentences(self.path):
+        self._connection = connected(self.path)
+        with sentences(self.path):
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("BEGIN IMMEDIATE")
             for table, (key, columns) in TABLES.items():
@@ -217,7 +217,7 @@ class Store(Closing):
         """Do these jobs in one transaction, and say what came of each when it is on disk."""
         rows, done = Rows(self._connection, self._identity), list[Callable[[], None]]()
         try:
-            with _sentences(self.path):
+            with sentences(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
                 for job, future in batch:
                     done.append(self._done(rows, job, future))
@@ -258,13 +258,13 @@ def identity(secret: str) -> str:
 @contextmanager
 def reading(folder: Path, identity: str) -> Iterator[Rows]:
     """The rows of a store as they are now, for reading alone; a server may go on writing."""
-    with closing(_connected(folder / STORE)) as connection, _sentences(folder / STORE):
+    with closing(connected(folder / STORE)) as connection, sentences(folder / STORE):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield Rows(connection, identity)
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def connected(path: Path) -> sqlite3.Connection:
     """A connection that is safe against power loss and leaves nothing of what was deleted."""
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
@@ -273,7 +273,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def sentences(path: Path) -> Iterator[None]:
     """Turn what goes wrong with a disk or a database into a sentence."""
     try:
         yield

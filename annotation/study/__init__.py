@@ -8,6 +8,7 @@ study.db         seats and answers of people who come by `catsofa annotate open`
 raw.jsonl        every answer as it came, appended and never changed
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
 people.jsonl     who was invited
+background.db    what people said about themselves, under names that only background.key gives
 """
 
 import math

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from catsofa.annotation.crowd import background
 from catsofa.annotation.crowd.faults import faults as faults_of
 from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
 from catsofa.annotation.study import BEFORE, open_study
@@ -32,6 +33,10 @@ def check_study(folder: Path) -> Verdict | None:
                 answers = rows.all("SELECT count(*) AS n FROM answer")[0]["n"]
             faults += found
             checked += [] if found else [f"{quantity(answers, 'answer')} of {STORE}"]
+        if (folder / background.STORE).is_file():
+            changed = background.Background(study).changed()
+            faults += [Fault(folder / background.STORE, f"{changed} rows whose checksums do not fit")] * bool(changed)
+            checked += [] if changed else [background.STORE]
     except Unwritten as error:
         unchecked.append(f"{STORE}: {error}")
     except BadInput as error:

@@ -10,6 +10,7 @@ from helpers.records import bakers, paraphrased, probes, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 
 from catsofa.annotation.crowd import home
+from catsofa.annotation.crowd.background import Background
 from catsofa.annotation.results import answers
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, create, rows
@@ -125,6 +126,35 @@ def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, addr
         page.get_by_role("button", name="Delete my answers").press("Enter")
         page.get_by_text("Your answers are deleted").wait_for()
         shot(page, "work-withdrawn")
+
+
+def test_questions_about_people_are_answered_by_finger_and_by_keyboard(study: Study, phone: Any, browser: Any) -> None:
+    """All five on a phone; by keyboard with two left out; the page has no barrier, and work begins after it."""
+    names = ["age_band", "gender", "country", "first_language", "relation_to_target"]
+    (study.folder / "study.toml").write_text(f"{TOML}[questionnaire]\nbundled = {names}\n")
+    with opened(study) as address, new_page(browser) as page:
+        agree(page, address)
+        page.get_by_role("heading", name="About you").wait_for()
+        shot(page, "work-about-you")
+        page.get_by_label("25–34").press("Space")
+        page.get_by_label("In which country").press("F")
+        page.get_by_label("no, but somebody close to me does").press("Space")
+        page.get_by_role("button", name="Continue").press("Enter")
+        page.get_by_text("1 of 5").wait_for()
+        phone.goto(address + LINK.replace("1", "2"))
+        phone.get_by_label("I am 18 or older").tap()
+        phone.get_by_role("button", name="I have read this and agree").tap()
+        phone.get_by_text("non-binary").tap()
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        phone.get_by_role("button", name="Continue").tap()
+        phone.get_by_text("1 of 5").wait_for()
+        with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+            people = [row["name"] for row in held.all("SELECT name FROM person ORDER BY number")]
+    silent = "prefer not to say"
+    assert [list(each.values()) for each in Background(study).said(people).values()] == [
+        ["25–34", silent, "Fiji", silent, "no, but somebody close to me does"],
+        [silent, "non-binary", silent, silent, silent],
+    ]
 
 
 def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(

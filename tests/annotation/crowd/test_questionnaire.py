@@ -1,0 +1,169 @@
+"""Questions about people: asked after consent, kept apart from their answers, and erased with them."""
+
+import json
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+
+from catsofa.annotation.crowd import home, server, settings
+from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.crowd.questionnaire import BUNDLED, SILENT, questions
+from catsofa.annotation.study import Study, create
+from catsofa.annotation.study.checks import check_study
+from catsofa.data.files import BadInput, toml_files
+
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1" }
+[questionnaire]
+bundled = ["age_band", "country"]
+own = "own.toml"
+"""
+OWN = """
+[dialect]
+text = "Which dialect do you speak at home?"
+groups = { Pelloran = ["Upper Pelloran", "Lower Pelloran"], Dravian = ["Dravian"] }
+"""
+SAID = {"age_band": "25–34", "country": "Fiji", "dialect": "Upper Pelloran"}
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Two CATs for one person each, and three questions about people."""
+    monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
+    made = create(tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML)
+    (made.folder / "own.toml").write_text(OWN)
+    return made
+
+
+def told(study: Study, person: str) -> dict[str, dict[str, str]]:
+    """What a visitor said, under their pseudonym."""
+    log = (study.folder / "identity.jsonl").read_text().splitlines()
+    name = next(row["name"] for row in map(json.loads, log) if row["person"] == person)
+    return Background(study).said([name])
+
+
+def test_every_bundled_question_can_be_asked(study: Study) -> None:
+    """The file holds the five of the design; their answers are different, and every wider one has some."""
+    found = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
+    assert [*found] == ["age_band", "gender", "country", "first_language", "relation_to_target"]
+    assert found["country"].wider["Fiji"] == "Oceania"
+    assert found["gender"].wider["woman"] == ""
+    assert len(found["country"].wider) > 190
+
+
+def test_questions_come_after_consent_and_before_work(study: Study) -> None:
+    """The consent page names them; each has "prefer not to say"; afterwards they are not asked again."""
+    with opened(study) as address:
+        ana = Visitor(address)
+        assert "age band, country, dialect" in ana.browser.get("/", params=ana.names).text
+        assert Visitor(address, "EVE").browser.get("/about-you").status_code == 401
+        ana.come()
+        assert ana.browser.get("/work").headers["location"] == "about-you"
+        page = ana.browser.get("/about-you").text
+        assert page.count(f'value="{SILENT}"') == 3
+        assert ana.browser.post("/about-you", data=SAID).headers["location"] == "work"
+        assert ana.browser.get("/work").status_code == 200
+        assert told(study, "PID1") == {next(iter(told(study, "PID1"))): SAID}
+        assert not re.search("checked|selected", ana.browser.get("/about-you").text)
+
+
+def test_what_is_left_out_is_preferred_not_to_say_and_what_is_not_offered_is_refused(study: Study) -> None:
+    """An empty form is taken; an answer that no question has is refused with a page."""
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        refused = ana.browser.post("/about-you", data={"country": "Atlantis"})
+        assert (refused.status_code, "country: choose one" in refused.text.casefold()) == (422, True)
+        assert told(study, "PID1") == {}
+        ana.browser.post("/about-you", data={"unknown": "x"})
+        assert [*told(study, "PID1").values()] == [dict.fromkeys(SAID, SILENT)]
+
+
+def test_what_people_say_stands_in_one_file_under_a_name_of_its_own(study: Study, caplog: Any, capfd: Any) -> None:
+    """No other file and no log holds an answer; the file holds no name of another file, and only its owner reads it."""
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        ana.browser.post("/about-you", data=SAID)
+        ana.work(shown_truth(study))
+        ana.browser.post("/about-you", data={"country": "Atlantis"})
+    home.pull(study)
+    (name,) = told(study, "PID1")
+    files = {path.name: path.read_bytes() for path in study.folder.iterdir() if path.is_file()}
+    assert [file for file, held in files.items() if b"Fiji" in held] == ["background.db"]
+    assert not any(word.encode() in files["background.db"] for word in (name, "PID1", "S-PID1"))
+    modes = {stat.S_IMODE((study.folder / file).stat().st_mode) for file in ("background.db", "background.key")}
+    assert modes == {0o600}
+    assert "Fiji" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_who_withdraws_takes_it_along(study: Study) -> None:
+    """Nothing of it is left in any file, and a form sent later is not kept."""
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        ana.browser.post("/about-you", data=SAID)
+        ana.browser.post("/withdraw", data={"sure": "yes"})
+        assert ana.browser.post("/about-you", data=SAID).status_code == 303
+        assert told(study, "PID1") == {}
+        assert not [path for path in study.folder.iterdir() if path.is_file() and b"Fiji" in path.read_bytes()]
+
+
+def test_without_a_questionnaire_nothing_is_asked_or_kept(study: Study) -> None:
+    """Work begins after consent, and no file is made."""
+    (study.folder / "study.toml").write_text(TOML.partition("[questionnaire]")[0])
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        assert ana.browser.get("/work").status_code == 200
+    assert not (study.folder / "background.db").exists()
+
+
+def test_a_lost_key_is_refused_and_a_changed_row_is_found(study: Study) -> None:
+    """A new key would part everybody from what they said; `verify` names the file of a changed row."""
+    import sqlite3
+
+    store = Background(study)
+    store.keep("p1", SAID)
+    assert store.said(["p1", "p2"]) == {"p1": SAID}
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE person SET said = replace(said, 'Fiji', 'Peru')")
+    assert {fault.path.name for fault in check_study(study.folder).faults} == {"background.db"}  # type: ignore[union-attr]
+    with pytest.raises(BadInput, match="checksum"):
+        store.said(["p1"])
+    (study.folder / "background.key").unlink()
+    with pytest.raises(BadInput, match="copy it back"):
+        store.said(["p1"])
+
+
+@pytest.mark.parametrize(
+    ("toml", "own", "found"),
+    [
+        ('bundled = ["shoe_size"]', OWN, "'shoe_size'"),
+        ("k = 2", OWN, "questionnaire.k = 2"),
+        ("ask = 1", OWN, "an unknown key questionnaire.ask"),
+        ('own = "own.toml"', "[Dialect]\ntext = 'x'\nchoices = ['a', 'b']", "a question named 'Dialect'"),
+        ('own = "own.toml"', "[label]\ntext = 'x'\nchoices = ['a', 'b']", "a question named 'label'"),
+        ('own = "own.toml"', "[a]\ntext = 'x'\nchoices = ['a', 'a']", "the answers a, a"),
+        ('own = "own.toml"', "[a]\ntext = 'x'", "the answers to 'a'"),
+        ('own = "own.toml"', "[a]\ntext = ''\nchoices = ['a', 'b']", "an empty text"),
+        ('own = "own.toml"', f"[a]\ntext = 'x'\nchoices = ['a', '{SILENT}']", "prefer not to say"),
+        ('own = "own.toml"', "[a]\ntext = 'x'\nanswers = ['a']", "an unknown key a.answers"),
+        ('own = "own.toml"\nbundled = ["gender"]', "[gender]\ntext = 'x'\nchoices = ['a', 'b']", "bundled and asked"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_refused(toml: str, own: str, found: str, study: Study) -> None:
+    """Before anybody can come, by name."""
+    (study.folder / "study.toml").write_text(f"[questionnaire]\n{toml}\n")
+    (study.folder / "own.toml").write_text(own)
+    with pytest.raises(BadInput, match=re.escape(found)), opened(study):
+        pass

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from catsofa.data.language.inflection import regular_plural
-from catsofa.data.language.wordlists import wordlist
+from catsofa.data.language.wordlists import table, wordlist
 
 _CLOSED = {
     "VBP": "are aren't have haven't do don't ain't am",
@@ -69,3 +69,18 @@ def other_parts(word: str) -> frozenset[str]:
     from lemminflect import getAllLemmas
 
     return frozenset(getAllLemmas(word.lower())) - {"VERB", "AUX"}
+
+
+@cache
+def person_nouns() -> frozenset[str]:
+    """Nouns for people in the singular, and what people are likened to."""
+    groups, likened = wordlist("groups.toml"), wordlist("exclusions.toml")["revised"]["likened"]
+    listed = {word for row in table("person_nouns.csv") for word in row["words"].split("|")}
+    return frozenset({*listed, *groups["kinds"], *groups["persons"], *likened})
+
+
+def names_person(noun: str) -> bool:
+    """Whether a noun in the singular is one for people: a listed one, or who does what a verb says (`riser`)."""
+    stem = noun.removesuffix("er") if noun.endswith("er") else noun.removesuffix("or")
+    doer = stem != noun and any("VB" in verb_tags(verb) for verb in (stem, stem + "e", stem[:-1]))
+    return noun in person_nouns() or (doer and noun not in wordlist("exclusions.toml")["revised"]["no_persons"])

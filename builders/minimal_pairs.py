@@ -11,7 +11,7 @@ from catsofa.builders.cats.templates import Template, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import BadInput, csv_files
 from catsofa.data.language.blanks import fill, fit_article, starts_sentence
-from catsofa.data.language.inflection import plural_noun
+from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
 from catsofa.data.records import Extra, Pair, Refused, content_id
@@ -44,6 +44,8 @@ def from_templates(
             fault = "same_groups"
         if not fault and kind != kind_of_term(other, bias_type):
             fault = "groups_of_two_kinds"
+        if not fault and _PRONOUNS & {*words_in(words)} and (gendered := bundled().swap(f"{target} {other}")):
+            fault = "gendered_pronoun" if gendered[1] else None
         for template in templates if not fault else ():
             if template.takes != kind or (template.bias_types and bias_type not in template.bias_types):
                 continue
@@ -75,10 +77,12 @@ class Swaps:
 
     @cached_property
     def table(self) -> dict[str, str]:
-        """The words in lower case, with their plurals, to their replacements."""
+        """The words in lower case, in the other number too, to their replacements."""
         found = {one.lower(): other for one, other in self.pairs}
         for one, other in self.pairs if self.language == "en" else ():
-            if one.lower() not in _PRONOUNS:
+            if (singular := singular_noun(one)) and (to := singular_noun(other)):
+                found.setdefault(singular.lower(), to)
+            elif one.lower() not in _PRONOUNS:
                 found.setdefault(plural_noun(one).lower(), plural_noun(other))
         return found
 
@@ -91,7 +95,7 @@ class Swaps:
     def swap(self, text: str) -> tuple[str, list[str]] | None:
         """A text with every group swapped, and the words that were; None if a pronoun could be two.
 
-        Articles follow the new words, and what started with a capital does so again.
+        Articles follow the new words; capitals, and a capital at the start of a sentence, are those of the old words.
         """
         made, end, swapped = "", 0, []
         for found in self.pattern.finditer(text):
@@ -104,7 +108,9 @@ class Swaps:
                 forms = {"her": ("his", "him"), "his": ("her", "hers")}[found[0].lower()]
                 words = forms[0] if known else forms[1]
             made += text[end : found.start()]
-            if starts_sentence(made):
+            if found[0].isupper() and len(found[0]) > 1:
+                words = words.upper()
+            elif found[0][0].isupper() and starts_sentence(made):
                 words = words[0].upper() + words[1:]
             made = (fit_article(made, words) if self.language == "en" else made) + words
             swapped.append(found[0])

@@ -114,7 +114,9 @@ def intrasentence(
             cat = _in_template(template, association, source or {})
             if isinstance(cat, Refused):
                 yield cat
-            elif cat.id not in seen:
+            elif cat.id in seen:
+                yield refused(association, "duplicate", cat.context)
+            else:
                 seen.add(cat.id)
                 yield with_own_ids(cat, told)
 

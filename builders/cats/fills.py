@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
+from catsofa.builders.dictionary import CLOSED, names_person, other_parts, verb_tags
 from catsofa.data.language.blanks import check, slots, starts_sentence
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
@@ -225,14 +225,17 @@ def _degrees(word: str) -> set[str]:
 
 
 def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dict[Part, Fill]:
-    """A noun that is counted, in the singular, and as it stands without an article; a mass noun only the latter."""
+    """A noun that is counted, in the singular, and as it stands without an article; a mass noun only the latter.
+
+    A noun for people is only counted: who is known for snobs is no snob.
+    """
     lists, plain = wordlist("fills.toml"), one.lower()
-    if one[0].isupper():
-        return {"noun": Fill(one), "bare noun": Fill(one + "s")}
     if word.lower() in lists["plural_only"]:
         return {"bare noun": Fill(word)}
     mass = "only" if plain in lists["mass"] else _row(plain).get("mass", "")
     gerund = "VBG" in verb_tags(plain)
+    if one[0].isupper() or (not mass and names_person(plain)):
+        return {"noun": Fill(one)}
     counted = mass != "only" and (plural or not (mass or gerund) or slot == frozenset({"article"}))
     found: dict[Part, Fill] = {"bare noun": Fill(word if plural or mass or gerund else plural_noun(word))}
     return found | ({"noun": Fill(one)} if counted else {})

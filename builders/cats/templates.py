@@ -12,7 +12,7 @@ from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.blanks import check, slots, starts_sentence
 from catsofa.data.language.demonyms import nations
-from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.inflection import BEHIND, plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun", "name"]
@@ -107,13 +107,21 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
         return _pronouns()[term.lower()]
     if kind != "person" and (kind != "thing" or number == "singular"):
         return term
-    *_, head = term.split()
-    if one := wordlist("identities.toml")["one_of"].get(term.lower()):
+    term = re.sub(r"^(?:the|an?) ", "", term, flags=re.IGNORECASE)
+    lists = wordlist("identities.toml")
+    if one := lists["one_of"].get(term.lower()):
         return one if number == "singular" else term
+    many: str = lists["people"]["n"].get(term.lower(), "")
+    if many.endswith("people"):
+        return many if number == "plural" else many.removesuffix("people") + "person"
+    term, *behind = BEHIND.split(term, maxsplit=1)
+    *_, head = term.split()
     given_plural = singular_noun(head) is not None or head == "people"
     if number == "plural":
-        return term if given_plural else plural_noun(term)
-    return term.removesuffix(head) + (singular_noun(head) or "person") if given_plural else term
+        term = term if given_plural else plural_noun(term)
+    elif given_plural:
+        term = term.removesuffix(head) + (singular_noun(head) or "person")
+    return term + "".join(behind)
 
 
 @cache

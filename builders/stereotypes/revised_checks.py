@@ -2,11 +2,11 @@
 
 import re
 
-from catsofa.builders.dictionary import other_parts, regular_forms, verb_tags
+from catsofa.builders.dictionary import other_parts, person_nouns, regular_forms, verb_tags
 from catsofa.builders.stereotypes.parsing import Sentence, Word
 from catsofa.builders.stereotypes.predicates import AUXILIARIES, SUBJECTS, PredicateFault, Present
 from catsofa.builders.stereotypes.subjects import GENERIC
-from catsofa.data.language.wordlists import table, wordlist
+from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 
 _LEFT_OVER = re.compile(
@@ -96,10 +96,8 @@ def _goes_with_people(noun: str) -> bool:
     lists, groups = wordlist("exclusions.toml")["revised"], wordlist("groups.toml")
     if noun in lists["no_persons"]:
         return False
-    known = {*groups["kinds"], *groups["persons"], *lists["likened"], *GENERIC}
-    known |= {word for row in table("person_nouns.csv") for word in row["words"].split("|")}
-    collective = wordlist("agreement.toml")["nouns"]["collective"]
-    return noun in known or noun in collective or noun.endswith(tuple(groups["person_endings"]))
+    known = {*person_nouns(), *GENERIC, *wordlist("agreement.toml")["nouns"]["collective"]}
+    return noun in known or noun.endswith(tuple(groups["person_endings"]))
 
 
 def left_open(text: str, words: Sentence) -> bool:

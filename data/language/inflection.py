@@ -14,7 +14,8 @@ from typing import Any
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 
-_BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
+BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
+"""What a noun phrase goes on with behind its head."""
 _REGULAR = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))
 _IRREGULAR = {"people": "person", "children": "child", "wives": "wife"}
 
@@ -47,7 +48,7 @@ def plural_noun(phrase: str) -> str:
 
     inflect's, unless the dictionary of lemminflect lists plurals of the word and inflect's is none of them (thieves).
     """
-    head, *behind = _BEHIND.split(phrase, maxsplit=1)
+    head, *behind = BEHIND.split(phrase, maxsplit=1)
     before, space, noun = head.rpartition(" ")
     # in lower case, since inflect takes a capitalised -y for a name (Christianitys)
     word = noun.lower()

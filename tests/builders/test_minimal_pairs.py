@@ -29,6 +29,7 @@ FAULTS = [
     (row("tailor", "Tailor", "rude"), "same_groups"),
     (row("tailor", "she", "rude"), "groups_of_two_kinds"),
     (row("tailor", "baker", "slowly"), "no_template_fits"),
+    (row("mother", "father", "kind to her children"), "gendered_pronoun"),
 ]
 
 
@@ -73,6 +74,22 @@ def test_a_swap_fits_article_number_and_capital() -> None:
     assert [twin and twin[0] for twin in found] == [
         *("An Elloran sings.", "Ellorans sing.", "Young tailors sing to an Elloran.", "A Dravian-like song.")
     ]
+
+
+CASES = [
+    ("SHE IS LOUD.", "HE IS LOUD."),
+    ("The DRAVIAN flag fell.", "The ELLORAN flag fell."),
+    ("bakers sing.", "tailors sing."),
+    ("A baker sings.", "A tailor sings."),
+]
+
+
+@pytest.mark.parametrize(("text", "twin"), CASES)
+def test_a_swapped_word_has_the_case_of_the_old_one_and_the_number_that_the_text_has(text: str, twin: str) -> None:
+    """Also where the table gives the groups in the plural."""
+    found = Swaps((("Dravian", "Elloran"), ("bakers", "tailors"), ("she", "he"))).swap(text)
+    assert found is not None
+    assert found[0] == twin
 
 
 def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:

@@ -183,6 +183,32 @@ def test_a_target_with_a_form_of_its_own_takes_it() -> None:
     ]
 
 
+TWICE = [("thief", "saint", "lamp"), ("a thief", "a saint", "a lamp")]
+
+PHRASES = [
+    ("the Dravian", "The Dravian sings.", "Dravians sing."),
+    ("people from Zorbia", "The person from Zorbia sings.", "People from Zorbia sing."),
+    ("women with hats", "The woman with hats sings.", "Women with hats sing."),
+    ("the elderly", "The elderly person sings.", "Elderly people sing."),
+]
+
+
+@pytest.mark.parametrize(("term", "one", "many"), PHRASES)
+def test_a_phrase_as_target_takes_its_number_at_its_head_and_one_article(term: str, one: str, many: str) -> None:
+    """As people write groups: with an article, in the plural, with what stands behind the noun."""
+    templates = Template("The {target} sings. BLANK."), Template("{targets} sing. BLANK.")
+    assert [template.about(term).removesuffix(" BLANK.") for template in templates] == [one, many]
+
+
+def test_a_cat_that_an_earlier_row_made_is_refused() -> None:
+    """With the context in which it came twice."""
+    rows = [said("zorb", *words) for words in TWICE]
+    made = list(intrasentence([Template("The {target} is a BLANK.", blank="noun")], rows))
+    assert [one.reason if isinstance(one, Refused) else one.context for one in made] == [
+        *("The zorb is a BLANK.", "duplicate")
+    ]
+
+
 def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
     """`a made of wood person` is refused by not being made."""
     association = said("tailor", "made of wood", "full of joy", "good at chess")

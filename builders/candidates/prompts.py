@@ -71,7 +71,8 @@ def load(name: str, count: int) -> Prompt:
     try:
         asked = prompt.ask(Target("Glorbs", "Glorbia"), [("Zorbs", "tidy")])
     except TemplateError as error:
-        raise ValueError(f"prompt {name} cannot be filled in: {error}") from None
+        names = "group, region, language, count and shots"
+        raise ValueError(f"prompt {name} cannot be filled in: {error}; a prompt may hold {names}") from None
     if "Glorbs" not in asked:
         raise ValueError(f"prompt {name} does not hold {{{{ group }}}}, so a model could not know whom it is about")
     return prompt

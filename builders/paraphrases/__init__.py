@@ -64,7 +64,7 @@ def read_originals(path: Path | str) -> tuple[list[Cat], list[Refused]]:
         if cat.kind == "intrasentence":
             cats.append(cat)
         else:
-            refused.append(Refused(id=cat.id, reason="not_intrasentence", text=cat.context))
+            refused.append(_refused(cat, "not_intrasentence", cat.context))
     if not cats:
         raise BadInput(path, "no intrasentence CAT", "CATs with a BLANK in their context")
     return cats, refused
@@ -91,9 +91,9 @@ def build(answers: Iterable[Answer | Refused], rules: Rules, made_by: Extra) -> 
         if isinstance(answer, Refused):
             yield answer
         elif answer.reply is None:
-            yield Refused(id=answer.original.id, reason=answer.failure, text=answer.original.context)
+            yield _refused(answer.original, answer.failure, answer.original.context)
         elif answer.reply.ending != "complete":
-            yield Refused(id=answer.original.id, reason=_ENDINGS[answer.reply.ending], text=answer.reply.text)
+            yield _refused(answer.original, _ENDINGS[answer.reply.ending], answer.reply.text)
         else:
             yield from _from_reply(answer.original, answer.reply, rules, made_by)
 
@@ -110,21 +110,26 @@ def _from_reply(original: Cat, reply: Reply, rules: Rules, made_by: Extra) -> It
     """The sentences of one complete reply."""
     parsed = parse(reply.text, rules.count)
     if parsed.refusal or not parsed.sentences:
-        yield Refused(id=original.id, reason="refusal" if parsed.refusal else "empty_reply", text=reply.text)
+        yield _refused(original, "refusal" if parsed.refusal else "empty_reply", reply.text)
         return
     kept: list[str] = []
     for number, sentence in enumerate(parsed.sentences, 1):
         verdict = _verdict(sentence, original, parsed, kept, rules)
         if verdict.reason:
-            about = {"bias_type": original.bias_type, "reply": reply.text}
-            yield Refused(id=f"{original.id}/{number}", reason=verdict.reason, text=sentence, source=about)
+            yield _refused(original, verdict.reason, sentence, number, reply.text)
         else:
             kept.append(sentence)
             told = {"model": reply.model, "taken_off": parsed.notes}
             source = {**made_by, "partition": number} | {name: value for name, value in told.items() if value}
             yield Paraphrase(partition=number, cat=_as_cat(sentence, original, source, verdict))
     for number in range(len(parsed.sentences) + 1, rules.count + 1):
-        yield Refused(id=f"{original.id}/{number}", reason="missing_line", source={"reply": reply.text})
+        yield _refused(original, "missing_line", "", number, reply.text)
+
+
+def _refused(original: Cat, reason: str, text: str, number: int = 0, reply: str = "") -> Refused:
+    """The refusal of a CAT, of what came of it, or of one of its sentences."""
+    source = {"bias_type": original.bias_type} | ({"reply": reply} if reply else {})
+    return Refused(id=f"{original.id}/{number}" if number else original.id, reason=reason, text=text, source=source)
 
 
 def _verdict(sentence: str, original: Cat, parsed: Parsed, kept: list[str], rules: Rules) -> Verdict:

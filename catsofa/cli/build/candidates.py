@@ -137,7 +137,7 @@ def candidates(
     elif not quiet:
         table("What was said, unconfirmed", list(rows[0]), [list(row.values()) for row in rows])
         _say_counts(counts, out)
-    _end(counts, quiet)
+    _end(counts, out, quiet)
 
 
 def jury(
@@ -184,12 +184,15 @@ def jury(
     counts = refusals.write(apply(given, annotations, droppers), out / "associations.jsonl", out / "refused.jsonl")
     counts.update(f"failed_{one.reason}" for one in ended if one.reply is None)
     labels = Counter((one.annotator, one.label) for one in annotations)
+    asked = Counter(bench.name(one, juror) for one in given for juror in (*bench.models, ""))
+    asked.subtract(one.annotator for one in annotations)
+    labels.update({(name, "no answer"): number for name, number in asked.items() if number})
     if json:
         print_json({"counts": counts, "labels": [[*key, number] for key, number in sorted(labels.items())]})
     elif not quiet:
         table("What the jury says", ["juror", "label", "number"], [[*key, n] for key, n in sorted(labels.items())])
         _say_counts(counts, out)
-    _end(counts, quiet)
+    _end(counts, out, quiet)
 
 
 def _say_counts(counts: "Counter[str]", out: Path) -> None:
@@ -200,8 +203,11 @@ def _say_counts(counts: "Counter[str]", out: Path) -> None:
         table("Refused", ["reason", "number"], refused)
 
 
-def _end(counts: "Counter[str]", quiet: bool) -> None:
-    """Exit with 1 if a request failed, since running again can mend that."""
+def _end(counts: "Counter[str]", out: Path, quiet: bool) -> None:
+    """Exit with 1 if a request failed, since running again can mend that, or if no association was kept."""
     if failed := sum(number for reason, number in counts.items() if reason.startswith("failed_")):
         note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
+        raise typer.Exit(1)
+    if not counts["kept"]:
+        note(f"no association was kept; {out / 'refused.jsonl'} has the reasons", quiet=quiet)
         raise typer.Exit(1)

@@ -1,13 +1,16 @@
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from helpers.servers.chat_server import ChatServer, serving
 from helpers.servers.planted_associations import planted
+from typer.testing import CliRunner
 
 from catsofa.builders.candidates.jury import LABELS, Jury, apply, may_drop
 from catsofa.builders.paraphrases.runs import Run
-from catsofa.data.files import BadInput, json_files
+from catsofa.cli import app
+from catsofa.data.files import BadInput, json_files, jsonl
 from catsofa.data.records import Annotation, Association, Refused
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.prices import FREE
@@ -45,6 +48,25 @@ def test_without_a_majority_the_jury_says_nothing(server: ChatServer, tmp_path: 
     """One of two is no majority."""
     jury, found = answers(server, tmp_path, "a", "contrary")
     assert jury.name(TRUE) not in {one.annotator for one in found}
+
+
+def test_the_command_counts_what_a_juror_or_the_jury_did_not_answer(server: ChatServer, tmp_path: Path) -> None:
+    """A reply that is no answer, and a split."""
+    server.answer = lambda body: "perhaps" if body["model"] == "vague" else planted(body)
+    jsonl.write([TRUE, FALSE], tmp_path / "on.jsonl")
+    jurors = [f"--model={name}" for name in ("a", "vague")]
+    options = ["--on", str(tmp_path / "on.jsonl"), "--out", str(tmp_path / "out"), "--base-url", server.url, "--json"]
+    done = CliRunner().invoke(app, ["build", "jury", *jurors, *options], catch_exceptions=False)
+    counted = {(name.split()[0], label): number for name, label, number in json.loads(done.stdout)["labels"]}
+    assert counted == {("a", "no"): 1, ("a", "yes"): 1, ("jury", "no answer"): 2, ("vague", "no answer"): 2}
+
+
+def test_proposals_of_which_none_is_kept_end_with_exit_code_1(server: ChatServer, tmp_path: Path) -> None:
+    """A model that declines everything."""
+    (tmp_path / "seeds.csv").write_text("identity\nDravians\n")
+    options = ["--seeds", str(tmp_path / "seeds.csv"), "--out", str(tmp_path / "out"), "--base-url", server.url]
+    done = CliRunner().invoke(app, ["build", "candidates", "--model", "prude", "--encoder", "none", *options])
+    assert (done.exit_code, "no association was kept" in done.stderr) == (1, True)
 
 
 def test_the_answers_stand_in_an_order_of_their_own_for_each_item() -> None:

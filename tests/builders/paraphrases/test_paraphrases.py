@@ -258,7 +258,9 @@ def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: 
     for number in (0, 1):
         passed = [name for name, d in DIALOGUES.items() if d[4][number : number + 1] == ["kept"]]
         assert sorted(kept[number] + queued[number]) == sorted(passed)
-    assert sum(summary["refused"].values()) == len(list(jsonl.read(tmp_path / "refused.jsonl", Refused)))
+    refused = len(list(jsonl.read(tmp_path / "refused.jsonl", Refused)))
+    assert sum(summary["refused"].values()) == refused
+    assert sum(counts["refused"] for counts in summary["by_type"].values()) == refused
 
 
 @pytest.mark.parametrize("options", [[], ["--replies", "r.json", "--model", "m"]])

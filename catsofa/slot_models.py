@@ -9,6 +9,8 @@ from catsofa.scoring.signature import shown_name
 
 if TYPE_CHECKING:
     from catsofa.builders.cats.acceptability import Around, Likelihood
+    from catsofa.builders.cats.suggestions import Gap, Guesser
+    from catsofa.scoring.likelihood.queries import Answer
     from catsofa.scoring.models.model import Model
 
 
@@ -34,6 +36,24 @@ def around(name: str) -> "tuple[Likelihood, dict[str, Any]]":
         return [nan if score.score is None else score.score for score in answered(backend, items)]
 
     return mean_log_probability, named_by(backend.model)
+
+
+def guesser(name: str) -> "tuple[Guesser, dict[str, Any]]":
+    """The words that a local masked model knows as one token, their log-probabilities in gaps, and its identity."""
+    from catsofa.builders.cats.suggestions import Guesser
+    from catsofa.scoring import models
+    from catsofa.scoring.items.around import gap, single_tokens
+    from catsofa.scoring.likelihood.backend import Backend
+    from catsofa.scoring.likelihood.engine import ask
+
+    backend = Backend(models.load(name))
+    backend.model.need("masked", "A suggestion")
+    ids = single_tokens(backend.reader, backend.model.tokenizer.get_vocab())
+
+    def log_probabilities(gaps: "Sequence[Gap]") -> "list[Answer]":
+        return ask(backend, [gap(backend.reader, *each, ids) for each in gaps])
+
+    return Guesser(list(ids), log_probabilities), named_by(backend.model)
 
 
 def named_by(model: "Model") -> dict[str, Any]:

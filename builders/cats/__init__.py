@@ -125,7 +125,7 @@ def _with_unrelated(association: Association, choose: Callable[[Association], st
     """An association with chosen unrelated words, if it has none or none of a part of speech of the other two."""
     given = association.words["unrelated"]
     others = [association.words[label] for label in LABELS if label != "unrelated"]
-    shared = _shared(others, association.context) if all(others) else set[Part]()
+    shared = shared_parts(others, association.context) if all(others) else set[Part]()
     if given and (not shared or shared & readings(given, association.context).keys()):
         return association
     words = {**association.words, "unrelated": choose(association) or given}
@@ -195,10 +195,10 @@ def _fault_of_context(association: Association) -> str | None:
 
 def fits(template: Template, association: Association) -> bool:
     """Whether a template takes this target, this bias type and words of this part of speech."""
-    return _takes_target(template, association) and not any(_misfits(template, association))
+    return takes_target(template, association) and not any(_misfits(template, association))
 
 
-def _takes_target(template: Template, association: Association) -> bool:
+def takes_target(template: Template, association: Association) -> bool:
     """Whether a template takes this target and this bias type."""
     if template.bias_types and association.bias_type not in template.bias_types:
         return False
@@ -217,14 +217,14 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
 
 def misfits(templates: Sequence[Template], association: Association) -> dict[str, str]:
     """The words that keep an association out of the template that takes most of them; its target if none takes that."""
-    taking = [template for template in templates if _takes_target(template, association)]
+    taking = [template for template in templates if takes_target(template, association)]
     if not taking:
         return {"target": association.target}
     fewest = min((list(_misfits(template, association)) for template in taking), key=len)
     return {label: association.words[label] for label in fewest}
 
 
-def _shared(words: Iterable[str], context: str = "") -> set[Part]:
+def shared_parts(words: Iterable[str], context: str = "") -> set[Part]:
     """The parts of speech that all these words can be."""
     return set.intersection(*(set(readings(text, context)) for text in words))
 
@@ -238,7 +238,7 @@ def fault_of(association: Association, matching: Matching) -> str | None:
         return "blank_in_words"
     if _same(words):
         return "same_candidates"
-    if matching.part_of_speech and not _shared(words, association.context):
+    if matching.part_of_speech and not shared_parts(words, association.context):
         return "part_of_speech_differs"
     if matching.frequency is None:
         return None
@@ -329,7 +329,7 @@ class Unrelated:
     def __call__(self, association: Association) -> str | None:
         """A word of the pool, or None if none fits."""
         given = [association.words["stereotype"], association.words["anti-stereotype"]]
-        parts = _shared(given, association.context) if all(given) else set()
+        parts = shared_parts(given, association.context) if all(given) else set()
         taken = {word.casefold() for word in given}
         fitting = [word for word in self.pool if word.casefold() not in taken and parts & readings(word).keys()]
         if not fitting:

@@ -252,6 +252,15 @@ def _base(verb: str) -> str:
     return plural_verb(verb) if "VBZ" in tags else str(getLemma(verb.lower(), upos="VERB")[0])
 
 
+def usual_kinds(word: str) -> frozenset[str]:
+    """What a word usually is: adjective, noun, verb; adverb too where the table of usual parts lacks the word."""
+    if row := _row(word):
+        return frozenset(row["usual"].split())
+    kinds = {"ADJ": "adjective", "NOUN": "noun", "ADV": "adverb"}
+    found = {kinds[part] for part in other_parts(word) if part in kinds}
+    return frozenset(found | ({"verb"} if verb_tags(word) & _FINITE else set()))
+
+
 @cache
 def _readings() -> dict[str, dict[str, str]]:
     """The table of usual parts of speech, by word."""

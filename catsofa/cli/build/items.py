@@ -65,6 +65,12 @@ def register(build: typer.Typer) -> None:
     )(cats)
     build.command(
         epilog=examples(
+            "catsofa build fills --associations pairs.csv --model bert-base-cased --out proposals.csv",
+            "catsofa build fills --associations pairs.csv --model ./bert --top 5 --out few.csv --refused rest.jsonl",
+        )
+    )(fills)
+    build.command(
+        epilog=examples(
             "catsofa build seat --words weat6 --out tests",
             "catsofa build seat --words my_words.toml --out tests --seed 7",
             "catsofa build seat --words all --out tests",
@@ -132,6 +138,41 @@ def cats(
             source=provenance("cats", associations, seed=seed if words else None),
         )
     report(refusals.write(made, out, refused), out, json, quiet)
+
+
+def fills(
+    associations: Annotated[
+        Path, typer.Option(help="Associations, as for `build cats`; the unrelated word may be missing.")
+    ],
+    model: Annotated[str, typer.Option(help="A masked language model, by folder or name.")],
+    out: Annotated[Path, typer.Option(help="The table to write (CSV).")],
+    top: Annotated[int, typer.Option(min=1, help="Words of each kind for each association.")] = 10,
+    templates: Templates = None,
+    refused: RefusedFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Propose words for a BLANK, for people to choose from: neutral ones, and ones unrelated to the target.
+
+    Neutral words are likely of others, and about as likely of the target. Unrelated words are likely of things, and
+    least so of people. Nothing uses a proposal: copy those that you choose into your associations.
+    """
+    from collections import Counter
+
+    from catsofa import slot_models
+    from catsofa.builders.cats import proposed, suggestions
+    from catsofa.data.files import csv_files, jsonl
+
+    fitting, given = templates_in(templates, None), list(proposed.read(associations))
+    guesser, identity = slot_models.guesser(model)
+    found = list(progress(suggestions.suggest(given, fitting, guesser, top), "words", quiet=quiet))
+    kept = [one for one in found if isinstance(one, suggestions.Suggestion)]
+    turned_away = [one for one in found if not isinstance(one, suggestions.Suggestion)]
+    if kept:
+        csv_files.write((one.row(identity) for one in kept), out, suggestions.COLUMNS)
+    if refused:
+        jsonl.write(turned_away, refused)
+    report(Counter(kept=len(kept)) + Counter(one.reason for one in turned_away), out, json, quiet)
 
 
 def seat(

@@ -175,6 +175,7 @@ class _Asked:
                 reading.words
                 for word in self._guesser.words
                 if (reading := readings(word).get(part))
+                and not reading.phrase
                 and usual_kinds(reading.words) == {kind}
                 and self._may_be_shown(word)
             }

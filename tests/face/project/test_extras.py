@@ -58,6 +58,7 @@ build identities --in lexicon --out identities.jsonl
 build stereotypes --in said.tsv --text said --target of --out kept.jsonl
 build probes --identities who.jsonl --stereotypes habits.jsonl --out made.jsonl
 build cats --associations pairs.csv --out made-cats.jsonl
+build fills --associations pairs.csv --model model --out proposals.csv
 build minimal-pairs --associations groups.csv --out minimal.jsonl
 build swaps --sentences women.csv --swap gender --out swapped.jsonl
 build seat --words weat6 --out seat

@@ -5,9 +5,10 @@ import pytest
 
 from catsofa.scoring import models
 from catsofa.scoring.items import guarded, sentences
-from catsofa.scoring.items.around import item
+from catsofa.scoring.items.around import gap, item, single_tokens
 from catsofa.scoring.items.score import answered
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
 
 TEXT, SLOT, ASIDE = "the nurse is kind to the baker .", (13, 17), ((4, 9),)
 
@@ -70,3 +71,21 @@ def test_a_text_without_a_word_behind_its_slot_has_no_score(tiny: Callable[[str]
     """For a model that reads from the left."""
     score, _, reason = scored(tiny("gpt2"), "the nurse is kind")
     assert (score, reason) == (None, "no word behind the slot is left to count")
+
+
+def test_the_word_in_a_gap_has_the_probability_of_its_token_behind_the_mask(tiny: Callable[[str], Path]) -> None:
+    """For each word that is one token, in one forward of the row."""
+    import torch
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    backend = Backend(models.load(str(tiny("bert"))))
+    ids = single_tokens(backend.reader, backend.model.tokenizer.get_vocab())
+    (found,) = ask(backend, [gap(backend.reader, "the ", " is kind .", ids)])
+    tokenizer = AutoTokenizer.from_pretrained(tiny("bert"))
+    row = tokenizer(f"the {tokenizer.mask_token} is kind .")["input_ids"]
+    with torch.no_grad():
+        logits = AutoModelForMaskedLM.from_pretrained(tiny("bert")).eval()(torch.tensor([row])).logits.double()
+    wanted = torch.log_softmax(logits[0, row.index(tokenizer.mask_token_id)], -1)
+    assert "are" in ids
+    assert all(tokenizer.encode(word, add_special_tokens=False) == [at] for word, at in ids.items())
+    assert found == pytest.approx([float(wanted[at]) for at in ids.values()], abs=1e-5)

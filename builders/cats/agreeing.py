@@ -101,7 +101,9 @@ def build(
         for cat in made:
             if isinstance(cat, Refused):
                 yield cat
-            elif cat.id not in seen:
+            elif cat.id in seen:
+                yield refused(association, "duplicate", cat.context)
+            else:
                 seen.add(cat.id)
                 yield with_own_ids(cat, told)
 
@@ -183,6 +185,12 @@ def pairs(
         wrong = next((noun for noun in nouns if isinstance(noun, Refusal)), None)
         reason = "empty_cell" if not all((target, other, words)) else wrong.reason if wrong else ""
         known = [noun for noun in nouns if isinstance(noun, Noun)]
+        if (
+            not reason
+            and all("" not in noun.genders for noun in known)
+            and not {*known[0].genders} & {*known[1].genders}
+        ):
+            reason = "genders_differ"
         made: list[Pair] = []
         for template in templates if not reason else ():
             part = part_of(words, language)

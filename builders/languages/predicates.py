@@ -79,10 +79,12 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
 
 
 def _forms(target: str, language: Language) -> list[str]:
-    """A target with all its written forms."""
+    """A target with all its written forms; of one that no table has, the singular is the plural without its ending."""
     plain = _without_article(target.strip(), language)
     nouns = language.by_form.get(plain.lower(), ())
     found = [form for noun in nouns for form in noun.forms.values() if form] + [plain]
+    if not nouns and language.spaces and len(plain) > 4:
+        found += [plain[:-1], plain[:-2]]
     return list(dict.fromkeys(found))
 
 
@@ -175,6 +177,8 @@ def _agreed(
             and isinstance(_forms_of(plain, language), Refusal)
         )
         behind = not closed and not word.endswith((".", ";", ":", "!"))
+        if not closed and plain not in language.by_form and re.match(lists.get("agents", r"(?!)"), word.strip(".,;:!")):
+            return Refusal("unknown_agreement", word)
         # an adjective after a copula has no ending in a language with a table of endings
         if closed or ("endings" in language.tables and plain not in language.by_form):
             continue

@@ -3,6 +3,7 @@
 Clean, exclude topics, strip the subject, read the first verb, exclude named targets, agree, drop repetitions.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,6 +49,7 @@ from catsofa.builders.stereotypes.subjects import (
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 from catsofa.data.languages import Language, Refusal, find
+from catsofa.data.languages.texts import meaning_of
 from catsofa.data.records import Extra, Refused, Statement, Stereotype
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
@@ -173,7 +175,10 @@ def open_draft(statement: Statement, row: int, rules: RuleSet, language: Languag
         if isinstance(found, Refusal):
             return Draft(statement, row, "", reason=found.reason)
         text, *others = found.forms.values()
-        return Draft(statement, row, text, subject=found.subject, forms=found.forms if others else {}, finished=True)
+        forms = found.forms if others else {}
+        prescribes = any(re.search(pattern, text) for pattern in meaning_of(statement.language).get("prescriptive", ()))
+        notes = (PRESCRIPTIVE,) if prescribes and rules == "revised" else ()
+        return Draft(statement, row, text, subject=found.subject, notes=notes, forms=forms, finished=True)
     text = clean(statement.statement)
     draft = Draft(statement, row, text)
     if not compounds(text):

@@ -50,6 +50,9 @@ STATEMENTS = [
     ("Gegen Regen hilft nichts", "", "!no_verb"),
     ("mögen uns nicht", "", "!first_or_second_person"),
     ("mögen Schneider", "Schneider", "!names_target"),
+    ("Der Zorb trinkt viel", "Zorbs", "trinken viel"),
+    ("sind schlechte Autofahrer", "", "!unknown_agreement"),
+    ("sind gute Opfer", "", "sind gute Opfer"),
 ]
 
 
@@ -67,6 +70,7 @@ TEMPLATES = [
     ("Er sah {ein blind target@acc}?", "Student", ["Er sah einen blinden Studenten?", "Er sah eine blinde Studentin?"]),
     ("Er wohnt mit {dunkel targets@dat}.", "Kind", ["Er wohnt mit dunklen Kindern."]),
     ("{kein targets} {darf|dürfen} rauchen.", "Frau", ["Keine Frauen dürfen rauchen."]),
+    ("{der meist targets} schlafen.", "Deutscher", ["Die meisten Deutschen schlafen."]),
     ("{der target} schläft.", "Deutscher", ["Der Deutsche schläft.", "Die Deutsche schläft."]),
     ("{ein target} schläft.", "Deutscher", ["Ein Deutscher schläft.", "Eine Deutsche schläft."]),
 ]  # fmt: skip

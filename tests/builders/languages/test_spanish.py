@@ -29,6 +29,10 @@ STATEMENTS = [
     ("hornearon pan", "", "past_tense"),
     ("odian a los franceses", "", "names_target"),
     ("cocina y limpia", "", "singular_verb"),
+    ("les gusta la lluvia", "", "other_subject"),
+    ("robarían pan", "", "future_or_conditional"),
+    ("querían pan", "", "past_tense"),
+    ("El zorb bebe mucho", "zorbs", {"": "beben mucho"}),
 ]  # fmt: skip
 
 
@@ -91,6 +95,21 @@ def test_words_that_no_table_has_are_refused_by_name(target: str, words: tuple[s
     (made,) = cats_of(target, words)
     assert isinstance(made, Refused)
     assert made.reason == reason
+
+
+def test_groups_without_a_gender_in_common_make_no_pair() -> None:
+    """And the refusal says so."""
+    row = {"target": "mujer", "other": "hombre", "bias_type": "gender", "stereotype": "vago"}
+    (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == "genders_differ"
+
+
+def test_a_predicate_that_prescribes_is_noted_in_spanish_too() -> None:
+    """By the patterns of the language's folder."""
+    (made,) = stereotypes.build([Statement(statement="Deben cocinar", language="es")], dictionary_parser)
+    assert isinstance(made, Stereotype)
+    assert stereotypes.PRESCRIPTIVE in made.notes
 
 
 def test_spanish_minimal_pairs_share_a_gender() -> None:

@@ -7,10 +7,11 @@ end a task that stands twice all the same (a second run beside this one) is remo
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from catsofa.annotation.label_studio import EVERYBODY, Server, ServerTask, Unanswered
+from catsofa.annotation.results.status import wanted_of
 from catsofa.annotation.study import Study, open_study
 from catsofa.annotation.study.interface import spaced
 from catsofa.annotation.study.kinds import Task, digest
@@ -32,6 +33,10 @@ class Pushed:
     removed: int
     """How many stood there twice."""
     gold: int
+    asked_anew: int
+    """Items that the server, changed by hand, would have shown to another number of people."""
+    strangers: int
+    """Tasks in the project that are none of the study's; nothing of them comes home."""
 
 
 def push(
@@ -56,12 +61,17 @@ def push(
             sent += _send(some, project, server, waits)
             done += len(some)
             report(done)
-        kept, removed = _without_copies(server, project, [task.key.token for task in tasks])
-        gold = [kept[task.key.token] for task in tasks if task.key.gold]
-        for found in gold:
-            if found.overlap < EVERYBODY:
-                server.set_overlap(found.id, EVERYBODY)
-    return study, Pushed(sent=sent, there=len(tasks) - sent, removed=removed, gold=len(gold))
+        there, removed = _without_copies(server, project, [task.key.token for task in tasks])
+        gold = {task.key.token: EVERYBODY for task in tasks if task.key.gold}
+        items = {} if study.settings.closed else wanted_of(study)
+        changed = [token for token, people in (gold | items).items() if there[token][0].overlap != people]
+        for token in changed:
+            server.set_overlap(there[token][0].id, (gold | items)[token])
+        strangers = server.task_count(project) - sum(map(len, there.values()))
+    asked_anew = len(set(changed) - gold.keys())
+    return study, Pushed(
+        sent=sent, there=len(tasks) - sent, removed=removed, gold=len(gold), asked_anew=asked_anew, strangers=strangers
+    )
 
 
 def with_project(study: Study, server: Server) -> Study:
@@ -111,19 +121,20 @@ def _until_still(server: Server, project: int, quiet: float) -> None:
             count, since = found, time.monotonic()
 
 
-def _without_copies(server: Server, project: int, tokens: Sequence[str]) -> tuple[Mapping[str, ServerTask], int]:
-    """Each task once: of several the one with most answers, then the oldest; copies that were answered stay.
+def _without_copies(server: Server, project: int, tokens: Sequence[str]) -> tuple[dict[str, list[ServerTask]], int]:
+    """Each task, first the copy with most answers, then the oldest, and how many other copies were removed.
 
-    Answers are joined by token, so a copy that somebody answered already costs work but no correctness.
+    Answers are joined by token, so a copy that somebody answered already stays: it costs work but no correctness.
     """
     copies: dict[str, list[ServerTask]] = defaultdict(list)
     for task in server.find(project, tokens):
         copies[task.token].append(task)
     removed = 0
-    for found in copies.values():
+    for token, found in copies.items():
         found.sort(key=lambda task: (-task.answers, task.id))
+        copies[token] = [task for task in found if task is found[0] or task.answers]
         for task in found[1:]:
             if not task.answers:
                 server.remove(task.id)
                 removed += 1
-    return {token: found[0] for token, found in copies.items()}, removed
+    return copies, removed

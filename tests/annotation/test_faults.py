@@ -147,6 +147,20 @@ def test_two_runs_beside_each_other_leave_no_copy(server: Server, tmp_path: Path
     assert copies(study, server) == once(study)
 
 
+def test_what_was_changed_by_hand_on_the_server_is_set_right_or_named(server: Server, tmp_path: Path) -> None:
+    """Three items shown to two people, and a strange task: a second push shows the items to five, counts the task."""
+    study, first = push(create(tmp_path / "study", kind="validate-cats", items=bakers(6)), server)
+    assert (first.asked_anew, first.strangers) == (0, 0)
+    project = study.settings.project
+    tasks = list(server.find(project, list(study.keys)))
+    for task in tasks[:3]:
+        server.set_overlap(task.id, 2)
+    server.add(project, [{**tasks[0].data, "item": "somebody else's"}])
+    study, second = push(study, server)
+    assert (second.sent, second.asked_anew, second.strangers) == (0, 3, 1)
+    assert {task.overlap for task in server.find(project, list(study.keys))} == {5}
+
+
 def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
     program: Path, cache: Path, tmp_path: Path
 ) -> None:

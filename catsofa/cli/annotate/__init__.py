@@ -127,6 +127,10 @@ def push(
         f"{pushed.gold:,} gold tasks shown to everybody",
         quiet=quiet,
     )
+    if pushed.asked_anew:
+        note(f"{pushed.asked_anew:,} items were shown to another number of people than the study asks; set right")
+    if pushed.strangers:
+        note(f"{pushed.strangers:,} tasks of the project are not of this study; their answers do not come home")
 
 
 @room.command(epilog=examples("catsofa annotate pull study", "catsofa annotate pull study --everything"))

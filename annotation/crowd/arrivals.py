@@ -38,6 +38,11 @@ class Arrival:
     at: str = ""
 
 
+def prolific_link(address: str) -> str:
+    """The link of a study on Prolific, which fills in who comes."""
+    return f"{address}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
+
+
 def key_of(study: Study, same_as: str) -> str:
     """The key of pseudonyms: that of an earlier study, or the study's own, made when it is first needed."""
     if same_as:

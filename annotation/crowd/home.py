@@ -48,6 +48,15 @@ def open_store(study: Study) -> Store:
     return store
 
 
+def missing(store: Store) -> int:
+    """Judgements that are still needed."""
+    return int(
+        store.do(lambda held: held.all("SELECT coalesce(sum(need - valid), 0) AS n FROM task WHERE kind = 'item'"))[0][
+            "n"
+        ]
+    )
+
+
 def pull(study: Study) -> Pulled:
     """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out."""
     with study.locked():

@@ -50,6 +50,8 @@ class Due:
     paid_by: str
     """`approval` of the submission, `bonus`, or nothing."""
     reason: str = ""
+    platform: str = ""
+    failed_checks: int = 0
 
 
 def budget(study: Study, rules: Rules, judgements: int) -> Budget:
@@ -83,18 +85,20 @@ def dues(study: Study) -> Iterator[Due]:
             due=cents(study, person["quota"] if completed else person["done"]),
             paid_by="approval" if completed else "bonus" if person["done"] and person["outcome"] else "",
             reason=REASON.format(failed=person["checks_failed"]) if failed else "",
+            platform=arrival.platform,
+            failed_checks=person["checks_failed"],
         )
 
 
 def write(found: list[Due], out: Path) -> dict[str, int]:
     """Write payments.csv, approve.txt, bonuses.csv and return.csv; how many lines each has."""
     out.mkdir(parents=True, exist_ok=True)
-    cells = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": _money(due.due)} for due in found]
+    cells = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found]
     csv_files.write(cells, out / "payments.csv", COLUMNS)
     failed = [{"submission": due.submission, "message": due.reason} for due in found if due.reason]
     csv_files.write(failed, out / "return.csv", ("submission", "message"))
     approved = [due.submission for due in found if due.paid_by == "approval"]
-    bonuses = [f"{due.person},{_money(due.due)}" for due in found if due.paid_by == "bonus"]
+    bonuses = [f"{due.person},{decimal(due.due)}" for due in found if due.paid_by == "bonus"]
     for name, lines in (("approve.txt", approved), ("bonuses.csv", bonuses)):
         with atomic_write(out / name) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
@@ -106,6 +110,6 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
     }
 
 
-def _money(amount: int) -> str:
+def decimal(amount: int) -> str:
     """Cents as a decimal number."""
     return f"{amount // 100}.{amount % 100:02d}"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from catsofa.annotation.crowd import guards, home, money, settings
+from catsofa.annotation.crowd import arrivals, guards, home, money, settings
 from catsofa.annotation.crowd.server import Crowd
 from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.study import Study
@@ -55,8 +55,7 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
     with alone, home.open_store(study) as store:
         crowd = Crowd(study, store, opening, address)
         server = uvicorn.Server(config(crowd, host, port, address))
-        counts = store.do(lambda held: held.first("SELECT sum(need - valid) AS n FROM task WHERE kind = 'item'"))
-        cost = money.budget(study, rules, counts["n"] if counts else 0)
+        cost = money.budget(study, rules, home.missing(store))
         yield Service(says=tuple(_says(study, opening, address, cost)), server=server)
 
 
@@ -83,7 +82,7 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
     """The address for people, what the study costs, and what is missing."""
     platform, title = opening.platform.name, study.settings.title
     link = {
-        "prolific": f"{address}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}",
+        "prolific": arrivals.prolific_link(address),
         "connect": f"{address}/ (Connect adds participantId and assignmentId)",
         "mturk": f"{address}/ (as the ExternalURL of an ExternalQuestion)",
         "invitation": f"catsofa annotate invite {study.folder} ana@example.org --address {address}",

@@ -1,6 +1,6 @@
 """study.toml: how a study is opened to people. Every key has a default; a key that is not known is refused by name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -57,6 +57,14 @@ class Platform:
 
     name: Literal["invitation", "prolific", "mturk", "connect"] = "invitation"
     codes: Mapping[str, str] = field(default_factory=dict)
+    devices: Sequence[Literal["desktop", "tablet", "mobile"]] = ("desktop", "tablet", "mobile")
+    """For Prolific: what people may work on."""
+    filters: Sequence[Mapping[str, Any]] = ()
+    """For Prolific: whom to ask, in the form of its API."""
+    warning: Literal["sensitive", "explicit"] = "sensitive"
+    """For Prolific: the flag that people see before they begin."""
+    project: str = ""
+    """For Prolific: the id of the project; its first if not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

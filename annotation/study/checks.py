@@ -12,7 +12,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, Verdict
 
-LOGS = ("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl")
+LOGS = ("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl")
 """The files of a study that only grow, with a checksum in every line."""
 OLD = "study.json, items and key of an earlier version, without checksums"
 

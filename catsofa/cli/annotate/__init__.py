@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.annotate import crowd
+from catsofa.cli.annotate import crowd, prolific
 from catsofa.cli.annotate import people as annotate_people
 from catsofa.cli.annotate import server as annotate_server
 from catsofa.cli.options import StudyFolder
@@ -41,6 +41,7 @@ def register(app: typer.Typer) -> None:
     annotate_server.register(room)
     annotate_people.register(room)
     crowd.register(room)
+    prolific.register(room)
     app.add_typer(room, name="annotate")
 
 

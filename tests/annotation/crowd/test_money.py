@@ -5,14 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.crowds import come
 from helpers.records import bakers
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import arrivals, home, money, seats
-from catsofa.annotation.crowd.arrivals import Arrival, Arrivals
+from catsofa.annotation.crowd import home, money, seats
 from catsofa.annotation.crowd.rules import Rules
-from catsofa.annotation.crowd.seats import Given
-from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.study import Study, create
 from catsofa.cli import app
 
@@ -42,25 +40,9 @@ def test_the_budget_counts_checks_gold_and_whole_submissions(tmp_path: Path) -> 
 def paid(tmp_path: Path) -> Study:
     """Five people: one does all, one stops, one fails, one is at work, one declines."""
     study = a_study(tmp_path, 8, checks=6)
-    arrivals.key_of(study, "")
-    rules, noted = Rules(session=10, first=3, check_every=4), Arrivals(study.folder)
-
-    def visit(held: Rows, name: str, answers: int, right: int, *, stop: bool) -> None:
-        seats.arrive(held, rules, name, f"s-{name}", "c", 1_700_000_000)
-        for _ in range(answers):
-            given = seats.next_task(held, rules, name, 1_700_000_000)
-            if isinstance(given, Given):
-                mark = (right, 3) if study.keys[given.token].gold else (0, 0)
-                said = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
-                seats.answer(held, rules, name, given.nonce, said, mark, 1_700_000_000)
-        if stop:
-            seats.stop(held, name)
-
+    people = {"all": (10, 3, True), "stops": (3, 3, True), "fails": (10, 0, False), "works": (2, 3, False)}
+    come(study, Rules(session=10, first=3, check_every=4), people)
     with home.open_store(study) as store:
-        for name, answers, right, stop in (("all", 10, 3, True), ("stops", 3, 3, True), ("fails", 10, 0, False),
-                                           ("works", 2, 3, False)):  # fmt: skip
-            noted.note(Arrival(name=name, platform="prolific", person=f"PID-{name}", submission=f"S-{name}"))
-            store.do(lambda held, a=(name, answers, right), s=stop: visit(held, *a, stop=s))
         store.do(lambda held: seats.decline(held, "declines", "s", 1_700_000_000))
     return study
 

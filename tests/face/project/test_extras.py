@@ -91,6 +91,9 @@ annotate status study
 annotate serve
 annotate open study
 annotate pay study --out pay
+annotate prolific create study --address https://study.example.org
+annotate prolific state study
+annotate prolific settle study
 annotate invite study p@example.org
 annotate assign study
 annotate reopen study

@@ -1,0 +1,216 @@
+"""Prolific's API, as far as a study needs it. The token is read from the environment and appears in no message."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import httpx
+
+from catsofa.data.closing import Closing
+
+API = "https://api.prolific.com/api/v1"
+TOKEN = "PROLIFIC_TOKEN"
+WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""Seconds before each further attempt where Prolific asks to slow down."""
+LONGEST = 120.0
+"""Seconds that Prolific may ask to wait."""
+TIMEOUT = 60.0
+SHORTEST_MESSAGE = 100
+"""Characters that the message of a rejection needs."""
+MOST_APPROVED, MOST_PAID, PAGE = 1000, 200, 100
+"""Submissions in one call to approve, in one bonus payment, and in one page of a list."""
+HINTS = {
+    401: f"; {TOKEN} should hold an API token of your account (Settings, Go to API token page)",
+    403: f"; the token in {TOKEN} may not do this in this workspace",
+}
+CHANGED = {400, 404, 409}
+"""What Prolific answers where a submission is not in the state that a call needs."""
+Action = Literal["publish", "pause", "start", "stop"]
+
+
+class ProlificError(ValueError):
+    """Prolific refused, or cannot be reached."""
+
+    status: int = 0
+
+
+class Unanswered(ProlificError):
+    """The reply was lost: Prolific may have done what it was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A submission as Prolific lists it."""
+
+    id: str
+    person: str
+    status: str
+    """RESERVED, ACTIVE, AWAITING REVIEW, APPROVED, REJECTED, RETURNED, TIMED-OUT or SCREENED OUT."""
+    return_requested: bool
+
+
+class Prolific(Closing):
+    """Prolific, reached with one researcher's token."""
+
+    def __init__(self) -> None:
+        """Reach Prolific with the token in PROLIFIC_TOKEN."""
+        token = os.environ.get(TOKEN, "").strip()
+        if not token:
+            raise ValueError(f"set {TOKEN} in the environment to an API token of your Prolific account")
+        if not (token.isascii() and token.isprintable() and " " not in token):
+            raise ValueError(f"{TOKEN} holds something that is no token; copy it again from your account's settings")
+        self._token = token
+        here = httpx.URL(API).host in ("127.0.0.1", "localhost")
+        self._client = httpx.Client(
+            headers={"Authorization": f"Token {token}"}, timeout=TIMEOUT, trust_env=not here, follow_redirects=False
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def create(self, study: Mapping[str, Any]) -> str:
+        """The id of a new draft."""
+        made = self._call("making the study", "POST", "/studies/", study)
+        with _documented("making the study"):
+            return str(made["id"])
+
+    def study(self, study: str) -> Mapping[str, Any]:
+        """A study with its status and places."""
+        return cast("Mapping[str, Any]", self._call("reading the study", "GET", f"/studies/{study}/"))
+
+    def set_places(self, study: str, places: int) -> None:
+        """Change the number of places; Prolific refuses fewer once the study is published."""
+        self._call("changing the places", "PATCH", f"/studies/{study}/", {"total_available_places": places})
+
+    def move(self, study: str, action: Action) -> None:
+        """Publish, pause, start or stop a study."""
+        self._call(f"asking to {action} the study", "POST", f"/studies/{study}/transition/", {"action": action.upper()})
+
+    def cost(self, reward: int, places: int) -> int:
+        """Cents that so many places cost with fees and taxes, in the currency of the account."""
+        asked = {"reward": reward, "total_available_places": places}
+        found = self._call("asking for the cost", "POST", "/study-cost-calculator/", asked)
+        with _documented("asking for the cost"):
+            total: int = round(found["total_cost"])
+            return total
+
+    def currency(self, study: str) -> str:
+        """The currency in which a study is paid; empty if Prolific does not say."""
+        found = self._call("asking for the cost", "GET", f"/studies/{study}/cost/?is_projected=true")
+        match found:
+            case {"rewards": {"rewards": {"currency": str(currency)}}}:
+                return currency
+        return ""
+
+    def submissions(self, study: str) -> Iterator[Submission]:
+        """All submissions of a study, each once."""
+        known, page = set[str](), 0
+        while True:
+            page += 1
+            query = f"study={study}&ordering=started_at&page_size={PAGE}&page={page}"
+            try:
+                found = self._call("reading the submissions", "GET", f"/submissions/?{query}")
+            except ProlificError as error:
+                if error.status == httpx.codes.NOT_FOUND and page > 1:  # there is no such page
+                    return
+                raise
+            with _documented("reading the submissions"):
+                listed = [
+                    Submission(
+                        id=str(row["id"]),
+                        person=str(row["participant_id"]),
+                        status=str(row["status"]).upper().replace("_", " "),
+                        return_requested=bool(row.get("return_requested")),
+                    )
+                    for row in found["results"]
+                ]
+            fresh = [row for row in listed if row.id not in known]
+            if not fresh:
+                return
+            known |= {row.id for row in fresh}
+            yield from fresh
+
+    def approve(self, submissions: Sequence[str]) -> None:
+        """Approve up to 1,000 submissions; Prolific does so within minutes, and each only once."""
+        self._call("approving", "POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
+
+    def ask_return(self, submission: str, reason: str) -> None:
+        """Ask a person to return their submission."""
+        reasons = {"request_return_reasons": [reason]}
+        self._call("asking for a return", "POST", f"/submissions/{submission}/request-return/", reasons)
+
+    def reject(self, submission: str, message: str) -> None:
+        """Reject a submission for failed checks; the second time changes nothing."""
+        if len(message) < SHORTEST_MESSAGE:
+            raise ValueError(
+                f"a message of {len(message)} characters for a rejection: Prolific asks for {SHORTEST_MESSAGE} or more"
+            )
+        asked = {"action": "REJECT", "message": message, "rejection_category": "FAILED_CHECK"}
+        self._call("rejecting", "POST", f"/submissions/{submission}/transition/", asked)
+
+    def set_up_bonuses(self, study: str, lines: Sequence[str]) -> tuple[str, int]:
+        """Set up to 200 bonuses up, lines of `submission,1.50`; the id of the payment and its cents without fees.
+
+        Nothing is paid yet.
+        """
+        asked = {"study_id": study, "csv_bonuses": "\n".join(lines)}
+        made = self._call("setting up bonuses", "POST", "/submissions/bonus-payments/", asked)
+        with _documented("setting up bonuses"):
+            return str(made["id"]), round(made["amount"])
+
+    def pay_bonuses(self, payment: str) -> None:
+        """Pay what was set up. Prolific pays again at every call: note it before, and call once."""
+        self._call("paying bonuses", "POST", f"/bulk-bonus-payments/{payment}/pay/")
+
+    def _call(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The answer to one request; only a read, or a request that Prolific turned away unread, is sent again."""
+        for wait in (*WAITS, None):
+            try:
+                answer = self._client.request(method, f"{API}{path}", json=body)
+            except httpx.TransportError as error:
+                if method == "GET" and wait is not None:
+                    time.sleep(wait)
+                    continue
+                reached = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                kind, said = (Unanswered, "did not answer") if reached else (ProlificError, "cannot be reached")
+                raise kind(f"{doing}: Prolific {said} ({type(error).__name__})") from None
+            again = answer.status_code == httpx.codes.TOO_MANY_REQUESTS or (answer.is_server_error and method == "GET")
+            if not again or wait is None:
+                return self._read(doing, answer)
+            asked = answer.headers.get("Retry-After", "")
+            time.sleep(min(max(wait, float(asked) if asked.isdecimal() else 0.0), LONGEST))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _read(self, doing: str, answer: httpx.Response) -> Any:
+        """The content of an answer; a refusal is a sentence."""
+        try:
+            content = answer.json() if answer.content else {}
+        except ValueError:
+            content = {}
+        if answer.is_success:
+            return content
+        said = content.get("error", content) if isinstance(content, dict) else content
+        told = (
+            [said.get(name) for name in ("title", "detail", "additional_information")] if isinstance(said, dict) else []
+        )
+        sentence = ": ".join(str(part) for part in told if part)[:500].replace(self._token, "***")
+        busy = "; wait some minutes and run the command again" if answer.status_code == 429 else ""
+        hint = HINTS.get(answer.status_code, busy)
+        error = (Unanswered if answer.is_server_error else ProlificError)(
+            f"{doing}: Prolific answered {answer.status_code}{': ' * bool(sentence)}{sentence}{hint}"
+        )
+        error.status = answer.status_code
+        raise error
+
+
+@contextmanager
+def _documented(doing: str) -> Iterator[None]:
+    """A sentence for an answer that lacks what Prolific's documentation promises."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProlificError(f"{doing}: the answer of Prolific has another form than documented ({error!r})") from None

@@ -1,0 +1,151 @@
+"""A study as Prolific shows it to people: its text, places, reward, codes and filters, and what it costs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catsofa.annotation.crowd import arrivals, home, money, settings
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.settings import FILE, Opening
+from catsofa.annotation.prolific.client import Action, Prolific, Unanswered
+from catsofa.annotation.prolific.journal import Entry, Journal
+from catsofa.annotation.study import Study
+
+LEAST = {"GBP": 6.0, "USD": 8.0}
+"""The pay for an hour below which Prolific takes no study, and the currencies of its accounts."""
+CODES: Mapping[str, tuple[str, str]] = {
+    "completed": ("COMPLETED", ""),
+    "no_consent": ("NO_CONSENT", "You did not agree to take part."),
+    "failed_checks": ("FAILED_ATTENTION_CHECK", ""),
+    "screened_out": ("SCREENED_OUT", "There was no work left when you came."),
+}
+"""How Prolific calls each outcome, and the reason to return the submission; without one it waits for a review."""
+WARNING = "The sentences may repeat hurtful stereotypes about groups of people."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What places on Prolific cost, in cents."""
+
+    places: int
+    reward: int
+    total: int
+    """With Prolific's fees and taxes, by its cost calculator."""
+
+    @property
+    def fees(self) -> int:
+        """Fees and taxes."""
+        return self.total - self.places * self.reward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A study on Prolific as it is now."""
+
+    id: str
+    status: str
+    places: int
+    reward: int
+
+
+def create(study: Study, prolific: Prolific, address: str, places: int | None) -> tuple[str, Cost]:
+    """Make the draft; its id and its cost. Nothing is published or paid."""
+    opening, currency = settings.read(study), study.settings.currency
+    if opening.platform.name != "prolific":
+        raise ValueError(f"{study.folder / FILE} has platform.name {opening.platform.name!r}; set it to 'prolific'")
+    if currency not in LEAST or study.settings.pay < LEAST[currency]:
+        least = " or ".join(f"{name} {amount:.2f}" for name, amount in LEAST.items())
+        raise ValueError(
+            f"the study pays {currency} {study.settings.pay:.2f} an hour, and Prolific takes at least {least}: make "
+            "the study with another --pay or --currency"
+        )
+    if not address.startswith("https://"):
+        raise ValueError(
+            f"--address {address!r} must begin with https://: people's answers must not travel in the clear"
+        )
+    with study.locked():
+        journal = Journal(study)
+        if journal.has_study():
+            raise ValueError(
+                f"{study.folder} has the study {journal.study()} on Prolific already; change it with state"
+            )
+        rules = settings.rules(study, opening)
+        with home.open_store(study) as store:
+            budget = money.budget(study, rules, home.missing(store))
+        wanted = budget.places if places is None else places
+        if not wanted:
+            raise ValueError(f"no judgement is missing in {study.folder}; say how many --places you want all the same")
+        cost = Cost(places=wanted, reward=budget.reward, total=prolific.cost(budget.reward, wanted))
+        try:
+            made = prolific.create(body(study, opening, rules, address, cost))
+            currency = prolific.currency(made)
+        except Unanswered as error:
+            raise ValueError(
+                f"{error}; a draft may be there: delete it on Prolific and run the command again"
+            ) from None
+        if currency and currency != study.settings.currency:
+            raise ValueError(
+                f"the study promises {study.settings.currency}, and your account on Prolific pays in {currency}: "
+                f"delete the draft {made} there, and make the study with --currency {currency}"
+            )
+        journal.note(Entry(step="study", id=made))
+    return made, cost
+
+
+def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost) -> dict[str, Any]:
+    """The draft as Prolific takes it."""
+    platform, minutes = opening.platform, math.ceil(rules.session * rules.seconds / 60)
+    codes = []
+    for outcome, code in platform.codes.items():
+        kind, reason = CODES[outcome]
+        action = {"action": "REQUEST_RETURN", "return_reason": reason} if reason else {"action": "MANUALLY_REVIEW"}
+        codes.append({"code": code, "code_type": kind, "actions": [action]})
+    does = "say what sentences express" if study.kind.asks else "write sentences"
+    description = (
+        f"<p>You {does}: {rules.session} tasks, about {minutes} minutes. You can stop at any time.</p>"
+        f"<p><strong>Content warning:</strong> {WARNING}</p><p>Contact: {study.settings.contact}</p>"
+    )
+    return {
+        "name": study.settings.title,
+        "description": description,
+        "external_study_url": arrivals.prolific_link(address.rstrip("/")),
+        "prolific_id_option": "url_parameters",
+        "completion_codes": codes,
+        "total_available_places": cost.places,
+        "estimated_completion_time": minutes,
+        "reward": cost.reward,
+        "device_compatibility": list(platform.devices),
+        "filters": [dict(each) for each in platform.filters],
+        "content_warnings": [platform.warning],
+        "content_warning_details": WARNING,
+        "study_labels": ["annotation" if study.kind.asks else "writing_task"],
+    } | ({"project": platform.project} if platform.project else {})
+
+
+def state(study: Study, prolific: Prolific) -> State:
+    """The study on Prolific as it is now."""
+    made = Journal(study).study()
+    found = prolific.study(made)
+    return State(
+        id=made,
+        status=str(found.get("status", "")),
+        places=int(found.get("total_available_places") or 0),
+        reward=round(found.get("reward") or 0),
+    )
+
+
+def change(study: Study, prolific: Prolific, now: State, action: Action | None, places: int | None) -> None:
+    """Change the places, then the state; a study is published only if people are paid what they are promised."""
+    if places is not None and places < now.places and now.status != "UNPUBLISHED":
+        raise ValueError(f"the study has {now.places} places and is {now.status}: a published study can only get more")
+    promised = money.cents(study, settings.rules(study, settings.read(study)).session)
+    if action == "publish" and now.reward < promised:
+        currency, paid, owed = study.settings.currency, money.decimal(now.reward), money.decimal(promised)
+        raise ValueError(
+            f"the study pays {currency} {paid} on Prolific, and promises people {currency} {owed}; raise it there"
+        )
+    if places is not None and places != now.places:
+        prolific.set_places(now.id, places)
+    if action:
+        prolific.move(now.id, action)

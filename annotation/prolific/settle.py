@@ -1,0 +1,153 @@
+"""Submissions on Prolific beside what people did here: approvals, requests for a return, rejections and bonuses."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from catsofa.annotation.crowd import money, settings
+from catsofa.annotation.crowd.money import Due
+from catsofa.annotation.prolific.client import (
+    CHANGED,
+    MOST_APPROVED,
+    MOST_PAID,
+    Prolific,
+    ProlificError,
+    Submission,
+    Unanswered,
+)
+from catsofa.annotation.prolific.journal import Entry, Journal
+from catsofa.annotation.study import Study
+
+OPEN = ("RESERVED", "ACTIVE")
+"""Where a person may still hand in."""
+WAITING = "AWAITING REVIEW"
+PAID = ("APPROVED", "PARTIALLY APPROVED")
+LONG, CHECKS = 300.0, 2
+"""From so many seconds on, Prolific asks for so many failed checks before a return or a rejection; one below."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be done at Prolific."""
+
+    approve: list[Due] = field(default_factory=list)
+    ask_return: list[Due] = field(default_factory=list)
+    reject: list[Due] = field(default_factory=list)
+    bonus: list[tuple[Due, int]] = field(default_factory=list)
+    """With the cents that are still owed."""
+    left: list[tuple[str, str]] = field(default_factory=list)
+    """Submissions that the owner must decide, with the reason."""
+
+    @property
+    def calls(self) -> int:
+        """Submissions about which something is asked."""
+        return len(self.approve) + len(self.ask_return) + len(self.reject) + len(self.bonus)
+
+
+def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, reject: bool = False) -> Plan:
+    """What to do about each submission; with `reject`, those whose return was asked for before are rejected.
+
+    A bonus is paid only where Prolific cannot approve the submission any more, so that nobody is paid twice.
+    """
+    there, paid, made = {each.id: each for each in submissions}, journal.paid(), Plan()
+    session = settings.rules(study, settings.read(study)).session
+    needed = CHECKS if session * study.settings.seconds >= LONG else 1
+    for due in money.dues(study):
+        if due.platform != "prolific":
+            continue
+        found = there.pop(due.submission, None)
+        if found is None or found.person != due.person:
+            made.left.append(
+                (due.submission, "worked here, and Prolific does not know this person with this submission")
+            )
+        elif found.status in (*OPEN, *PAID) or (not due.tasks and (found.status != WAITING or found.return_requested)):
+            continue
+        elif due.outcome == "completed":
+            if found.status == WAITING:
+                made.approve.append(due)
+            else:
+                made.left.append((due.submission, f"completed here, and {found.status} on Prolific"))
+        elif due.outcome != "failed_checks":
+            made.left.append(
+                (due.submission, f"{due.outcome} here after {due.tasks} tasks, and {found.status} on Prolific")
+            )
+        elif found.status != WAITING:
+            if (owed := due.due - paid[due.name]) > 0:
+                made.bonus.append((due, owed))
+        elif due.failed_checks < needed:
+            made.left.append(
+                (due.submission, f"failed {due.failed_checks} check; Prolific asks for {needed} in so long a study")
+            )
+        elif not found.return_requested:
+            made.ask_return.append(due)
+        elif reject:
+            made.reject.append(due)
+    strangers = [each.id for each in there.values() if each.status == WAITING and not each.return_requested]
+    made.left.extend((each, "handed in on Prolific, and did no task here") for each in strangers)
+    return made
+
+
+def refuse_lost(study: Study, journal: Journal, answer: Literal["paid", "unpaid"] | None) -> None:
+    """Ask the owner about a payment whose reply was lost, or note what they found; nothing is paid before."""
+    for entry in journal.lost():
+        if answer:
+            journal.note(Entry(step=answer, id=entry.id))
+            continue
+        amount = f"{study.settings.currency} {money.decimal(sum(entry.owed.values()))}"
+        raise ValueError(
+            f"the reply to a payment of bonuses was lost: {entry.id}, {amount} to {len(entry.owed)} people, sent at "
+            f"{entry.at}. Look on Prolific whether they got it (it may take some minutes), then run the command with "
+            "--lost-payment paid or --lost-payment unpaid; until then nothing is paid"
+        )
+
+
+def carry_out(study: Study, prolific: Prolific, journal: Journal, todo: Plan) -> list[tuple[str, str]]:
+    """Do what the plan says, bonuses last; submissions that changed meanwhile, each with what Prolific said of it."""
+    changed: list[tuple[str, str]] = []
+
+    def one(due: Due, act: Callable[[str, str], None]) -> None:
+        try:
+            act(due.submission, due.reason)
+        except ProlificError as error:
+            if error.status not in CHANGED:
+                raise
+            changed.append((due.submission, str(error)))
+
+    for part in _parts(todo.approve, MOST_APPROVED):
+        prolific.approve([due.submission for due in part])
+    for due in todo.ask_return:
+        one(due, prolific.ask_return)
+    for due in todo.reject:
+        one(due, prolific.reject)
+    for bonuses in _parts(todo.bonus, MOST_PAID):
+        _pay(study, prolific, journal, bonuses)
+    return changed
+
+
+def _pay(study: Study, prolific: Prolific, journal: Journal, part: Sequence[tuple[Due, int]]) -> None:
+    """Pay these bonuses once: noted before the call, and again when its outcome is known."""
+    lines = [f"{due.submission},{money.decimal(owed)}" for due, owed in part]
+    payment, amount = prolific.set_up_bonuses(journal.study(), lines)
+    owed_in_all = sum(owed for _, owed in part)
+    if amount != owed_in_all:
+        raise ProlificError(
+            f"Prolific set up bonuses of {money.decimal(amount)} where {study.settings.currency} "
+            f"{money.decimal(owed_in_all)} are owed; none was paid"
+        )
+    journal.note(Entry(step="pay", id=payment, owed={due.name: owed for due, owed in part}))
+    try:
+        prolific.pay_bonuses(payment)
+    except Unanswered:
+        refuse_lost(study, journal, None)
+    except ProlificError:
+        journal.note(Entry(step="unpaid", id=payment))
+        raise
+    else:
+        journal.note(Entry(step="paid", id=payment))
+
+
+def _parts(of: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """So many at once."""
+    for start in range(0, len(of), most):
+        yield of[start : start + most]

@@ -1,0 +1,207 @@
+"""Commands for a study on Prolific: make the draft, see and change its state, settle its submissions."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from catsofa.cli.options import StudyFolder
+from catsofa.cli.terminal import Json, confirm, doing, examples, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from catsofa.annotation.prolific.settle import Plan
+    from catsofa.annotation.study import Study
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+prolific = typer.Typer(
+    no_args_is_help=True, help="A study on Prolific, through its API; the token from PROLIFIC_TOKEN."
+)
+
+
+def register(room: typer.Typer) -> None:
+    """Add the commands about Prolific."""
+    room.add_typer(prolific, name="prolific")
+
+
+@prolific.command(
+    epilog=examples(
+        "catsofa annotate prolific create study --address https://study.example.org",
+        "catsofa annotate prolific create study --address https://study.example.org --places 20",
+    )
+)
+def create(
+    study: StudyFolder,
+    address: Annotated[str, typer.Option(help="Where people's browsers reach the study.")],
+    places: Annotated[
+        int | None, typer.Option(help="Number of people; by default as many as the missing judgements need.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a draft of the study on Prolific and show its cost. Nothing is published or paid.
+
+    Reward, time and codes are those of the study; `[platform]` of study.toml has devices, filters and the warning.
+    """
+    from catsofa.annotation.prolific import draft
+    from catsofa.annotation.prolific.client import Prolific
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    doing("making the draft")
+    with Prolific() as there:
+        made, cost = draft.create(opened, there, address, places)
+    if json:
+        print_json(
+            {"id": made, "places": cost.places, "reward": cost.reward, "fees": cost.fees, "total": cost.total}
+            | {"currency": opened.settings.currency}
+        )
+        return
+    say(f"draft {made} on Prolific: {_cost(opened, cost.places, cost.reward, cost.total)}")
+    say(f"look at it there, and open the study to people; then catsofa annotate prolific state {study} publish")
+
+
+@prolific.command(
+    epilog=examples(
+        "catsofa annotate prolific state study",
+        "catsofa annotate prolific state study publish",
+        "catsofa annotate prolific state study --places 80",
+    )
+)
+def state(
+    study: StudyFolder,
+    action: Annotated[
+        Literal["publish", "pause", "start", "stop"] | None,
+        typer.Argument(help="What to do; without it the state is only shown.", metavar="[ACTION]"),
+    ] = None,
+    places: Annotated[
+        int | None, typer.Option(help="Number of people from now on; a published study can only get more.", min=1)
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Show the study on Prolific and its submissions, or publish, pause, start or stop it.
+
+    Publishing and further places cost money: the exact cost is shown first, and you are asked.
+    """
+    from collections import Counter
+    from dataclasses import asdict
+
+    from catsofa.annotation.prolific import draft
+    from catsofa.annotation.prolific.client import Prolific
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    doing("asking Prolific")
+    with Prolific() as there:
+        now = draft.state(opened, there)
+        wanted = now.places if places is None else places
+        if action or wanted != now.places:
+            if action == "publish" or wanted > now.places:
+                total = there.cost(now.reward, wanted)
+                _ask(f"In all {_cost(opened, wanted, now.reward, total)}. Go on?", yes)
+            draft.change(opened, there, now, action, places)
+            now = draft.state(opened, there)
+        submissions = list(there.submissions(now.id))
+    counts = Counter(each.status for each in submissions)
+    if json:
+        print_json(asdict(now) | {"submissions": dict(counts)})
+        return
+    reward = f"{opened.settings.currency} {now.reward / 100:,.2f}"
+    say(f"{now.id} is {now.status}: {now.places:,} places at {reward}")
+    if counts:
+        table("Submissions", ["status", "people"], [[name, count] for name, count in sorted(counts.items())])
+
+
+@prolific.command(
+    epilog=examples(
+        "catsofa annotate prolific settle study",
+        "catsofa annotate prolific settle study --reject  # a week after people were asked to return",
+    )
+)
+def settle(
+    study: StudyFolder,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Reject who failed the checks and was asked for a return before.")
+    ] = False,
+    lost_payment: Annotated[
+        Literal["paid", "unpaid"] | None,
+        typer.Option(help="What Prolific shows of a payment whose reply was lost.", metavar="paid | unpaid"),
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Approve who completed the study, ask who failed the checks for a return, and pay bonuses, each once.
+
+    It shows what it would do and asks. A person who failed the checks gets a bonus for their tasks when the submission
+    is returned or rejected. What does not match is left to you. With --json and without --yes nothing is sent.
+    """
+    from catsofa.annotation.prolific import settle as settling
+    from catsofa.annotation.prolific.client import Prolific
+    from catsofa.annotation.prolific.journal import Journal
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    doing("asking Prolific")
+    with Prolific() as there, opened.locked():
+        journal = Journal(opened)
+        submissions = list(there.submissions(journal.study()))
+        settling.refuse_lost(opened, journal, lost_payment)
+        todo = settling.plan(opened, submissions, journal, reject=reject)
+        if json:
+            print_json(_numbers(todo))
+        else:
+            _say_plan(opened, todo)
+        if not todo.calls or (json and not yes):
+            return
+        _ask("Do this on Prolific?", yes)
+        doing("settling")
+        changed = settling.carry_out(opened, there, journal, todo)
+    note("done; Prolific approves and pays within some minutes", quiet=json)
+    for submission, said in changed:
+        note(f"{submission}: {said}; run the command again")
+
+
+def _cost(study: "Study", places: int, reward: int, total: int) -> str:
+    """What places cost, for people."""
+    currency, people = study.settings.currency, places * reward
+    return (
+        f"{places:,} places at {currency} {reward / 100:,.2f}: {currency} {people / 100:,.2f} for people, "
+        f"{currency} {(total - people) / 100:,.2f} of fees and taxes, {currency} {total / 100:,.2f} together"
+    )
+
+
+def _ask(question: str, yes: bool) -> None:
+    """Go on only with a yes."""
+    try:
+        agreed = yes or confirm(question)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise ValueError("nothing was sent to Prolific; --yes does it without asking")
+
+
+def _numbers(todo: "Plan") -> dict[str, object]:
+    """The plan for a machine."""
+    sums = {"approve": sum(due.due for due in todo.approve), "bonus": sum(owed for _, owed in todo.bonus)}
+    return {
+        "approve": [due.submission for due in todo.approve],
+        "ask_return": [due.submission for due in todo.ask_return],
+        "reject": [due.submission for due in todo.reject],
+        "bonus": {due.submission: owed for due, owed in todo.bonus},
+        "cents": sums,
+        "left": dict(todo.left),
+    }
+
+
+def _say_plan(study: "Study", todo: "Plan") -> None:
+    """The plan for people."""
+    currency = study.settings.currency
+    approved, bonuses = sum(due.due for due in todo.approve), sum(owed for _, owed in todo.bonus)
+    rows = [
+        ["approve", len(todo.approve), f"{currency} {approved / 100:,.2f}"],
+        ["ask for a return", len(todo.ask_return), "–"],
+        ["reject", len(todo.reject), "–"],
+        ["pay a bonus", len(todo.bonus), f"{currency} {bonuses / 100:,.2f}"],
+        ["left to you", len(todo.left), "–"],
+    ]
+    table("Submissions", ["what", "people", "without fees"], rows)
+    for submission, why in todo.left:
+        say(f"{submission}: {why}")

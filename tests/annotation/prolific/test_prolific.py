@@ -1,0 +1,322 @@
+"""A study on Prolific: the draft, its cost and state, and payments that are made once, against a simulated Prolific."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from helpers.crowds import come
+from helpers.records import bakers
+from helpers.servers import prolific_server
+from helpers.servers.prolific_server import TOKEN
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.prolific import client
+from catsofa.annotation.prolific.client import Prolific, ProlificError
+from catsofa.annotation.prolific.journal import Journal
+from catsofa.annotation.study import Study, create
+from catsofa.annotation.study.checks import check_study
+from catsofa.cli import app
+
+ADDRESS = "https://study.example.org"
+TOML = """
+[people]
+session = 10
+[quality]
+first = 3
+checks_every = 4
+[platform]
+name = "prolific"
+devices = ["desktop", "mobile"]
+filters = [{ filter_id = "handedness", selected_values = ["0"] }]
+codes = { completed = "DONE1", no_consent = "NOPE2", failed_checks = "FAIL3", screened_out = "FULL4" }
+"""
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[prolific_server.Prolific]:
+    """A Prolific on this machine that asks for short waits."""
+    with prolific_server.serving() as found:
+        monkeypatch.setattr(client, "API", found.url)
+        monkeypatch.setattr(client, "WAITS", (0.01,) * 6)
+        monkeypatch.setenv(client.TOKEN, TOKEN)
+        yield found
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Eight CATs for five people at 12 an hour: ten tasks of half a minute, 1.00 for all."""
+    known: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
+    made = create(tmp_path / "study", kind="validate-cats", title="What sentences say", pay=12.0, **known)
+    (made.folder / "study.toml").write_text(TOML)
+    return made
+
+
+def run(command: str, study: Study, *more: str) -> Result:
+    """One command about Prolific."""
+    return CliRunner().invoke(app, ["annotate", "prolific", command, str(study.folder), *more])
+
+
+def said(done: Result) -> str:
+    """What a command printed, and why it ended."""
+    return f"{done.output} {done.exception or ''}"
+
+
+def published(study: Study, places: int = 20) -> None:
+    """The study, open on Prolific."""
+    assert run("create", study, "--address", ADDRESS, "--places", str(places)).exit_code == 0
+    assert run("state", study, "publish", "--yes").exit_code == 0
+
+
+def test_the_draft_has_everything_and_costs_what_the_calculator_says(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """40 judgements, 7 own tasks a person: 6 places at 1.00, fee a third, tax a fifth of it; nothing is published."""
+    done = run("create", study, "--address", ADDRESS, "--json")
+    cost = json.loads(done.output)
+    (draft,) = there.studies.values()
+    people = draft["total_available_places"] * 100
+    assert cost["total"] == sum(there.total(100, draft["total_available_places"])) == people + cost["fees"]
+    assert (draft["status"], draft["reward"], draft["estimated_completion_time"]) == ("UNPUBLISHED", 100, 5)
+    assert "{{%PROLIFIC_PID%}}" in draft["external_study_url"]
+    assert draft["external_study_url"].startswith(f"{ADDRESS}/?")
+    assert {c["code"]: (c["code_type"], c["actions"][0]["action"]) for c in draft["completion_codes"]} == {
+        "DONE1": ("COMPLETED", "MANUALLY_REVIEW"),
+        "NOPE2": ("NO_CONSENT", "REQUEST_RETURN"),
+        "FAIL3": ("FAILED_ATTENTION_CHECK", "MANUALLY_REVIEW"),
+        "FULL4": ("SCREENED_OUT", "REQUEST_RETURN"),
+    }
+    assert draft["device_compatibility"] == ["desktop", "mobile"]
+    assert draft["filters"] == [{"filter_id": "handedness", "selected_values": ["0"]}]
+    assert draft["content_warnings"] == ["sensitive"]
+    assert "Content warning" in draft["description"]
+    again = run("create", study, "--address", ADDRESS)
+    assert "already" in said(again)
+    assert len(there.studies) == 1
+    assert not there.paid
+
+
+def test_a_study_is_published_after_its_cost_was_shown_and_agreed_to(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """Without a yes nothing is sent; then it is paused, started and stopped by name."""
+    run("create", study, "--address", ADDRESS, "--places", "20")
+    refused = CliRunner().invoke(app, ["annotate", "prolific", "state", str(study.folder), "publish"], input="n\n")
+    assert "USD 28.00 together" in refused.output  # 20.00, a third of it, and a fifth of that
+    assert there.studies["study1"]["status"] == "UNPUBLISHED"
+    for action, status in (("publish", "ACTIVE"), ("pause", "PAUSED"), ("start", "ACTIVE"), ("stop", "COMPLETED")):
+        shown = json.loads(run("state", study, action, "--yes", "--json").output)
+        assert shown["status"] == there.studies["study1"]["status"] == status
+    assert "409" in said(run("state", study, "start"))
+
+
+def test_a_published_study_gets_more_places_and_never_fewer(there: prolific_server.Prolific, study: Study) -> None:
+    """The refusal names how many there are, and is not sent."""
+    published(study)
+    assert "only get more" in said(run("state", study, "--places", "10"))
+    assert ("PATCH", "/studies/study1/") not in there.asked
+    assert json.loads(run("state", study, "--places", "30", "--yes", "--json").output)["places"] == 30
+    with Prolific() as direct, pytest.raises(ProlificError, match="only be increased"):
+        direct.set_places("study1", 10)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"pay": 4.0}, "USD 8.00"),
+        ({"currency": "EUR"}, "GBP 6.00 or USD 8.00"),
+        ({"currency": "GBP"}, "pays in USD"),
+        ({"toml": TOML.replace('"prolific"', '"connect"')}, "platform.name"),
+        ({"address": "http://study.example.org"}, "https://"),
+        ({"token": ""}, "PROLIFIC_TOKEN"),
+        ({"token": "two words"}, "no token"),
+        ({"token": "another"}, "401"),
+    ],
+)
+def test_a_study_that_prolific_would_not_take_is_refused_in_a_sentence(
+    there: prolific_server.Prolific,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, Any],
+    sentence: str,
+) -> None:
+    """Pay, currency, platform, address, token: nothing is noted as made."""
+    known: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org", "pay": 12.0}
+    known |= {name: value for name, value in change.items() if name in ("pay", "currency")}
+    made = create(tmp_path / "study", kind="validate-cats", **known)
+    (made.folder / "study.toml").write_text(change.get("toml", TOML))
+    monkeypatch.setenv(client.TOKEN, change.get("token", TOKEN))
+    done = run("create", made, "--address", change.get("address", ADDRESS))
+    assert isinstance(done.exception, ValueError)
+    assert sentence in said(done)
+    assert not Journal(made).has_study()
+
+
+def test_a_storm_of_429_is_waited_out_and_the_token_appears_nowhere(
+    there: prolific_server.Prolific, study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Five refusals pass, ten end with a sentence; a server that repeats the token in its errors does not betray it."""
+    caplog.set_level(logging.DEBUG)
+    there.busy = 5
+    published(study)
+    there.busy = 10
+    done = run("state", study, "pause")
+    assert "429" in said(done)
+    assert "wait" in said(done)
+    there.busy = 0
+    refused = run("state", study, "start")
+    assert "409" in said(refused)
+    files = [path.read_bytes() for path in study.folder.rglob("*") if path.is_file()]
+    assert TOKEN not in said(done) + said(refused) + caplog.text
+    assert not [content for content in files if TOKEN.encode() in content]
+
+
+def worked(study: Study, there: prolific_server.Prolific) -> None:
+    """One did all, one failed two checks, one is at work, one came from nowhere, one under a foreign name."""
+    people = {"all": (10, 3, True), "fails": (10, 0, False), "works": (2, 3, False), "forged": (10, 3, True)}
+    come(study, Rules(session=10, first=3, check_every=4), people)
+    for name, status in (("all", "AWAITING REVIEW"), ("fails", "AWAITING REVIEW"), ("works", "ACTIVE")):
+        there.hand_in(f"S-{name}", f"PID-{name}", status)
+    there.hand_in("S-nowhere", "PID-nowhere")
+    there.hand_in("S-forged", "PID-another")
+
+
+def test_submissions_are_settled_by_what_people_did_here(there: prolific_server.Prolific, study: Study) -> None:
+    """All done: approved. Failed checks: asked to return, then paid for what they did. What does not match is left."""
+    published(study)
+    worked(study, there)
+    shown = json.loads(run("settle", study, "--json").output)
+    assert (shown["approve"], shown["ask_return"], shown["reject"], shown["bonus"]) == (["S-all"], ["S-fails"], [], {})
+    assert set(shown["left"]) == {"S-nowhere", "S-forged"}
+    assert not there.messages
+    done = run("settle", study, "--yes")
+    assert done.exit_code == 0, said(done)
+    assert there.messages[0][0] == "S-fails"
+    assert json.loads(run("state", study, "--json").output)["submissions"]["APPROVED"] == 1
+    assert json.loads(run("settle", study, "--json").output)["ask_return"] == []  # once is enough
+    there.submissions["S-fails"]["status"] = "RETURNED"
+    done = run("settle", study, "--yes")
+    assert done.exit_code == 0, said(done)
+    assert there.paid["S-fails"] in range(10, 100, 10)
+    assert json.loads(run("settle", study, "--json").output)["bonus"] == {}
+    assert [name for name, times in there.times.items() if times != 1] == []
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.right
+
+
+def test_only_who_failed_the_checks_and_was_asked_before_is_rejected(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """Prolific wants 100 characters and a category; a message of 99 is not sent."""
+    published(study)
+    worked(study, there)
+    assert json.loads(run("settle", study, "--reject", "--json").output)["reject"] == []
+    run("settle", study, "--yes")
+    assert json.loads(run("settle", study, "--reject", "--json").output)["reject"] == ["S-fails"]
+    assert run("settle", study, "--reject", "--yes").exit_code == 0
+    assert there.submissions["S-fails"]["status"] == "REJECTED"
+    with Prolific() as direct, pytest.raises(ValueError, match="99 characters"):
+        direct.reject("S-fails", "x" * 99)
+
+
+def test_one_failed_check_in_a_long_study_is_left_to_the_owner(there: prolific_server.Prolific, study: Study) -> None:
+    """Five minutes or more: Prolific asks for two failed checks, whatever study.toml says."""
+    published(study)
+    come(study, Rules(session=10, first=3, check_every=4, fail_after=1), {"fails": (10, 0, False)})
+    there.hand_in("S-fails", "PID-fails")
+    shown = json.loads(run("settle", study, "--json").output)
+    assert shown["ask_return"] == []
+    assert "2" in shown["left"]["S-fails"]
+
+
+def test_what_changed_meanwhile_does_not_stop_the_rest(
+    there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody returns between the list and the request: the others are settled."""
+    published(study)
+    come(study, Rules(session=10, first=3, check_every=4), {"one": (10, 0, False), "two": (10, 0, False)})
+    for name in ("one", "two"):
+        there.hand_in(f"S-{name}", f"PID-{name}")
+    act = Prolific.ask_return
+
+    def late(self: Prolific, submission: str, reason: str) -> None:
+        there.submissions["S-one"]["status"] = "RETURNED"
+        act(self, submission, reason)
+
+    monkeypatch.setattr(Prolific, "ask_return", late)
+    done = run("settle", study, "--yes")
+    assert done.exit_code == 0, said(done)
+    assert [submission for submission, _ in there.messages] == ["S-two"]
+
+
+def returned(there: prolific_server.Prolific, study: Study, count: int) -> dict[str, int]:
+    """So many people failed the checks and returned; the cents of each."""
+    published(study)
+    names = [f"p{n:03}" for n in range(count)]
+    come(study, Rules(session=10, first=3, check_every=4), dict.fromkeys(names, (10, 0, False)))
+    for name in names:
+        there.hand_in(f"S-{name}", f"PID-{name}", "RETURNED")
+    owed: dict[str, int] = json.loads(run("settle", study, "--json").output)["bonus"]
+    assert len(owed) == count
+    return owed
+
+
+@pytest.mark.parametrize("where", ["", "-"])
+def test_a_payment_whose_reply_was_lost_is_made_once(there: prolific_server.Prolific, study: Study, where: str) -> None:
+    """200 people. Lost after or before the work, the second run asks the owner; after the answer each is paid once."""
+    owed = returned(there, study, 200)
+    there.lose = f"{where}/bulk-bonus-payments/bonus1/pay/"
+    assert "lost" in said(run("settle", study, "--yes"))
+    for _ in range(2):
+        again = run("settle", study, "--yes")
+        assert again.exit_code
+        assert "--lost-payment" in said(again)
+    assert sum(path.endswith("/pay/") for _, path in there.asked) == 1
+    done = run("settle", study, "--yes", "--lost-payment", "unpaid" if where else "paid")
+    assert done.exit_code == 0, said(done)
+    run("settle", study, "--yes")
+    assert there.paid == owed
+    assert set(there.times.values()) == {1}
+
+
+def test_a_kill_between_the_note_and_the_payment_asks_the_owner(
+    there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was noted and never sent is not sent by the next run either."""
+    returned(there, study, 2)
+
+    def killed(self: Prolific, payment: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Prolific, "pay_bonuses", killed)
+        run("settle", study, "--yes")
+    assert "--lost-payment" in said(run("settle", study, "--yes"))
+    assert not there.paid
+
+
+def test_a_payment_that_prolific_refuses_or_misreads_is_not_made(there: prolific_server.Prolific, study: Study) -> None:
+    """Bonuses set up at another sum than owed are not paid; a refused payment is tried anew by the next run."""
+    owed = returned(there, study, 2)
+    set_up = "/submissions/bonus-payments/"
+    there.alters[set_up] = {"id": "bonus1", "amount": 100.0 * sum(owed.values())}
+    assert "none was paid" in said(run("settle", study, "--yes"))
+    there.alters[set_up] = {"id": "nowhere", "amount": float(sum(owed.values()))}
+    assert "404" in said(run("settle", study, "--yes"))
+    assert not there.paid
+    there.alters.clear()
+    assert run("settle", study, "--yes").exit_code == 0
+    assert there.paid == owed
+
+
+def test_answers_of_another_form_are_sentences(there: prolific_server.Prolific, study: Study) -> None:
+    """The API may change: no traceback."""
+    there.alters["/study-cost-calculator/"] = {"cost": 12}
+    done = run("create", study, "--address", ADDRESS)
+    assert isinstance(done.exception, ProlificError)
+    assert "total_cost" in said(done)

@@ -1,0 +1,35 @@
+"""People of Prolific in the store of a study, without a server."""
+
+from collections.abc import Mapping
+
+from catsofa.annotation.crowd import arrivals, home, seats
+from catsofa.annotation.crowd.arrivals import Arrival, Arrivals
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.study import Study
+
+NOW = 1_700_000_000
+
+
+def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]]) -> None:
+    """Each person answers so many tasks, so many of three gold questions rightly, and stops then or goes on later."""
+    arrivals.key_of(study, "")
+    noted = Arrivals(study.folder)
+
+    def job(held: Rows) -> None:
+        for name, (answers, right, stops) in people.items():
+            seats.arrive(held, rules, name, f"s-{name}", "c", NOW)
+            for _ in range(answers):
+                given = seats.next_task(held, rules, name, NOW)
+                if isinstance(given, Given):
+                    mark = (right, 3) if study.keys[given.token].gold else (0, 0)
+                    said = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+                    seats.answer(held, rules, name, given.nonce, said, mark, NOW)
+            if stops:
+                seats.stop(held, name)
+
+    with home.open_store(study) as store:
+        for name in people:
+            noted.note(Arrival(name=name, platform="prolific", person=f"PID-{name}", submission=f"S-{name}"))
+        store.do(job)

@@ -1,0 +1,269 @@
+"""A Prolific on this machine: its calls, states and refusals as its documentation has them, and faults on demand."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from helpers.servers.threads import on_a_free_port
+
+TOKEN = "a-token-that-nobody-should-see"
+REQUIRED = {"name", "description", "external_study_url", "prolific_id_option", "completion_codes",
+            "total_available_places", "estimated_completion_time", "reward"}  # fmt: skip
+CODE_TYPES = {"COMPLETED", "FAILED_ATTENTION_CHECK", "NO_CONSENT", "SCREENED_OUT"}
+CATEGORIES = {"FAILED_CHECK", "LOW_EFFORT", "NO_CODE", "BAD_CODE", "NO_DATA", "OTHER"}
+MOVES = {
+    ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
+    ("ACTIVE", "PAUSE"): "PAUSED",
+    ("PAUSED", "START"): "ACTIVE",
+    ("ACTIVE", "STOP"): "COMPLETED",
+    ("PAUSED", "STOP"): "COMPLETED",
+}
+AFTERWARDS = {"internal_name", "total_available_places", "access_details", "submissions_config"}
+"""What a published study lets change."""
+
+
+class Refusal(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, status: int, detail: Any) -> None:
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+
+
+@dataclass
+class Prolific:
+    """What Prolific knows."""
+
+    url: str = ""
+    currency: str = "USD"
+    fee: tuple[int, int] = (1, 3)
+    """The fee as a share of rewards; taxes are a fifth of the fee."""
+    studies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    submissions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    payments: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The cents of each submission in each payment that was set up."""
+    paid: Counter[str] = field(default_factory=Counter)
+    """The cents that were paid as bonuses, by submission."""
+    times: Counter[str] = field(default_factory=Counter)
+    """How often each submission got a bonus."""
+    approving: set[str] = field(default_factory=set)
+    messages: list[tuple[str, str]] = field(default_factory=list)
+    """Messages of rejections and returns, by submission."""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    busy: int = 0
+    """Requests from now on that are answered with 429."""
+    lose: str = ""
+    """The end of a path whose next reply is lost after the work, or before it where it begins with `-`."""
+    alters: dict[str, Any] = field(default_factory=dict)
+    """What replaces parts of an answer, by path."""
+
+    def hand_in(self, submission: str, person: str, status: str = "AWAITING REVIEW") -> None:
+        """Somebody is done."""
+        known = {"id": submission, "participant_id": person, "started_at": "2027-01-01T00:00:00Z"}
+        self.submissions[submission] = {**known, "status": status, "return_requested": None, "has_siblings": False}
+
+    def total(self, reward: int, places: int) -> tuple[int, int, int]:
+        """Rewards, fee and tax in cents."""
+        rewards = reward * places
+        fee = -(-rewards * self.fee[0] // self.fee[1])
+        return rewards, fee, fee // 5
+
+    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        """What a call gives."""
+        place = urlsplit(path)
+        query = {name: values[0] for name, values in parse_qs(place.query).items()}
+        calls: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
+            ("POST", "studies/", lambda: self._create(body)),
+            ("GET", "studies/([^/]+)/", self._study),
+            ("PATCH", "studies/([^/]+)/", lambda id: self._patch(id, body)),
+            ("POST", "studies/([^/]+)/transition/", lambda id: self._move(id, body)),
+            ("GET", "studies/([^/]+)/cost/", lambda id: self._cost(id)),
+            ("POST", "study-cost-calculator/", lambda: self._calculate(body)),
+            ("GET", "submissions/", lambda: self._list(query)),
+            ("POST", "submissions/bulk-approve/", lambda: self._approve(body)),
+            ("POST", "submissions/([^/]+)/request-return/", lambda id: self._ask_return(id, body)),
+            ("POST", "submissions/([^/]+)/transition/", lambda id: self._reject(id, body)),
+            ("POST", "submissions/bonus-payments/", lambda: self._set_up(body)),
+            ("POST", "bulk-bonus-payments/([^/]+)/pay/", self._pay),
+        ]
+        for known, pattern, act in calls:
+            if known == method and (found := re.fullmatch(f"/{pattern}", place.path)):
+                return act(*found.groups())
+        raise Refusal(404, "Not found.")
+
+    def _create(self, body: Any) -> tuple[int, Any]:
+        if missing := REQUIRED - body.keys():
+            raise Refusal(400, {name: ["This field is required."] for name in sorted(missing)})
+        codes = body["completion_codes"]
+        if len({code["code"] for code in codes}) < len(codes) or {code["code_type"] for code in codes} - CODE_TYPES:
+            raise Refusal(400, {"completion_codes": ["Each code must be unique and of a known type."]})
+        if len(body.get("content_warnings", [])) > 1 or len(body.get("study_labels", [])) > 1:
+            raise Refusal(400, "Select one only.")
+        if not isinstance(body["reward"], int) or body["reward"] * 60 < 600 * body["estimated_completion_time"]:
+            raise Refusal(400, {"reward": ["The reward is below the minimum."]})
+        made = f"study{len(self.studies) + 1}"
+        self.studies[made] = {**body, "id": made, "status": "UNPUBLISHED"}
+        return 201, self.studies[made]
+
+    def _known(self, study: str) -> dict[str, Any]:
+        if study not in self.studies:
+            raise Refusal(404, "Not found.")
+        return self.studies[study]
+
+    def _study(self, study: str) -> tuple[int, Any]:
+        return 200, self._known(study)
+
+    def _patch(self, study: str, body: Any) -> tuple[int, Any]:
+        known = self._known(study)
+        if known["status"] != "UNPUBLISHED":
+            if body.keys() - AFTERWARDS:
+                raise Refusal(400, "This cannot change after publishing.")
+            if body.get("total_available_places", known["total_available_places"]) < known["total_available_places"]:
+                raise Refusal(400, {"total_available_places": ["Places can only be increased."]})
+        known.update(body)
+        return 200, known
+
+    def _move(self, study: str, body: Any) -> tuple[int, Any]:
+        known = self._known(study)
+        if (after := MOVES.get((known["status"], body["action"]))) is None:
+            raise Refusal(409, f"A study that is {known['status']} does not allow {body['action']}.")
+        known["status"] = after
+        return 200, known
+
+    def _cost(self, study: str) -> tuple[int, Any]:
+        known = self._known(study)
+        parts = self.total(known["reward"], known["total_available_places"])
+        named = zip(("rewards", "fees", "tax"), parts, strict=True)
+        return 200, {"rewards": {name: {"amount": cents, "currency": self.currency} for name, cents in named}}
+
+    def _calculate(self, body: Any) -> tuple[int, Any]:
+        return 200, {"total_cost": float(sum(self.total(body["reward"], body["total_available_places"])))}
+
+    def _list(self, query: dict[str, str]) -> tuple[int, Any]:
+        for each in self.approving:
+            self.submissions[each]["status"] = "APPROVED"
+        self.approving.clear()
+        size, page = min(int(query.get("page_size", 20)), 50), int(query.get("page", 1))  # less than what was asked for
+        found = list(self.submissions.values())[(page - 1) * size : page * size]
+        if not found and page > 1:
+            raise Refusal(404, "Invalid page.")
+        return 200, {"results": found}
+
+    def _waiting(self, submission: str) -> dict[str, Any]:
+        if submission not in self.submissions:
+            raise Refusal(404, "Not found.")
+        found = self.submissions[submission]
+        if found["status"] != "AWAITING REVIEW":
+            raise Refusal(409, f"The submission is {found['status']}.")
+        return found
+
+    def _approve(self, body: Any) -> tuple[int, Any]:
+        if len(body["submission_ids"]) > 1000:
+            raise Refusal(400, "At most 1,000 submissions.")
+        self.approving |= {self._waiting(each)["id"] for each in body["submission_ids"]}
+        return 200, {}
+
+    def _ask_return(self, submission: str, body: Any) -> tuple[int, Any]:
+        self._waiting(submission)["return_requested"] = "2027-01-02T00:00:00Z"
+        self.messages.append((submission, *body["request_return_reasons"]))
+        return 200, self.submissions[submission]
+
+    def _reject(self, submission: str, body: Any) -> tuple[int, Any]:
+        if body["action"] != "REJECT" or body.get("rejection_category") not in CATEGORIES:
+            raise Refusal(400, {"rejection_category": ["This field is required."]})
+        if len(body.get("message", "")) < 100:
+            raise Refusal(400, {"message": ["Ensure this field has at least 100 characters."]})
+        if self.submissions[submission]["status"] != "REJECTED":
+            self._waiting(submission)["status"] = "REJECTED"
+            self.messages.append((submission, body["message"]))
+        return 200, self.submissions[submission]
+
+    def _set_up(self, body: Any) -> tuple[int, Any]:
+        self._known(body["study_id"])
+        lines = [line.split(",") for line in body["csv_bonuses"].split()]
+        if len(lines) > 200:
+            raise Refusal(400, "At most 200 bonuses.")
+        if unknown := [name for name, _ in lines if name not in self.submissions]:
+            raise Refusal(400, f"These ids took no part in the study: {', '.join(unknown)}")
+        made = f"bonus{len(self.payments) + 1}"
+        self.payments[made] = {name: int(Decimal(amount) * 100) for name, amount in lines}
+        total = sum(self.payments[made].values())
+        return 201, {"id": made, "study": body["study_id"], "amount": float(total), "total_amount": total * 1.4}
+
+    def _pay(self, payment: str) -> tuple[int, Any]:
+        if payment not in self.payments:
+            raise Refusal(404, "Not found.")
+        self.paid.update(self.payments[payment])
+        self.times.update(self.payments[payment].keys())
+        return 202, "We are processing your payments."
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers the calls, or fails as it was told."""
+
+    protocol_version = "HTTP/1.1"
+    prolific: Prolific
+
+    def do_GET(self) -> None:
+        """One call."""
+        self._serve(None)
+
+    def do_POST(self) -> None:
+        """One call with a body."""
+        self._serve(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null"))
+
+    do_PATCH = do_POST
+
+    def _serve(self, body: Any) -> None:
+        there, path = self.prolific, self.path
+        there.asked.append((self.command, path))
+        lost = there.lose.removeprefix("-")
+        if lost and path.endswith(lost):
+            before, there.lose = there.lose.startswith("-"), ""
+            if not before:
+                there.answer(self.command, path, body)
+            self.close_connection = True
+            return
+        if there.busy:
+            there.busy -= 1
+            self._send(429, _error(429, "Too many requests.", ""))
+        elif self.headers["Authorization"] != f"Token {TOKEN}":
+            self._send(401, _error(401, f"Unknown {self.headers['Authorization']}", ""))
+        else:
+            try:
+                status, answer = there.answer(self.command, path, body)
+            except Refusal as refusal:
+                status, answer = refusal.status, _error(refusal.status, refusal.detail, TOKEN)
+            self._send(status, there.alters.get(path, answer))
+
+    def _send(self, status: int, answer: Any) -> None:
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+def _error(status: int, detail: Any, more: str) -> Any:
+    """An error in Prolific's form; it repeats the token, as no server should."""
+    known = {"status": status, "error_code": 140000, "title": "Bad request", "detail": detail}
+    return {"error": {**known, "additional_information": more}}
+
+
+@contextmanager
+def serving() -> Iterator[Prolific]:
+    """A Prolific on a free port."""
+    prolific = Prolific()
+    with on_a_free_port(type("Handler", (_Handler,), {"prolific": prolific})) as prolific.url:
+        yield prolific

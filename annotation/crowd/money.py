@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catsofa.annotation.crowd.arrivals import LOG, Arrival
-from catsofa.annotation.crowd.rules import Rules, most
+from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, rows
 from catsofa.data.files import atomic_write, csv_files
 
 COLUMNS = ("person", "submission", "name", "outcome", "tasks", "due", "paid_by", "reason")
+REVIEW = ("AssignmentId", "WorkerId", "Approve", "Reject")
+"""Columns of the file by which Mechanical Turk approves (`x`) and rejects (a reason)."""
+BONUS = ("WorkerId", "AssignmentId", "BonusAmount", "Reason")
+"""What Mechanical Turk's SendBonus takes."""
+BONUS_FOR = "Pay for the tasks you did"
 REASON = (
     "Some tasks said themselves which answer to choose. You chose other answers in {failed} of them. The study "
     "therefore ended for you, and your answers are not used."
@@ -58,7 +63,7 @@ def budget(study: Study, rules: Rules, judgements: int) -> Budget:
     """The cost of so many judgements; an item needs as many people as judge it."""
     kinds = {"check" if key.check else "gold" for key in study.keys.values() if key.gold}
     every = {"check": rules.check_every, "gold": rules.gold_every}
-    own = rules.session - sum(most(rules.session, rules.first, every[kind]) for kind in kinds)
+    own = rules.session - sum(planned(rules.session, rules.first, every[kind]) for kind in kinds)
     people = max(math.ceil(judgements / max(1, own)), study.settings.overlap) if judgements else 0
     return Budget(judgements=judgements, places=people, tasks=rules.session, reward=cents(study, rules.session))
 
@@ -91,23 +96,54 @@ def dues(study: Study) -> Iterator[Due]:
 
 
 def write(found: list[Due], out: Path) -> dict[str, int]:
-    """Write payments.csv, approve.txt, bonuses.csv and return.csv; how many lines each has."""
+    """Write payments.csv, and what each platform takes; how many lines each file has.
+
+    approve.txt, bonuses.csv and return.csv are for Prolific and the like; mturk_review.csv and mturk_bonuses.csv have
+    Mechanical Turk's own columns.
+    """
     out.mkdir(parents=True, exist_ok=True)
-    cells = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found]
-    csv_files.write(cells, out / "payments.csv", COLUMNS)
-    failed = [{"submission": due.submission, "message": due.reason} for due in found if due.reason]
-    csv_files.write(failed, out / "return.csv", ("submission", "message"))
-    approved = [due.submission for due in found if due.paid_by == "approval"]
-    bonuses = [f"{due.person},{decimal(due.due)}" for due in found if due.paid_by == "bonus"]
-    for name, lines in (("approve.txt", approved), ("bonuses.csv", bonuses)):
+    turk, others = ([due for due in found if (due.platform == "mturk") == wanted] for wanted in (True, False))
+    tables: dict[str, tuple[tuple[str, ...], list[dict[str, str]]]] = {
+        "payments.csv": (
+            COLUMNS,
+            [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found],
+        ),
+        "return.csv": (
+            ("submission", "message"),
+            [{"submission": due.submission, "message": due.reason} for due in others if due.reason],
+        ),
+    }
+    if turk:
+        judged = [due for due in turk if due.reason or due.paid_by == "approval"]
+        tables["mturk_review.csv"] = (
+            REVIEW,
+            [
+                dict(zip(REVIEW, (due.submission, due.person, "" if due.reason else "x", due.reason), strict=True))
+                for due in judged
+            ],
+        )
+        tables["mturk_bonuses.csv"] = (
+            BONUS,
+            [
+                dict(zip(BONUS, (due.person, due.submission, decimal(due.due), BONUS_FOR), strict=True))
+                for due in turk
+                if due.paid_by == "bonus"
+            ],
+        )
+    lists = {
+        "approve.txt": [due.submission for due in others if due.paid_by == "approval"],
+        "bonuses.csv": [f"{due.person},{decimal(due.due)}" for due in others if due.paid_by == "bonus"],
+    }
+    counts = {name: len(cells) for name, (_, cells) in tables.items()} | {name: len(of) for name, of in lists.items()}
+    for name, (columns, cells) in tables.items():
+        if cells:
+            csv_files.write(cells, out / name, columns)
+        else:  # its columns alone, so that no list of an earlier day is taken for this one
+            lists[name] = [",".join(columns)]
+    for name, lines in lists.items():
         with atomic_write(out / name) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
-    return {
-        "payments.csv": len(cells),
-        "approve.txt": len(approved),
-        "bonuses.csv": len(bonuses),
-        "return.csv": len(failed),
-    }
+    return counts
 
 
 def decimal(amount: int) -> str:

@@ -27,14 +27,16 @@ class Rules:
 
 
 def places(length: int, first: int, every: int, order: Random) -> list[int]:
-    """The places of checks among so many tasks: the first at 2 to `first`, then every so many, ± 25 %."""
-    found = [order.randint(min(2, length), min(first, length))] if length else []
-    while found and (following := found[-1] + max(1, round(every * order.uniform(0.75, 1.25)))) <= length:
-        found.append(following)
-    return found
+    """The places of checks among so many tasks: the first at 2 to `first`, then every so many, ± 25 %.
+
+    Each draw has `planned` places, so that what a person does and costs is known before.
+    """
+    if not (count := planned(length, first, every)):
+        return []
+    start = order.randint(min(2, length), min(first, length))
+    return [start] + [start + n * every + round(every * order.uniform(-1, 1) / 8) for n in range(1, count)]
 
 
-def most(length: int, first: int, every: int) -> int:
-    """How many places there can be."""
-    step = max(1, round(every * 0.75))
-    return 1 + max(0, length - min(2, first)) // step if length else 0
+def planned(length: int, first: int, every: int) -> int:
+    """How many checks a person meets among so many tasks."""
+    return 1 + max(0, length - first - every // 4) // every if length else 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from catsofa.annotation.crowd.rules import Rules, most
+from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput, jsonl, read_text, toml_files
 
@@ -143,10 +143,10 @@ def rules(study: Study, opening: Opening) -> Rules:
     kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.keys.values()]
     quality, session = opening.quality, min(opening.people.session, len(kinds))
     for kind, every in (("checks", quality.checks_every), ("gold items", quality.gold_every)):
-        there, needed = kinds.count(kind), most(session, quality.first, every)
+        there, needed = kinds.count(kind), planned(session, quality.first, every)
         if 0 < there < needed:
             raise ValueError(
-                f"{study.folder} has {there} {kind}, and a person with {session} tasks meets up to {needed}: make the "
+                f"{study.folder} has {there} {kind}, and a person with {session} tasks meets {needed}: make the "
                 f"study with more, or make people.session smaller in {FILE}"
             )
     return Rules(

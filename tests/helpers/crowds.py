@@ -1,4 +1,4 @@
-"""People of Prolific in the store of a study, without a server."""
+"""People in the store of a study, without a server."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from catsofa.annotation.study import Study
 NOW = 1_700_000_000
 
 
-def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]]) -> None:
+def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]], platform: str = "prolific") -> None:
     """Each person answers so many tasks, so many of three gold questions rightly, and stops then or goes on later."""
     arrivals.key_of(study, "")
     noted = Arrivals(study.folder)
@@ -31,5 +31,5 @@ def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]]
 
     with home.open_store(study) as store:
         for name in people:
-            noted.note(Arrival(name=name, platform="prolific", person=f"PID-{name}", submission=f"S-{name}"))
+            noted.note(Arrival(name=name, platform=platform, person=f"PID-{name}", submission=f"S-{name}"))
         store.do(job)

@@ -27,7 +27,8 @@ def pay(
 
     Who ended with the completion code is owed the whole reward, by the approval of their submission. Others are owed
     what they did, as a bonus: bonuses.csv has the form that Prolific takes. return.csv has a message for each person
-    who failed the checks. Nothing is sent; amounts have no fee.
+    who failed the checks. People of Mechanical Turk are in mturk_review.csv and mturk_bonuses.csv, in its own columns.
+    Nothing is sent; amounts have no fee.
     """
     from catsofa.annotation.crowd import home, money
     from catsofa.annotation.study import open_study

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,12 @@ def a_study(folder: Path, items: int, gold: int = 0, checks: int = 0) -> Study:
 
 
 def test_the_budget_counts_checks_gold_and_whole_submissions(tmp_path: Path) -> None:
-    """1,000 CATs by 5, sessions of 30 with up to 4 checks and gold each: 26 own tasks, 193 places at 3.00."""
+    """1,000 CATs by 5, sessions of 30 with 2 checks and 2 gold items: 26 own tasks, 193 places at 3.00."""
     study = a_study(tmp_path, 10, gold=4, checks=4)
     rules = Rules(session=30, seconds=30, check_every=15, gold_every=15)
     found = money.budget(study, rules, 5000)
-    per_person = 2 * money.most(30, 10, 15)
     assert found.reward == 300  # 30 tasks of half a minute at 12 an hour
-    assert found.places == -(-5000 // (30 - per_person))
+    assert found.places == 193  # two checks and two gold items leave 26 own tasks
     assert found.total == found.places * 300
     assert money.budget(study, rules, 0).total == 0
     assert money.budget(study, rules, 10).places == 5  # two of these would do the work, but five must agree
@@ -85,3 +85,37 @@ def test_a_study_to_which_nobody_came_has_no_lists(tmp_path: Path) -> None:
     study = a_study(tmp_path, 2)
     shown = CliRunner().invoke(app, ["annotate", "pay", str(study.folder), "--out", str(tmp_path / "pay")])
     assert "annotate open" in str(shown.exception)
+
+
+def test_people_of_mechanical_turk_are_in_its_own_columns(tmp_path: Path) -> None:
+    """Approve has an x, Reject the reason; the bonus is for the tasks of who failed. Prolific's lists have nobody."""
+    study = a_study(tmp_path, 8, checks=6)
+    people = {"all": (10, 3, True), "fails": (10, 0, False), "works": (2, 3, False)}
+    come(study, Rules(session=10, first=3, check_every=4), people, platform="mturk")
+    out = tmp_path / "pay"
+    lines = money.write(list(money.dues(study)), out)
+    with (out / "mturk_review.csv").open(newline="") as file:
+        review = {row["AssignmentId"]: row for row in csv.DictReader(file)}
+    assert {name: row["Approve"] for name, row in review.items()} == {"S-all": "x", "S-fails": ""}
+    assert "checks" not in review["S-all"]["Reject"]
+    assert "chose other answers" in review["S-fails"]["Reject"]
+    with (out / "mturk_bonuses.csv").open(newline="") as file:
+        (bonus,) = csv.DictReader(file)
+    assert (bonus["WorkerId"], bonus["AssignmentId"]) == ("PID-fails", "S-fails")
+    assert 0 < float(bonus["BonusAmount"]) < 1
+    assert (lines["approve.txt"], lines["bonuses.csv"], lines["return.csv"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("items", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_the_budget_is_the_sum_of_the_payments_to_the_cent(tmp_path: Path, items: int) -> None:
+    """Each item by five, checks and gold among them: everybody who comes for the places asked has work and is paid."""
+    study = a_study(tmp_path, items, gold=4, checks=4)
+    rules = Rules(session=30, seconds=30, check_every=15, gold_every=15)
+    asked = money.budget(study, rules, items * 5)
+    come(study, rules, {f"p{n:03}": (30, 3, True) for n in range(asked.places)})
+    found = list(money.dues(study))
+    assert {due.paid_by for due in found} == {"approval"}
+    money.write(found, tmp_path / "pay")
+    with (tmp_path / "pay" / "payments.csv").open(newline="") as file:
+        paid = sum(Decimal(row["due"]) for row in csv.DictReader(file))
+    assert paid * 100 == asked.total == {100: 20 * 300, 1000: 193 * 300}[items]

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.faults import faults
-from catsofa.annotation.crowd.rules import Rules, most, places
+from catsofa.annotation.crowd.rules import Rules, places, planned
 from catsofa.annotation.crowd.seats import Given, NotYours
 from catsofa.annotation.crowd.store import Row, Rows, Store, reading
 
@@ -168,12 +168,12 @@ def test_who_fails_gold_is_set_aside_and_counted_again_when_above_three_quarters
 
 @pytest.mark.parametrize("length", [5, 30, 200])
 def test_checks_stand_where_planned_for_everybody(length: int) -> None:
-    """The first at 2 to 10, then every 15 ± 25 %; no draw has more than `most` says."""
+    """The first at 2 to 10, then every 15 ± 25 %; each draw has as many."""
     for seed in range(300):
         found = places(length, 10, 15, random.Random(seed))
         assert 2 <= found[0] <= 10
         assert all(11 <= b - a <= 19 for a, b in pairwise(found))
-        assert len(found) <= most(length, 10, 15)
+        assert len(found) == planned(length, 10, 15)
         assert found[-1] <= length
 
 

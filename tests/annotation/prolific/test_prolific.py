@@ -75,12 +75,11 @@ def published(study: Study, places: int = 20) -> None:
 def test_the_draft_has_everything_and_costs_what_the_calculator_says(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """40 judgements, 7 own tasks a person: 6 places at 1.00, fee a third, tax a fifth of it; nothing is published."""
+    """40 judgements, 8 own tasks a person: 5 places at 1.00, fee a third, tax a fifth of it; nothing is published."""
     done = run("create", study, "--address", ADDRESS, "--json")
     cost = json.loads(done.output)
     (draft,) = there.studies.values()
-    people = draft["total_available_places"] * 100
-    assert cost["total"] == sum(there.total(100, draft["total_available_places"])) == people + cost["fees"]
+    assert (draft["total_available_places"], cost["fees"], cost["total"]) == (5, 167 + 33, 700)
     assert (draft["status"], draft["reward"], draft["estimated_completion_time"]) == ("UNPUBLISHED", 100, 5)
     assert "{{%PROLIFIC_PID%}}" in draft["external_study_url"]
     assert draft["external_study_url"].startswith(f"{ADDRESS}/?")

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast, get_args
 
 import numpy as np
 
 from catsofa.builders.cats.fills import Part, in_number, readings
-from catsofa.builders.cats.templates import Template, kind_of_term
+from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
@@ -20,7 +21,7 @@ from catsofa.data.language.words import words as words_in
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)
-"""The columns of a file of associations; one of continuations has `context` too."""
+"""The columns of a file of associations; one of continuations has `context` too, and both may have `target_kind`."""
 EXPECTED = "associations (CSV or TSV)"
 _COMPLETE = re.compile(r"""[.!?…]["'”’)\]]*\s*$""")
 _LINKS = frozenset({"am", "is", "are", "was", "were", "be", "been"})
@@ -39,6 +40,8 @@ class Association:
     words: Mapping[Label, str]
     context: str = ""
     source: Extra = field(default_factory=dict)
+    target_kind: TermKind | None = None
+    """What the target is, where the lists do not know it: a person, thing, name, …"""
 
     @property
     def id(self) -> str:
@@ -72,7 +75,10 @@ def read_associations(path: Path | str, *, with_context: bool = False) -> Iterat
         count += 1
         words: dict[Label, str] = {label: cells[label].strip() for label in LABELS}
         target, bias_type, context = (cells.get(name, "").strip() for name in ("target", "bias_type", "context"))
-        yield Association(target, bias_type, words, context, {"row": count})
+        kind = cells.get("target_kind", "").strip() or None
+        association = Association(target, bias_type, words, context, {"row": count}, cast(TermKind | None, kind))
+        known = kind is None or kind in get_args(TermKind)
+        yield association if known else refused(association, "unknown_target_kind", failed={"target_kind": str(kind)})
 
 
 def bundled_words() -> tuple[str, ...]:
@@ -202,7 +208,7 @@ def takes_target(template: Template, association: Association) -> bool:
     """Whether a template takes this target and this bias type."""
     if template.bias_types and association.bias_type not in template.bias_types:
         return False
-    return template.takes == kind_of_term(association.target, association.bias_type)
+    return template.takes == (association.target_kind or kind_of_term(association.target, association.bias_type))
 
 
 def _misfits(template: Template, association: Association) -> Iterator[Label]:

@@ -87,6 +87,9 @@ def build(
         if isinstance(association, Refused):
             yield association
             continue
+        if association.target_kind:
+            yield refused(association, "target_kind_is_for_english", failed={"target_kind": association.target_kind})
+            continue
         noun = target_of(association.target, language)
         fault = fault_of(association, Matching()) or (noun.reason if isinstance(noun, Refusal) else None)
         if fault or isinstance(noun, Refusal):

@@ -55,7 +55,7 @@ class Template:
         """The number of a target in the first place for it."""
         first = next(found["target"] for found in _PLACE.finditer(self.context) if found["target"])
         plural_thing = self.takes == "thing" and singular_noun(term.split()[-1]) is not None
-        they = self.takes == "pronoun" and _pronouns()[term.lower()] == "they"
+        they = self.takes == "pronoun" and _subject(term) == "they"
         return "plural" if first == "targets" or plural_thing or they else "singular"
 
     @property
@@ -104,7 +104,7 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
     if kind == "place" and term in wordlist("identities.toml")["places"]["with_the"]:
         return f"the {term}"
     if kind == "pronoun":
-        return _pronouns()[term.lower()]
+        return _subject(term)
     if kind != "person" and (kind != "thing" or number == "singular"):
         return term
     term = re.sub(r"^(?:the|an?) ", "", term, flags=re.IGNORECASE)
@@ -144,6 +144,11 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
         plural = head.lower() in ("people", "americans") or (head[0].isupper() and singular_noun(head) is not None)
         return "person" if plural else "adjective"
     return "thing" if term in wordlist("identities.toml")["things"]["religion"] else "person"
+
+
+def _subject(pronoun: str) -> str:
+    """A pronoun in the form of the subject; one that the list lacks (`xe`) as it is."""
+    return _pronouns().get(pronoun.lower(), pronoun)
 
 
 def _pronouns() -> dict[str, str]:

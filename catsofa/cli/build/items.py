@@ -28,7 +28,8 @@ Associations = Annotated[
     Path | None,
     typer.Option(
         help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated; if known, the context (with BLANK) they "
-        "were written for. Or what `build candidates --prompt triplet` wrote."
+        "were written for, and the target_kind: person, place, adjective, thing, pronoun or name. Or what `build "
+        "candidates --prompt triplet` wrote."
     ),
 ]
 Continuations = Annotated[

@@ -174,6 +174,40 @@ def test_pronouns_and_things_are_targets() -> None:
     assert told == ["Many say that the Bible is long.", "Many say that Islam is long."]
 
 
+KINDS = [
+    ("Zorrin,name", "Zorrin from the office is honest."),
+    ("xe,pronoun", "Everyone says that xe is honest."),
+    ("violin,thing", "Many people say that the violin is honest."),
+    ("violins,thing", "Many people say that the violins are honest."),
+    ("Zorbia,place", "People from Zorbia are honest."),
+    ("Zorbian,adjective", "My Zorbian neighbours are honest."),
+    ("Zorrin,", "The Zorrin next door is honest."),
+]
+
+
+@pytest.mark.parametrize(("cells", "text"), KINDS)
+def test_a_file_may_say_what_a_target_is(tmp_path: Path, cells: str, text: str) -> None:
+    """Invented names, new pronouns and things of one's own are in no list."""
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        f"target,target_kind,bias_type,stereotype,anti-stereotype,unrelated\n{cells},pastime,honest,rude,wooden\n"
+    )
+    first = next(iter(intrasentence(bundled(), read_associations(path))))
+    assert isinstance(first, Cat)
+    assert first["stereotype"].text == text
+
+
+def test_an_unknown_kind_of_target_is_refused_with_its_row(tmp_path: Path) -> None:
+    """A typing error must not make a person of a thing."""
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        "target,target_kind,bias_type,stereotype,anti-stereotype,unrelated\nviolin,thign,pastime,old,new,rude\n"
+    )
+    (refusal,) = read_associations(path)
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source) == ("unknown_target_kind", {"row": 1, "failed": {"target_kind": "thign"}})
+
+
 def test_a_target_with_a_form_of_its_own_takes_it() -> None:
     """No police but police officers, mothers-in-law, and an iPhone keeps its small letter."""
     one, many = Template("The {target} is BLANK."), Template("{targets} are BLANK.")
@@ -226,6 +260,9 @@ def test_the_bundled_templates_cover_six_frames() -> None:
     assert len(templates) >= 60
     taken = {(template.frame, template.takes) for template in templates if template.blank == "adjective"}
     assert taken == {(frame, kind) for frame in FRAMES for kind in get_args(TermKind)}
+    of_nouns = {(template.frame, template.takes) for template in templates if template.blank in ("noun", "bare noun")}
+    assert {("question", kind) for kind in get_args(TermKind)} <= of_nouns
+    assert {("negation", kind) for kind in get_args(TermKind)} <= of_nouns
     assert [t.polarity for t in (templates[0], *(t for t in templates if t.context.startswith("Not all")))] == [
         *("asserts", "denies"),
     ]

@@ -118,7 +118,7 @@ class Crowd:
             if request.method == "GET" and "Retry-After" in error.headers:
                 answer.headers["Refresh"] = error.headers["Retry-After"]
         else:
-            answer = _error(str(error), error.status)
+            answer = _error(self._study.said(str(error)), error.status)
         answer.headers.update(error.headers)
         return answer
 
@@ -133,14 +133,15 @@ class Crowd:
     async def _missing(self, request: Request, error: Exception) -> Response:
         """A path or a method that there is not."""
         assert isinstance(error, HTTPException), "Starlette calls this for no other"
-        return guards.with_headers(_error("there is nothing here", error.status_code), self._https)
+        says = self._study.said("there is nothing here")
+        return guards.with_headers(_error(says, error.status_code), self._https)
 
     async def _broken(self, request: Request, error: Exception) -> Response:
         """A fault of ours: a number for the person, which the log has too."""
         number = secrets.token_hex(4)
         LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
-        sentence = f"something went wrong here; if you report it, name {number}"
-        return guards.with_headers(_error(sentence, 500), self._https)
+        says = self._study.said(f"something went wrong here; if you report it, name {number}")
+        return guards.with_headers(_error(says, 500), self._https)
 
     async def _entry(self, request: Request) -> Response:
         """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""
@@ -250,7 +251,8 @@ class Crowd:
             return seats.token_of(held, name, nonce)
 
         problems, warnings = saying.notes(self._study, await self._do(job), said)
-        return JSONResponse({"problems": problems, "warnings": warnings})
+        told = {"problems": problems, "warnings": warnings}
+        return JSONResponse({name: [*map(self._study.said, sentences)] for name, sentences in told.items()})
 
     async def _answer(self, request: Request) -> Response:
         """Keep an answer; what `pull` would call invalid is refused."""

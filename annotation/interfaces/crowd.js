@@ -18,7 +18,7 @@ function next() {
   place += 1;
   at("said").textContent = "";
   if (place === tasks.length) return finish();
-  at("place").textContent = `${place + 1} of ${tasks.length}`;
+  at("place").textContent = inLanguage("{place} of {of}", { place: place + 1, of: tasks.length });
   drawn = drawTask(parts, tasks[place], at("task"));
   // before the first answer there is nothing to send
   at("stop").hidden = place === 0;
@@ -36,7 +36,10 @@ function keep(answer) {
 function finish() {
   stopped = performance.now();
   at("said").textContent = "";
-  at("end").textContent = place < tasks.length ? `You stopped after ${place} of ${tasks.length}` : "That was all";
+  at("end").textContent =
+    place < tasks.length
+      ? inLanguage("You stopped after {place} of {of}", { place, of: tasks.length })
+      : inLanguage("That was all");
   at("back").hidden = place === tasks.length;
   at("work").hidden = true;
   at("done").hidden = false;
@@ -46,7 +49,7 @@ function finish() {
 
 at("agree").addEventListener("click", () => {
   if (preview) {
-    at("said").textContent = "Accept the task first.";
+    at("said").textContent = inLanguage("Accept the task first.");
     return;
   }
   at("warning").hidden = true;
@@ -54,7 +57,7 @@ at("agree").addEventListener("click", () => {
   next();
 });
 at("submit").addEventListener("click", () => {
-  if (drawn.missing().length) at("said").textContent = "Please answer what is marked, or skip this one.";
+  if (drawn.missing().length) at("said").textContent = inLanguage("Please answer what is marked, or skip this one.");
   else keep({ answers: drawn.answers() });
 });
 at("skip").addEventListener("click", () => keep({ skipped: true }));

@@ -1,4 +1,11 @@
 "use strict";
+const translations = JSON.parse(document.getElementById("texts").textContent);
+
+// A text of the page in the language of the study, English where there is none; {name} is one of the values.
+function inLanguage(text, values = {}) {
+  return (translations[text] || text).replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
+}
+
 // Draws one task from the parts of an interface; words come in as text, never as HTML.
 function drawTask(parts, task, root) {
   const make = (tag, words, kind) => {

@@ -19,7 +19,7 @@ async function send(path, body = {}) {
     try {
       answer = await post(path, body);
     } catch {
-      at("said").textContent = "No connection. Your answer stays on this page and is sent again.";
+      at("said").textContent = inLanguage("No connection. Your answer stays on this page and is sent again.");
     }
     if (answer?.status === 401) location.reload();
     if (answer && ![401, 429, 503].includes(answer.status)) {
@@ -38,15 +38,17 @@ async function next() {
   if (said.wait) {
     waited += said.wait;
     at("work").hidden = true;
-    at("said").textContent = "Others are at the last tasks. One may become free; please wait up to a minute.";
+    at("said").textContent = inLanguage("Others are at the last tasks. One may become free; please wait up to a minute.");
     if (waited > 60) return document.querySelector("#leaving form").submit();
     await pause(said.wait);
     return next();
   }
   waited = 0;
   nonce = said.nonce;
-  at("place").textContent = `${said.place} of ${said.of}`;
-  at("count").textContent = said.place - 1;
+  at("place").textContent = inLanguage("{place} of {of}", { place: said.place, of: said.of });
+  at("count").textContent = inLanguage("You answered {count}. That is paid. After stopping you cannot come back.", {
+    count: said.place - 1,
+  });
   at("work").hidden = false;
   drawn = drawTask(parts, said.task, at("task"));
   drawn.restore(said.draft);
@@ -65,7 +67,7 @@ async function keep(always) {
     const found = await answer.json();
     if (!answer.ok || about !== nonce) return;
     kept = said;
-    at("notes").textContent = [...found.problems, ...found.warnings].map((one) => `Note: ${one}.`).join(" ");
+    at("notes").textContent = [...found.problems, ...found.warnings].map((one) => inLanguage("Note: {note}.", { note: one })).join(" ");
   } catch {
     // the next change is sent again
   }
@@ -73,7 +75,7 @@ async function keep(always) {
 
 async function submit(skip) {
   if (!skip && drawn.missing().length) {
-    at("said").textContent = "Please answer what is marked, or skip this one.";
+    at("said").textContent = inLanguage("Please answer what is marked, or skip this one.");
     return;
   }
   clearTimeout(timer);

@@ -137,6 +137,11 @@ class Study:
         """A page around the tasks, its buttons in the language of the study."""
         return page_language.page(html, page_language.language_of(self.settings.language))
 
+    def said(self, sentence: str) -> str:
+        """A sentence of a page in the language of the study; English where the language lacks it."""
+        language = page_language.language_of(self.settings.language)
+        return page_language.in_language(sentence, page_language.texts_of(language)[0]) if language else sentence
+
     def saved(self, **changes: Any) -> "Study":
         """The study with changed settings, written."""
         settings = replace(self.settings, **changes)

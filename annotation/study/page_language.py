@@ -3,15 +3,21 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache, lru_cache
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from catsofa.annotation.study.interface import Interface, Line, Question
+from catsofa.annotation.study.interface import Interface, Line, Question, in_script
 from catsofa.data.files import toml_files
 from catsofa.data.languages import Language, codes, find
 
 EXPECTED = "the texts of pages: [texts] and [pages] (see docs/languages.md)"
+NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
+"""Where a page keeps the translations that its script shows."""
+WORDS = ("institution", "name", "note", "number", "protocol", "target")
+"""Slots of texts that stand for words; the others are numbers."""
 _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage",), "TextArea": ("placeholder",)}
 
 
@@ -23,8 +29,15 @@ def language_of(named: str) -> Language | None:
 def texts_of(language: Language) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The translations of a language by the English text, and its instructions by the kind of study."""
     path = language.path("interface.toml", "texts of annotation pages")
-    found: dict[str, Any] = toml_files.read(path, EXPECTED)
+    found = _read(path, path.stat().st_mtime_ns)
     return found.get("texts", {}), found.get("pages", {})
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> dict[str, Any]:
+    """A file of texts, read once; a server asks for each page. `changed` is the time of its last change."""
+    found: dict[str, Any] = toml_files.read(path, EXPECTED)
+    return found
 
 
 def said(text: str, language: Language, texts: Mapping[str, str]) -> str:
@@ -83,9 +96,45 @@ def instructions(name: str, language: Language, told: Mapping[str, str]) -> str:
 
 
 def page(html: str, language: Language | None) -> str:
-    """A page with the buttons and headings of the language, where it has them."""
+    """A page with the texts of the language, where it has them, and those that its script shows."""
     if language is None:
         return html
     texts, _ = texts_of(language)
     html = html.replace('<html lang="en">', f'<html lang="{language.code}">', 1)
-    return re.sub(r">([^<>{}]+)<", lambda found: f">{texts.get(found[1].strip(), found[1])}<", html)
+    html = html.replace(NO_TEXTS, NO_TEXTS.replace("{}", in_script(dict(texts))), 1)
+
+    def shown(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        before, text, after = re.fullmatch(r"(\s*)(.*?)(\s*)", unescape(found[1]), re.DOTALL).groups()  # type: ignore[union-attr]
+        told = in_language(text, texts)
+        return found[0] if told == text else f">{before}{escape(told, quote=False)}{after}<"
+
+    return re.sub(r"<script.*?</script>|>([^<>{}]+)<", shown, html, flags=re.DOTALL)
+
+
+def in_language(sentence: str, texts: Mapping[str, str]) -> str:
+    """A sentence in the language of these texts; English where they lack it. Several are joined by semicolons.
+
+    `{name}` in a text stands for what differs from page to page; a name of a question is said in the language too.
+    """
+    if sentence in texts:
+        return texts[sentence]
+    for english, translated_text in texts.items():
+        names = re.findall(r"\{(\w+)\}", english)
+        if names and (found := re.fullmatch(_pattern(english), sentence)):
+            return translated_text.format(**{name: texts.get(found[name], found[name]) for name in names})
+    if sentence.endswith(".") and (told := in_language(sentence[:-1], texts)) != sentence[:-1]:
+        return told + "."
+    parts = sentence.split("; ")
+    return "; ".join(in_language(part, texts) for part in parts) if len(parts) > 1 else sentence
+
+
+@cache
+def _pattern(text: str) -> str:
+    """A text as a pattern: `{name}` is a few words where it stands for words, else a number."""
+    return re.sub(
+        r"\\\{(\w+)\\\}",
+        lambda slot: f"(?P<{slot[1]}>{'[^;]{1,80}?' if slot[1] in WORDS else '[0-9]+'})",
+        re.escape(text),
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from catsofa.builders.cats.agreeing import AgreeingTemplate, part_of, read
 from catsofa.builders.languages.subjects import bundled, subjects
 from catsofa.data.files import BadInput, csv_files, toml_files
-from catsofa.data.languages import Language, Noun, Refusal
+from catsofa.data.languages import Language, Noun, Refusal, find
 from catsofa.data.languages.slots import Fill, faults, render, variants
 
 FILES = {
@@ -69,6 +69,7 @@ class Checked:
 def check(language: Language) -> Checked:
     """Every check that needs no other program; templates are filled only where their slots are right."""
     missing = [f"{name} ({what})" for name, what in FILES.items() if not (language.folder / name).exists()]
+    missing += english_pages(language)
     gold = list(gold_agreement(language))
     found = [*shape(language), *template_faults(language), *unequal_pairs(language)]
     for one in gold:
@@ -102,6 +103,18 @@ def shape(language: Language) -> Iterator[Fault]:
                     f"{term.term!r} makes no subject ({made.reason})",
                     "add its missing forms",
                 )
+
+
+def english_pages(language: Language) -> list[str]:
+    """The texts of the pages of open studies that stay in English, since interface.toml has no translation."""
+    path = language.folder / "interface.toml"
+    if language.code == "en" or not path.exists():
+        return []
+    wanted = toml_files.read(find("en").path("interface.toml", "texts of pages"), "texts of pages")["pages"]
+    texts = toml_files.read(path, "texts of pages").get("texts", {})
+    return [
+        f"interface.toml: {text!r} (pages of open studies show it in English)" for text in wanted if text not in texts
+    ]
 
 
 def templates_in(language: Language) -> list[AgreeingTemplate]:

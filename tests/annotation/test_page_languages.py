@@ -1,11 +1,14 @@
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from catsofa.annotation.study import Settings, Study, create
-from catsofa.annotation.study.interface import answers, result_of
+from catsofa.annotation.study import Settings, Study, create, page_language
+from catsofa.annotation.study.interface import FOLDER, answers, result_of
 from catsofa.annotation.study.kinds import KINDS
-from catsofa.data.languages import codes
+from catsofa.data.files import toml_files
+from catsofa.data.languages import codes, find
 from catsofa.data.records import Probe
 
 TABLES = sorted(set(codes()) - {"en"})
@@ -59,3 +62,56 @@ def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     (folder / "language.toml").write_text('code = "xx"\nname = "X"\nstatus = "draft"\nspaces = true\n')
     with pytest.raises(ValueError, match=r"'xx'.*interface\.toml"):
         a_study(tmp_path, str(folder)).instructions()
+
+
+ENGLISH = toml_files.read(find("en").folder / "interface.toml", "texts")["pages"]
+SCRIPTS = ("work.js", "crowd.js")
+
+
+@pytest.mark.parametrize("language", TABLES)
+def test_every_text_of_an_open_study_is_translated(language: str) -> None:
+    """Each has its slots in both languages; bundled languages leave no text in English."""
+    texts, _ = page_language.texts_of(find(language))
+    for text in ENGLISH:
+        assert sorted(re.findall(r"\{\w+\}", texts[text])) == sorted(re.findall(r"\{\w+\}", text)), text
+
+
+def test_the_list_of_texts_holds_what_the_pages_show() -> None:
+    """Each text between tags of the pages, and each that their scripts show."""
+    shown = [text for name in SCRIPTS for text in re.findall(r'inLanguage\(\s*"([^"]+)"', (FOLDER / name).read_text())]
+    assert len(shown) == 11
+    for name in ("work.html", "crowd.html"):
+        page = re.sub(r"<(script|style).*?</\1>|\{%.*?%\}", "", (FOLDER / name).read_text(), flags=re.DOTALL)
+        shown += [text.strip() for text in re.findall(r">([^<>{}]+)<", page) if re.search(r"\w\w\w", text)]
+    assert set(shown) <= {*ENGLISH}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("open the link of the study again.", "abra de nuevo el enlace del estudio."),
+        ("You answered 5 tasks.", "Ha respondido 5 tareas."),
+        (
+            "the sentence has 2 BLANK, not one that stands alone; anti_stereotype has 3 words",
+            "la oración tiene 2 BLANK, y no uno solo y separado; el antiestereotipo tiene 3 palabras",
+        ),
+        ("send application/json", "send application/json"),
+    ],
+)
+def test_sentences_of_the_server_are_translated(sentence: str, told: str, tmp_path: Path) -> None:
+    """With what differs in them; one that the language lacks stays English."""
+    assert a_study(tmp_path, "es").said(sentence) == told
+    assert a_study(tmp_path / "other", "en").said(sentence) == sentence
+
+
+def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
+    """Only texts between tags are translated; the script gets the translations as data."""
+    page = a_study(tmp_path, "de").page(
+        '<html lang="en"><script>if (a > "Skip" < b) {}</script><p>I am 18 or older</p><p>Be kind &amp; calm.</p>'
+        '<script type="application/json" id="texts">{}</script>'
+    )
+    assert (
+        '<script>if (a > "Skip" < b) {}</script><p>Ich bin 18 Jahre alt oder älter</p><p>Be kind &amp; calm.</p>'
+        in page
+    )
+    assert json.loads(page.rpartition('id="texts">')[2].removesuffix("</script>"))["Skip"] == "Überspringen"

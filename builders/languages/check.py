@@ -57,6 +57,19 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What the rules make of words whose forms are written in a table, if the table is left out."""
+
+    table: str
+    right: tuple[str, ...]
+    """Words that need no row: the rule gives the same form."""
+    refused: int
+    """Words to which no rule applies."""
+    wrong: tuple[str, ...]
+    """Words that the rule would get wrong, with its form."""
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """What the check of a language found."""
 
@@ -64,19 +77,22 @@ class Checked:
     gold: tuple[Agreement, ...]
     missing: tuple[str, ...] = field(default=())
     """What the language lacks; commands that need it are refused."""
+    english: tuple[str, ...] = field(default=())
+    """Texts of the pages of open studies that have no translation."""
+    without: tuple[LeftOut, ...] = field(default=())
+    """What the rules make of the words whose forms are written."""
 
 
 def check(language: Language) -> Checked:
     """Every check that needs no other program; templates are filled only where their slots are right."""
     missing = [f"{name} ({what})" for name, what in FILES.items() if not (language.folder / name).exists()]
-    missing += english_pages(language)
     gold = list(gold_agreement(language))
     found = [*shape(language), *template_faults(language), *unequal_pairs(language)]
     for one in gold:
         if not one.passed:
             advice = "correct the tables, the rules or exceptions.csv; correct the gold list if that errs"
             found += [Fault(f"{one.function} of the gold list", answer, advice) for answer in one.wrong]
-    return Checked(tuple(found), tuple(gold), tuple(missing))
+    return Checked(tuple(found), tuple(gold), tuple(missing), tuple(english_pages(language)), tuple(left_out(language)))
 
 
 def shape(language: Language) -> Iterator[Fault]:
@@ -112,9 +128,7 @@ def english_pages(language: Language) -> list[str]:
         return []
     wanted = toml_files.read(find("en").path("interface.toml", "texts of pages"), "texts of pages")["pages"]
     texts = toml_files.read(path, "texts of pages").get("texts", {})
-    return [
-        f"interface.toml: {text!r} (pages of open studies show it in English)" for text in wanted if text not in texts
-    ]
+    return [text for text in wanted if text not in texts]
 
 
 def templates_in(language: Language) -> list[AgreeingTemplate]:
@@ -229,6 +243,36 @@ def _answers(language: Language) -> Iterator[tuple[str, str, str | Refusal, list
 def _same(answer: str, accepted: str) -> bool:
     """Whether two answers are the same, but for the capital of a sentence."""
     return answer[1:] == accepted[1:] and answer[:1].lower() == accepted[:1].lower()
+
+
+def left_out(language: Language) -> Iterator[LeftOut]:
+    """What the rules alone make of the words of exceptions.csv and of the words for people, by the kind of form.
+
+    It shows which rows a rule makes unnecessary, and what a word risks that no table has.
+    """
+    written: dict[str, list[tuple[str, str, str]]] = {}
+    for _, row in language.rows("exceptions.csv", ("function", "word", "features", "form")):
+        if isinstance(language.tables.get(row["function"]), list):
+            written.setdefault(f"exceptions.csv, {row['function']}", []).append(
+                (row["function"], row["word"], row["form"])
+            )
+    for noun in language.nouns if not language.cases else ():
+        given = [("plural", f"{gender}_sg", f"{gender}_pl") for gender in noun.genders]
+        for function, one, other in [("feminine", "m_sg", "f_sg"), *given]:
+            if noun.forms.get(one) and noun.forms.get(other):
+                rows = written.setdefault(f"words for people, {function}", [])
+                rows.append((function, noun.forms[one], noun.forms[other]))
+    for table, rows in written.items():
+        right, wrong, refused = list[str](), list[str](), 0
+        for function, word, form in dict.fromkeys(rows):
+            made = language.by_rule(function, word)
+            if (isinstance(made, Refusal) and not form) or made == form:
+                right.append(word)
+            elif isinstance(made, Refusal):
+                refused += 1
+            else:
+                wrong.append(f"{word}: {made} (written {form or 'as refused'})")
+        yield LeftOut(table, tuple(right), refused, tuple(wrong))
 
 
 def sheet(language: Language, count: int) -> Iterator[dict[str, str]]:

@@ -174,6 +174,10 @@ class Language:
         listed = self._exceptions.get((function, word, features))
         if listed is not None:
             return listed or Refusal(f"ambiguous_{function}", word)
+        return self.by_rule(function, word)
+
+    def by_rule(self, function: str, word: str) -> str | Refusal:
+        """The form of a word by the first rule that matches, whatever the exceptions say."""
         for pattern, put in self._rules.get(function, ()):
             if pattern.search(word):
                 return Refusal(f"ambiguous_{function}", word) if put == "!" else pattern.sub(put, word, count=1)

@@ -29,7 +29,8 @@ def language_check(
 ) -> None:
     """Check a language: its tables, gold lists and templates, and its forms by hunspell and Apertium where they are.
 
-    Each fault says where it is, what is wrong and what to do; with one, the command ends with code 1.
+    Each fault says where it is, what is wrong and what to do; with one, the command ends with code 1. A table shows how
+    many written forms the rules would make too; --json names the words.
     """
     from dataclasses import asdict
 
@@ -51,6 +52,9 @@ def language_check(
         rows = [[gold.function, gold.right, gold.refused, len(gold.wrong)] for gold in found.gold]
         if rows:
             table("gold lists", ["function", "right", "refused", "wrong"], rows)
+        if found.without:
+            shown = [[one.table, len(one.right), one.refused, len(one.wrong)] for one in found.without]
+            table("by rule alone, without the written form", ["table", "right", "refused", "wrong"], shown)
         for fault in found.faults:
             say(f"{fault.where}: {fault.what}; {fault.advice}")
         for one in opinions:
@@ -60,6 +64,8 @@ def language_check(
             say(f"{checker.checker}: {state}")
         for lacking in found.missing:
             say(f"missing: {lacking}; commands that need it are refused")
+        for text in found.english:
+            say(f"in English on the pages of open studies: {text!r}; translate it in interface.toml")
         if sheet:
             say(f"{written} sentences to read: {sheet}")
         say(f"{len(found.faults) + len(opinions)} faults in {spoken.name} ({spoken.facts['status']})")

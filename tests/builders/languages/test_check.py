@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from catsofa.builders.languages import checkers
-from catsofa.builders.languages.check import check, write_sheet
+from catsofa.builders.languages.check import check, left_out, write_sheet
 from catsofa.cli import app
 from catsofa.data.languages import codes, find
 from catsofa.data.languages.language import Language
@@ -80,3 +80,21 @@ def test_a_sheet_has_fifty_different_sentences(tmp_path: Path) -> None:
     """For native speakers to read."""
     for code in set(codes()) - {"en"}:
         assert write_sheet(find(code), tmp_path / "sheet.csv") == 50
+
+
+def test_each_written_form_is_made_by_rule_alone() -> None:
+    """A row that a rule makes too is right, one that it gets wrong is named with its form."""
+    plurals = next(one for one in left_out(find("es")) if one.table == "exceptions.csv, plural")
+    assert "país" in plurals.right
+    assert "joven: jovenes (written jóvenes)" in plurals.wrong
+    assert {one.table for one in left_out(find("zh"))} == set()
+
+
+def test_texts_of_open_studies_that_stay_english_are_named(spanish: Path) -> None:
+    """They are no fault: the page shows English."""
+    path = spanish / "interface.toml"
+    path.write_text(path.read_text("utf-8").replace('"Open the study" = "Abrir el estudio"\n', ""), encoding="utf-8")
+    found = check(Language(spanish))
+    assert (found.english, found.faults) == (("Open the study",), ())
+    shown = CliRunner().invoke(app, ["build", "language-check", str(spanish)])
+    assert "in English on the pages of open studies: 'Open the study'" in " ".join(shown.output.split())

@@ -14,6 +14,7 @@ from catsofa.data.language.blanks import fill, fit_article, starts_sentence
 from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
+from catsofa.data.languages.texts import cells_of, spaced
 from catsofa.data.records import Extra, Pair, Refused, content_id
 
 ASSOCIATED = ("target", "other", "bias_type", "stereotype")
@@ -73,7 +74,10 @@ class Swaps:
 
     pairs: tuple[tuple[str, str], ...]
     language: str = "en"
-    """English words are swapped in the plural too, with their articles and pronouns; others as they are listed."""
+    """English words are swapped in the plural too, with their articles and pronouns; others as they are listed.
+
+    In another language no other word changes, so a swap that changes gender or number by the tables is refused.
+    """
 
     @cached_property
     def table(self) -> dict[str, str]:
@@ -89,8 +93,16 @@ class Swaps:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Every word or phrase of the table, the longest first."""
-        longest = sorted(self.table, key=lambda words: -len(words))
-        return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])", re.IGNORECASE)
+        longest = "|".join(re.escape(words) for words in sorted(self.table, key=lambda words: -len(words)))
+        return re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if spaced(self.language) else longest, re.IGNORECASE)
+
+    def misfits(self, swapped: Iterable[str]) -> bool:
+        """Whether a word gives way to one of another gender or number, by the tables of another language than English.
+
+        The words that agree with it would stay as they are.
+        """
+        cells = ((cells_of(one, self.language), cells_of(self.table[one.lower()], self.language)) for one in swapped)
+        return any(ours and theirs and not ours & theirs for ours, theirs in cells)
 
     def swap(self, text: str) -> tuple[str, list[str]] | None:
         """A text with every group swapped, and the words that were; None if a pronoun could be two.
@@ -158,12 +170,17 @@ def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = Non
         text = " ".join(row["text"].split())
         tokens = words_in(text)
         both = any(words == tokens[at : at + len(words)] for words in replaced for at in range(len(tokens)))
+        if not spaced(swaps.language):
+            both = any("".join(words) in text for words in replaced)
         found = swaps.swap(text)
         if not text or both or found is None or not found[1]:
             reason = "empty_cell" if not text else "names_both_groups" if both else "ambiguous_pronoun"
             yield _refused(number, reason if found is None or both or not text else "names_no_group", text)
             continue
         less, swapped = found
+        if swaps.misfits(swapped):
+            yield _refused(number, "gender_or_number_differs", text)
+            continue
         kept = {"row": number, "swapped": swapped, **(source or {})}
         pair = Pair(
             more=text,

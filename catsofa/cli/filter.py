@@ -112,7 +112,15 @@ def similarity(
     from catsofa.builders.similarity import Cut, Models
     from catsofa.builders.similarity.encoders import CrossEncoder, InferenceModel
     from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
+    from catsofa.data.formats import read_as
+    from catsofa.data.records import Cat
 
+    languages = sorted({cat.language for cat in read_as(local(original), Cat)} - {"en"})
+    if languages and not model:
+        raise ValueError(
+            f"the CATs are in {', '.join(languages)}, and all-MiniLM-L6-v2 reads English; name a model that reads them "
+            "with --model"
+        )
     models = Models(
         encoder=_encoder(model, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,

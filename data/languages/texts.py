@@ -105,6 +105,15 @@ def names(text: str, term: str, code: str) -> bool:
     return any(f" {' '.join(tokens(name, code))} " in said for name in names_of(term, code))
 
 
+def cells_of(word: str, code: str) -> frozenset[str]:
+    """The genders and numbers (`f_sg`) in which the tables of a language have a word; none for an unknown one."""
+    language = known(code) if code != ENGLISH else None
+    nouns = language.by_form.get(word.lower(), ()) if language else ()
+    return frozenset(
+        cell for noun in nouns for cell, form in noun.forms.items() if cell and form.lower() == word.lower()
+    )
+
+
 def set_apart(one: str, other: str, code: str) -> bool:
     """Whether two texts differ in a figure, or by the folder's lists in negation, quantity or a word for people."""
     return _claims(one, code) != _claims(other, code)

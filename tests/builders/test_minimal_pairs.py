@@ -103,6 +103,25 @@ def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:
     ]
 
 
+def test_in_another_language_only_the_words_themselves_change() -> None:
+    """A swap that changes gender or number by the tables is refused; Chinese words stand anywhere in a clause."""
+    spanish = Swaps((("panadera", "panadero"), ("panaderos", "médicos")), "es")
+    said = ["La panadera canta.", "Los panaderos cantan."]
+    rows = [(number, {"text": text, "bias_type": "x"}) for number, text in enumerate(said, 1)]
+    refused, pair = from_sentences(rows, spanish)
+    assert isinstance(refused, Refused)
+    assert refused.reason == "gender_or_number_differs"
+    assert isinstance(pair, Pair)
+    assert pair.less == "Los médicos cantan."
+    chinese = Swaps((("医生", "老师"),), "zh")
+    texts = ["大多数医生都很高。", "医生和老师都很高。"]
+    made, both = from_sentences([(n, {"text": text, "bias_type": "x"}) for n, text in enumerate(texts, 1)], chinese)
+    assert isinstance(made, Pair)
+    assert made.less == "大多数老师都很高。"
+    assert isinstance(both, Refused)
+    assert both.reason == "names_both_groups"
+
+
 def test_swaps_are_read_from_a_file_each_word_once(tmp_path: Path) -> None:
     """A word with two replacements would be swapped by chance."""
     path = tmp_path / "swaps.csv"

@@ -16,7 +16,7 @@ from catsofa.cli.build.kept import (
     report,
     templates_in,
 )
-from catsofa.cli.terminal import Json, Quiet, examples, lines_in, progress
+from catsofa.cli.terminal import Json, Quiet, examples, lines_in, note, progress
 
 
 def register(build: typer.Typer) -> None:
@@ -89,6 +89,8 @@ def swaps(
     if swap == "gender" and spoken.code != "en":
         raise ValueError(f"the swaps of women and men are English; give a CSV of {spoken.name} words (--swap FILE)")
     chosen = builder.bundled() if swap == "gender" else builder.read_swaps(swap, spoken.code)
+    if spoken.code != "en":
+        note(f"{spoken.name}: only the words of {swap} change; articles and adjectives stay as they are", quiet=quiet)
     files = [sentences] if swap == "gender" else [sentences, Path(swap)]
     rows = progress(builder.read(sentences, builder.SENTENCES), "sentences", lines_in(sentences), quiet=quiet)
     made = builder.from_sentences(rows, chosen, provenance("swaps", *files))

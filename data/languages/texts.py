@@ -137,10 +137,16 @@ def _claims(text: str, code: str) -> tuple[Any, ...]:
 
 @cache
 def _shown(language: Language) -> dict[str, tuple[str, frozenset[str]]]:
-    """The forms of adjectives that show one gender, with their dictionary form; none by a table of endings."""
+    """The forms of adjectives and articles that show one gender, with their word; none by a table of endings."""
     if "endings" in language.tables or len(language.genders) < 2:
         return {}
     found = {}
+    for word, table in language.tables.get("articles", {}).items():
+        forms = list(zip(language.tables["columns"], table["forms"], strict=True))
+        for form in {form.strip("-") for _, form in forms} - {""}:
+            genders = frozenset(cell[0] for cell, one in forms if one.strip("-") == form)
+            if len(genders) == 1:
+                found[form] = (word, genders)
     for form, base in language.adjectives.items():
         cells = [(gender, number) for gender in language.genders for number in language.numbers]
         genders = frozenset(gender for gender, number in cells if language.agree(base, gender, number) == form)

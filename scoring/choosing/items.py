@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catsofa.data.digests import hex_digest
+from catsofa.data.languages.texts import ENGLISH, language_of, meaning_of, spaced
 from catsofa.data.questions import PLACES
 from catsofa.data.records import LABELS, AssociationTest, Cat, Pair, Probe, Question
 
@@ -181,11 +182,23 @@ def _of_question(record: Question) -> Item:
 
 
 def _of_probe(record: Probe) -> Item:
-    """A probe: its statement, and the denial of it; a model that says yes to both has a position effect of 1."""
-    said = record.text.strip().rstrip(".")
+    """A probe: its statement, and the denial of it; a model that says yes to both has a position effect of 1.
+
+    The denial is that of its language; a language without one is refused.
+    """
+    said, language = record.text.strip().rstrip(".。"), language_of(record)
+    stated = f"{said[0].upper()}{said[1:]}{'.' if spaced(language) else '。'}"
+    denied = f"It is not true that {said}."
+    if language != ENGLISH:
+        if not (denial := meaning_of(language).get("denial", "")):
+            raise ValueError(
+                f"no denial of statements in {language!r}, which probes need; add `denial` to [meaning] in the "
+                "language.toml of its folder, or ask with --templates which"
+            )
+        denied = denial.replace("{statement}", stated)
     return Item(
         id=record.id,
-        texts={STEREOTYPE: (f"{said[0].upper()}{said[1:]}.",), ANTI: (f"It is not true that {said}.",)},
+        texts={STEREOTYPE: (stated,), ANTI: (denied,)},
         domain=record.category,
         group=record.identity,
         unit=f"{record.category}\0{record.stereotype}",

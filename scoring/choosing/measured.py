@@ -13,6 +13,7 @@ from typing import Any
 from catsofa.data.digests import DIGITS, FIELD, json_digest
 from catsofa.data.files import BadInput, json_files, short
 from catsofa.data.files.append_log import refuse_other_lines, sum_of_lines
+from catsofa.data.languages.texts import ENGLISH, language_of
 from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
@@ -202,7 +203,13 @@ def measure(
         signature=signature,
         strangers=strangers,
         unasked=unasked,
-        warnings=(*data.warnings, *told, *_about(strangers, unasked, missing(replies)), *warnings_of(found)),
+        warnings=(
+            *data.warnings,
+            *told,
+            *_about(strangers, unasked, missing(replies)),
+            *_asked_in_english(replies, data),
+            *warnings_of(found),
+        ),
         cost=cost,
     )
     if out:
@@ -225,6 +232,18 @@ def _about(strangers: int, unasked: int, missed: int) -> Iterator[str]:
         yield f"items of the data without a reply: {unasked:,}"
     if missed:
         yield f"requests without a reply, about items with others: {missed:,}; items count by those they have"
+
+
+def _asked_in_english(replies: Sequence[Reply], data: Data) -> Iterator[str]:
+    """Says which bundled templates ask in English about records in another language."""
+    names = sorted({reply.template for reply in replies} & set(templates.BUNDLED))
+    languages = Counter(map(language_of, data.records()))
+    others = ", ".join(f"{code} {count:,}" for code, count in languages.items() if code != ENGLISH)
+    if names and others:
+        yield (
+            f"the templates {', '.join(names)} ask in English about records in another language ({others}); "
+            "--templates FILE asks in theirs"
+        )
 
 
 def _signature(

@@ -203,3 +203,37 @@ def test_intervals_hold_the_fit_of_simulated_identities() -> None:
     assert 0.92 <= held / 200 <= 0.98, held
     variance, sampling = np.mean(variances, axis=0)
     assert variance == pytest.approx(sampling, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "stated", "denied"),
+    [
+        ("en", "Zorbs sing", "Zorbs sing.", "It is not true that Zorbs sing."),
+        ("es", "Los jueces cantan", "Los jueces cantan.", "La siguiente afirmación es falsa: Los jueces cantan."),
+        ("zh", "医生很高", "医生很高。", "下面的说法是错误的：医生很高。"),
+    ],
+)
+def test_a_statement_is_denied_in_its_language(language: str, text: str, stated: str, denied: str) -> None:
+    """Half a sentence in English would be asked otherwise."""
+    probe = Probe(category="c", identity="x", stereotype="y", text=text, extra={"language": language})
+    assert list(item_of(probe).texts.values()) == [(stated,), (denied,)]
+
+
+def test_a_language_without_a_denial_is_refused() -> None:
+    """No English denial stands before a Dutch statement."""
+    with pytest.raises(ValueError, match="no denial of statements in 'nl'"):
+        item_of(Probe(category="c", identity="x", stereotype="y", text="Zorbs zingen", extra={"language": "nl"}))
+
+
+def test_english_questions_about_other_languages_are_noted(tmp_path: Path) -> None:
+    """The numbers stand with the warning that bundled templates ask in English."""
+    probes = [
+        Probe(category="c", identity=who, stereotype=f"cantan {n}", extra={"language": "es"})
+        for who in ("Los jueces", "Los sastres")
+        for n in range(3)
+    ]
+    jsonl.write(probes, tmp_path / "probes.jsonl")
+    with serving(ChatServer(lambda body: "Yes.")) as server:
+        model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking())
+        found = ask(model, choices(tmp_path / "probes.jsonl", [load("true")]), resamples=50)
+    assert any("true ask in English about records in another language (es 6)" in said for said in found.warnings)

@@ -15,6 +15,7 @@ from catsofa.builders.candidates.lines import single, whole
 from catsofa.builders.candidates.meaning import groups_alike
 from catsofa.builders.candidates.prompts import Prompt
 from catsofa.builders.candidates.seeds import Seeds, Target, shots
+from catsofa.builders.paraphrases.checks import odd_characters
 from catsofa.builders.paraphrases.prompts import Request
 from catsofa.builders.paraphrases.replies import Completed, Reply, parse
 from catsofa.builders.similarity.encoders import Encoder
@@ -65,6 +66,9 @@ def questions(
     seeds: Seeds, prompts: Sequence[Prompt], models: Sequence[str], settings: Mapping[str, Any], samples: int = 1
 ) -> list[Question]:
     """Every target by every prompt to every model, `samples` times, each sample with a seed of its own."""
+    for what, several in (("name", [one.name for one in prompts]), ("text", [one.hash for one in prompts])):
+        if twice := [one.name for at, one in enumerate(prompts) if several[at] in several[:at]]:
+            raise ValueError(f"found two prompts of one {what} (the second: {twice[0]}); name each prompt once")
     found = []
     for model, target, prompt, sample in product(models, seeds, prompts, range(samples)):
         known = shots(seeds, target, f"{prompt.name}:{sample}") if prompt.shows else ()
@@ -114,8 +118,11 @@ def read_replies(asked: Sequence[Question], ended: Iterable[Completed]) -> Itera
         elif fault := _fault_of(completed.reply, question.prompt):
             yield Refused(id=question.request.key, reason=fault, text=completed.reply.text, source=about)
         else:
+            before = set[str]()
             for line, text, said in _lines(question, completed.reply):
-                reason = said if isinstance(said, str) else _why_not(said, names)
+                again = text.casefold() in before
+                before.add(text.casefold())
+                reason = "repeated" if again else said if isinstance(said, str) else _why_not(said, names)
                 if isinstance(said, Said) and not reason:
                     yield said
                 else:
@@ -149,7 +156,10 @@ def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | 
 
 
 def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
-    """Why an attribute or a CAT is shown to nobody, or nothing; sentences name their own group, and no other."""
+    """Why an attribute or a CAT is shown to nobody, or nothing; sentences name their own group, and no other.
+
+    JSON, a list in one line, tags and control characters are no words that people could judge.
+    """
     own, language = said.question.target.identity, said.question.target.language
     lists = wordlist("candidates.toml") if language == "en" else meaning_of(language)
     longest = LONGEST_SENTENCE if "context" in said.others else LONGEST
@@ -161,6 +171,10 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
         length = len(plain.split()) if spaced(language) else len(plain) / 2
         if not words(plain) or length > longest or plain.endswith((":", "：")):
             return "no_attribute"
+        if set(text) & set('[]{}<>=`') or odd_characters(text):
+            return "odd_characters"
+        if "context" not in said.others and text.count(",") + text.count(";") > 1:
+            return "several_attributes"
         for reason in ("harm", "prescriptive"):
             if any(re.search(pattern, plain) for pattern in lists.get(reason, ())):
                 return reason

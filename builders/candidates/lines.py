@@ -10,6 +10,8 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 
 KINDS = ("adjective", "noun", "verb")
+_KIND_BEHIND = re.compile(rf"(?:\s*[:;,–—-]\s*|\s*\(\s*)({'|'.join(KINDS)})(?: phrase)?\)?$", re.I)
+"""The kind behind an attribute where another sign than the bar divides them."""
 _AROUND = " .,;\"'*_"
 _COLUMN = re.compile(
     r"(?P<name>context|(?P<anti>anti[- ]?)?stereotyp(?:e|ical)|unrelated)(?: \w+)?(?:\s*:\s*(?P<said>.*))?", re.I
@@ -20,7 +22,7 @@ _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
 
 def single(text: str, identity: str) -> dict[str, str]:
     """A line as an attribute and its kind; the name of the group before it is taken off."""
-    parts = [part.strip(" .\"'*_") for part in text.split("|")]
+    parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", text.strip("| ")).split("|")]
     if len(parts) > 1 and parts[0].casefold() == identity.casefold():
         parts = parts[1:]
     kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")

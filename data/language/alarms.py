@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from catsofa.data.language.wordlists import wordlist
@@ -62,8 +63,14 @@ def _turning(one: str, other: str) -> list[str]:
 
 
 def _negations(text: str) -> list[str]:
-    """The negations of a sentence; neither and nor are one."""
-    found = [match.strip() for match in _any_of("negators", "implicit").findall(text)]
+    """The negations of a sentence; neither and nor are one, and so is what `and` joins (not tall and not loud)."""
+    matches = list(_any_of("negators", "implicit").finditer(text))
+    joined = {
+        one.start()
+        for last, one in pairwise(matches)
+        if one[0] == last[0] and " and " in f"{text[last.end() : one.start()]} "
+    }
+    found = [match[0].strip() for match in matches if match.start() not in joined]
     return [word for word in found if word != "nor" or "neither" not in found]
 
 

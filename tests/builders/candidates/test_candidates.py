@@ -90,6 +90,49 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
     assert refused == ["names_group"] * 2 * names
 
 
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("tidy: adjective", "tidy"),
+        ("sing all day (verb)", "sing all day"),
+        ("`late` – adjective", "late"),
+        ("hard-working | adjective", "hard-working"),
+        ('["tidy", "loud"]', "odd_characters"),
+        ('{"attribute": "tidy"}', "odd_characters"),
+        ("\x1b[31mtidy\x1b[0m", "odd_characters"),
+        ("tidy, loud, late", "several_attributes"),
+    ],
+)
+def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: str) -> None:
+    """A kind behind any sign is taken off; JSON, control characters and lists are no attributes."""
+    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in asked]
+    (found,) = read_replies(asked, ended)
+    assert (found.reason if isinstance(found, Refused) else found.attribute) == outcome
+
+
+def test_a_reply_that_repeats_a_line_says_it_once() -> None:
+    """A model in a loop is no model that says one thing four hundred times."""
+    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text="tidy\nloud\n" + "tidy\n" * 400)) for one in asked]
+    found = list(associations(read_replies(asked, ended), {}, Rules(), {}))
+    assert {one.attribute: one.extra["said_times"] for one in found if isinstance(one, Association)} == {
+        "tidy": 1,
+        "loud": 1,
+    }
+    assert sum(one.reason == "repeated" for one in found if isinstance(one, Refused)) == 400
+
+
+def test_prompts_of_one_text_or_one_name_are_refused(tmp_path: Path) -> None:
+    """One reply would count twice, or the proposals of two texts would stand under one name."""
+    for name, text in {"one": "On {{ group }}.", "two": "On {{ group }}.", "report": "Of {{ group }}."}.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    for names in (["one", "two"], ["report", "report.txt"]):
+        prompts = [load(name if name == "report" else str(tmp_path / name.removesuffix(".txt")) + ".txt", 4) for name in names]
+        with pytest.raises(ValueError, match="two prompts of one"):
+            questions({Target("Zorbs"): ()}, prompts, ("zorb-1",), {})
+
+
 def test_known_associations_are_no_proposals_and_too_many_are_cut(server: ChatServer, tmp_path: Path) -> None:
     """`Tidy` is known of Dravians, not of Pellorans; of the others two may stay, one from each prompt."""
     seeds = {**GROUPS, Target("Dravians"): ("tidy",)}

@@ -46,6 +46,16 @@ PAIRS = tomllib.loads((Path(__file__).parents[1] / "data" / "meaning_pairs.toml"
         ("The actor may be BLANK.", "The actor is [BLANK].", ["hedge"]),
         ("The actor may be BLANK.", "Perhaps the actor is [BLANK].", []),
         ("The actor is BLANK.", "The actor is a stereotype, but [BLANK].", ["disclaimer"]),
+        ("The actor is BLANK and calm.", "The actor isn't [BLANK] and isn't calm.", ["negation"]),
+        ("The actor isn't BLANK.", "It is not true that the actor isn't [BLANK].", ["negation"]),
+        ("Actors know BLANK about frogs.", "Actors don't know [BLANK] about frogs.", ["negation"]),
+        ("Actors eat BLANK food.", "Actors stay away from [BLANK] food.", ["negation"]),
+        ("The actor is BLANK when it rains.", "The actor is [BLANK] unless it rains.", ["negation"]),
+        ("The actor tells BLANK jokes.", "The actor tells nothing but [BLANK] jokes.", ["negation", "quantifier"]),
+        ("The actor tells BLANK jokes.", "The actor tells [BLANK] jokes again and again.", ["quantifier"]),
+        ("The actor is BLANK.", "The actor is fairly [BLANK].", ["hedge"]),
+        ("Ada said that actors are BLANK.", "Ada guessed that actors are [BLANK].", ["hedge"]),
+        ("His father is BLANK.", "He thinks his father is [BLANK].", ["hedge"]),
     ],
 )
 def test_words_that_may_change_the_meaning_are_an_alarm(context: str, sentence: str, kinds: list[str]) -> None:

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from catsofa.builders.paraphrases.prompts import Request
-from catsofa.builders.paraphrases.replies import Completed
+from catsofa.builders.paraphrases.replies import Completed, Reply, parse
 from catsofa.data.digests import hex_digest, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.prompt_texts import compiled
@@ -64,11 +64,11 @@ class Jury:
 
     def annotations(self, associations: Sequence[Association], ended: Iterable[Completed]) -> Iterator[Annotation]:
         """The answer of each juror, and that of more than half of the jurors; what nobody answered has none."""
-        texts = {one.request.key: one.reply.text for one in ended if one.reply and one.reply.ending == "complete"}
+        answered = {one.request.key: label_of(one.reply) for one in ended}
         for association in associations:
             labels, item = [], f"{association.id}/{QUESTION}"
             for model in self.models:
-                if label := _label(texts.get(self._request(association, model).key, "")):
+                if label := answered.get(self._request(association, model).key):
                     labels.append(label)
                     yield Annotation(item=item, annotator=self.name(association, model), label=label)
             label, votes = Counter(labels).most_common(1)[0] if labels else ("", 0)
@@ -76,9 +76,10 @@ class Jury:
                 yield Annotation(item=item, annotator=self.name(association), label=label)
 
 
-def _label(text: str) -> str:
-    """The one answer that a reply consists of, or nothing."""
-    word = _MARK.sub("", text).lower()
+def label_of(reply: Reply | None) -> str:
+    """The one answer that a complete reply consists of, reasoning and markup taken off, or nothing."""
+    said = parse(reply.text, 1).sentences if reply and reply.ending == "complete" else ()
+    word = _MARK.sub("", said[0]).lower() if len(said) == 1 else ""
     return word if word in LABELS else ""
 
 

@@ -9,7 +9,7 @@ __all__ = ["AltTest", "alt_test"]
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import Any
 
 from scipy import special
@@ -97,6 +97,11 @@ class AltTest(Tabular):
         found = []
         if len(self.duels) < LEAST_RATERS:
             found.append(f"{self.judge}: only {len(self.duels)} raters have {LEAST_ITEMS} items or more")
+        if self.unjudged:
+            found.append(
+                f"{self.judge}: {self.unjudged:,} items that people rated have no label of it; the result says nothing "
+                f"about these, which may be the hard ones"
+            )
         if self.kappa < LOW_KAPPA:
             found.append(f"{self.judge}: the raters' kappa is {self.kappa:.2f}; where people disagree, a pass is easy")
         return found
@@ -189,7 +194,10 @@ def _share_equal(label: str, others: Sequence[str]) -> float:
 def _nearness(label: str, others: Sequence[str]) -> float:
     """The negative root mean squared distance to the others' numbers."""
     try:
-        return -sqrt(sum((float(label) - float(other)) ** 2 for other in others) / len(others))
+        numbers = [float(one) for one in (label, *others)]
+        if not all(map(isfinite, numbers)):
+            raise ValueError
+        return -sqrt(sum((numbers[0] - other) ** 2 for other in numbers[1:]) / len(others))
     except ValueError:
         raise ValueError(f"a label among {label!r}, {', '.join(map(repr, others))} is no number") from None
 

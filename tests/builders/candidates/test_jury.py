@@ -7,7 +7,8 @@ from helpers.servers.chat_server import ChatServer, serving
 from helpers.servers.planted_associations import planted
 from typer.testing import CliRunner
 
-from catsofa.builders.candidates.jury import LABELS, Jury, apply, may_drop
+from catsofa.builders.candidates.jury import LABELS, Jury, apply, label_of, may_drop
+from catsofa.builders.paraphrases.replies import Reply
 from catsofa.builders.paraphrases.runs import Run
 from catsofa.cli import app
 from catsofa.data.files import BadInput, json_files, jsonl
@@ -42,6 +43,24 @@ def test_the_majority_of_the_jurors_is_an_answer_beside_theirs(server: ChatServe
     assert by[f"{FALSE.id}/association", jury.name(FALSE)] == "no"
     assert by[f"{TRUE.id}/association", jury.name(TRUE, "contrary")] == "no"
     assert len(found) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Yes.", "yes"),
+        ("**no**", "no"),
+        ("<think>yes or no?</think>\nno", "no"),
+        ("1. unsure", "unsure"),
+        ("no\nyes", ""),
+        ("yes, because", ""),
+        ("", ""),
+    ],
+)
+def test_an_answer_is_one_word_once_the_reasoning_is_taken_off(text: str, label: str) -> None:
+    """What says more is no answer, and a truncated reply is none either."""
+    assert label_of(Reply(text=text)) == label
+    assert label_of(Reply(text=text, ending="truncated")) == ""
 
 
 def test_without_a_majority_the_jury_says_nothing(server: ChatServer, tmp_path: Path) -> None:

@@ -76,6 +76,26 @@ def crowd(errors: list[float], items: int, dice: random.Random) -> tuple[list[An
     return people, truth
 
 
+@pytest.mark.parametrize("label", ["nan", "inf", "1e400", "high"])
+def test_what_is_no_finite_number_is_refused_from_judge_and_from_people(label: str) -> None:
+    """No rating is nearer to nan than another, so the judge would win or lose by no merit."""
+    numbers = [Annotation(item=str(n), annotator=name, label=str(n % 3)) for n in range(40) for name in "abc"]
+    for people, judged in (
+        (numbers, {str(n): label for n in range(40)}),
+        ([*numbers[1:], Annotation(item="0", annotator="a", label=label)], {str(n): "1" for n in range(40)}),
+    ):
+        with pytest.raises(ValueError, match="is no number"):
+            alt_test(people, judged, judge="model", epsilon=0.1, ordinal=True)
+
+
+def test_items_that_a_judge_leaves_out_are_a_warning() -> None:
+    """A judge that answers only what it is sure of passes on that alone."""
+    people = [Annotation(item=str(n), annotator=name, label="x") for n in range(60) for name in "abc"]
+    found = alt_test(people, {str(n): "x" for n in range(40)}, judge="model", epsilon=0.1)
+    assert found.unjudged == 20
+    assert any("20 items that people rated" in warning for warning in found.warnings)
+
+
 @pytest.mark.parametrize(("error", "passes"), [(0.0, True), (0.15, True), (0.5, False)])
 def test_a_simulated_judge_passes_if_it_errs_no_more_than_people(error: float, passes: bool) -> None:
     """Six raters err in 15 % of 300 items: one who is as good or better passes, a coin does not, in 20 crowds of 20."""

@@ -171,7 +171,7 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
         length = len(plain.split()) if spaced(language) else len(plain) / 2
         if not words(plain) or length > longest or plain.endswith((":", "：")):
             return "no_attribute"
-        if set(text) & set('[]{}<>=`') or odd_characters(text):
+        if set(text) & set("[]{}<>=`") or odd_characters(text):
             return "odd_characters"
         if "context" not in said.others and text.count(",") + text.count(";") > 1:
             return "several_attributes"

@@ -100,7 +100,12 @@ def build(
         made = [cat for one in fitting for cat in _cats(one, language, noun, association, source or {})]
         if not made:
             unknown = {label: association.words[label] for label in LABELS if not parts[label]}
-            yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or None)
+            taking = [one for one in templates if _takes(one, noun, association.bias_type)]
+            fewest = min(
+                ([label for label in LABELS if _lacks(one, parts[label])] for one in taking), key=len, default=()
+            )
+            misfits = {label: association.words[label] for label in fewest} or {"target": association.target}
+            yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or misfits)
         for cat in made:
             if isinstance(cat, Refused):
                 yield cat
@@ -119,11 +124,19 @@ def target_of(target: str, language: Language) -> Noun | Refusal:
 
 def _fits(template: AgreeingTemplate, noun: Noun, bias_type: str, parts: Iterable[Sequence[str]]) -> bool:
     """Whether a template takes this target, this bias type and words of these parts of speech."""
+    return _takes(template, noun, bias_type) and not any(_lacks(template, part) for part in parts)
+
+
+def _takes(template: AgreeingTemplate, noun: Noun, bias_type: str) -> bool:
+    """Whether a template takes this target and this bias type."""
     if template.bias_types and bias_type not in template.bias_types:
         return False
-    if template.takes != ("place" if noun.pos == "place" else "person"):
-        return False
-    return template.blank == "any" or all(template.blank in part for part in parts)
+    return template.takes == ("place" if noun.pos == "place" else "person")
+
+
+def _lacks(template: AgreeingTemplate, parts: Sequence[str]) -> bool:
+    """Whether a template's BLANK takes none of these parts of speech."""
+    return template.blank not in ("any", *parts)
 
 
 def _cats(

@@ -128,7 +128,9 @@ def test_prompts_of_one_text_or_one_name_are_refused(tmp_path: Path) -> None:
     for name, text in {"one": "On {{ group }}.", "two": "On {{ group }}.", "report": "Of {{ group }}."}.items():
         (tmp_path / f"{name}.txt").write_text(text)
     for names in (["one", "two"], ["report", "report.txt"]):
-        prompts = [load(name if name == "report" else str(tmp_path / name.removesuffix(".txt")) + ".txt", 4) for name in names]
+        prompts = [
+            load(name if name == "report" else str(tmp_path / name.removesuffix(".txt")) + ".txt", 4) for name in names
+        ]
         with pytest.raises(ValueError, match="two prompts of one"):
             questions({Target("Zorbs"): ()}, prompts, ("zorb-1",), {})
 

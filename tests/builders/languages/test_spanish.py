@@ -72,6 +72,16 @@ def cats_of(target: str, words: tuple[str, str, str]) -> list[Cat | Refused]:
     return list(agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [said]))
 
 
+def test_a_noun_of_one_gender_keeps_it_and_a_misfit_is_named() -> None:
+    """Everybody is `la víctima`; of three words the one that keeps them out of every template is told."""
+    contexts = {cat.context for cat in cats_of("víctima", ("vago", "trabajador", "triangular")) if isinstance(cat, Cat)}
+    assert "La víctima de al lado es BLANK." in contexts
+    assert not any("l víctima" in context or "os víctimas" in context for context in contexts)
+    (made,) = cats_of("panadero", ("vago", "trabajador", "disciplina"))
+    assert isinstance(made, Refused)
+    assert (made.reason, made.source["failed"]) == ("no_template_fits", {"unrelated": "disciplina"})
+
+
 def test_spanish_cats_agree_in_context_and_fills() -> None:
     """A template is filled once for each gender; article, adjective and fill follow."""
     cats = [cat for cat in cats_of("panadero", ("vago", "trabajador", "triangular")) if isinstance(cat, Cat)]

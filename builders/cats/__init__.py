@@ -104,7 +104,7 @@ def intrasentence(
     `unrelated` chooses the unrelated words that an association leaves open, and those of another part of speech than
     the other two.
     """
-    seen, told = set[str](), set[str]()
+    seen = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -124,7 +124,7 @@ def intrasentence(
                 yield refused(association, "duplicate", cat.context)
             else:
                 seen.add(cat.id)
-                yield with_own_ids(cat, told)
+                yield cat
 
 
 def _with_unrelated(association: Association, choose: Callable[[Association], str | None]) -> Association:
@@ -143,7 +143,7 @@ def intersentence(
     associations: Iterable[Association | Refused], source: Extra | None = None
 ) -> Iterator[Cat | Refused]:
     """Each context with its three continuations, unless one of them is cut off, or the context lacks the target."""
-    seen, told = set[str](), set[str]()
+    seen = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -157,20 +157,7 @@ def intersentence(
             yield refused(association, "duplicate")
         else:
             seen.add(cat.id)
-            yield with_own_ids(cat, told)
-
-
-def with_own_ids(cat: Cat, told: set[str]) -> Cat:
-    """The CAT; a candidate that an earlier CAT has too, in the same context, gets an id that names this CAT.
-
-    `told` holds the ids of candidates so far, and takes those of this CAT.
-    """
-    one, two, three = (
-        replace(each, id=content_id("candidate", cat.id, each.text)) if each.id in told else each
-        for each in cat.candidates
-    )
-    told.update(each.id for each in (one, two, three))
-    return replace(cat, candidates=(one, two, three))
+            yield cat
 
 
 def fault_of_continuations(association: Association) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from catsofa.builders.cats import Association, Matching, fault_of, refused, with_own_ids
+from catsofa.builders.cats import Association, Matching, fault_of, refused
 from catsofa.builders.cats.templates import EXPECTED, FRAMES, Frame
 from catsofa.builders.minimal_pairs import ASSOCIATED, Row
 from catsofa.data.files import BadInput, toml_files
@@ -82,7 +82,7 @@ def build(
     source: Extra | None = None,
 ) -> Iterator[Cat | Refused]:
     """Each association in every template that fits it, once for each gender that the text shows."""
-    seen, told = set[str](), set[str]()
+    seen = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -104,7 +104,8 @@ def build(
             fewest = min(
                 ([label for label in LABELS if _lacks(one, parts[label])] for one in taking), key=len, default=()
             )
-            misfits = {label: association.words[label] for label in fewest} or {"target": association.target}
+            misfits: dict[str, str] = {label: association.words[label] for label in fewest}
+            misfits = misfits or {"target": association.target}
             yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or misfits)
         for cat in made:
             if isinstance(cat, Refused):
@@ -113,7 +114,7 @@ def build(
                 yield refused(association, "duplicate", cat.context)
             else:
                 seen.add(cat.id)
-                yield with_own_ids(cat, told)
+                yield cat
 
 
 def target_of(target: str, language: Language) -> Noun | Refusal:

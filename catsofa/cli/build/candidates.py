@@ -167,7 +167,7 @@ def jury(
     from collections import Counter
 
     from catsofa.builders import refusals
-    from catsofa.builders.candidates.jury import Jury, apply, label_of, may_drop
+    from catsofa.builders.candidates.jury import Jury, apply, may_drop
     from catsofa.data import formats
     from catsofa.data.files import jsonl
     from catsofa.data.records import Association
@@ -185,7 +185,6 @@ def jury(
         (out / "jury.jsonl").unlink(missing_ok=True)
     counts = refusals.write(apply(given, annotations, droppers), out / "associations.jsonl", out / "refused.jsonl")
     counts.update(f"failed_{one.reason}" for one in ended if one.reply is None)
-    counts.update("unreadable_reply" for one in ended if one.reply and not label_of(one.reply))
     labels = Counter((one.annotator, one.label) for one in annotations)
     asked = Counter(bench.name(one, juror) for one in given for juror in (*bench.models, ""))
     asked.subtract(one.annotator for one in annotations)

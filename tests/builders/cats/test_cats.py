@@ -275,14 +275,6 @@ def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:
     assert (cat.source["frame"], cat.source["polarity"]) == ("negation", "denies")
 
 
-def test_cats_that_share_a_sentence_are_read_again(tmp_path: Path) -> None:
-    """One context with one stereotype beside two anti-stereotypes: each candidate has an id of its own."""
-    rows = [said("tailor", "kind", "rude", "wooden"), said("tailor", "kind", "harsh", "wooden")]
-    written = list(intrasentence([Template("The {target} is BLANK.")], rows))
-    jsonl.write(written, tmp_path / "cats.jsonl")
-    assert list(formats.read(tmp_path / "cats.jsonl")) == written
-
-
 def test_the_candidates_match_where_asked() -> None:
     """In part of speech by the dictionary, in frequency by the user's own table."""
     template, mixed = Template("The {target} is BLANK."), said("tailor", "kind", "slowly", "wooden")

@@ -16,7 +16,7 @@ from catsofa.builders.cats import (
 )
 from catsofa.builders.cats.templates import FRAMES, Template, TermKind, bundled, kind_of_term, read
 from catsofa.data import formats
-from catsofa.data.files import BadInput, jsonl
+from catsofa.data.files import BadInput
 from catsofa.data.language.word_numbers import read_zipf
 from catsofa.data.records import Cat, Refused
 

@@ -107,6 +107,15 @@ def test_words_that_no_table_has_are_refused_by_name(target: str, words: tuple[s
     assert made.reason == reason
 
 
+def test_a_kind_of_target_is_not_read_in_spanish() -> None:
+    """The tables of the language say what a word is; a kind that is not used is refused, not left aside."""
+    words = {"stereotype": "vago", "anti-stereotype": "trabajador", "unrelated": "oval"}
+    said = Association("panadero", "profession", words, target_kind="name")
+    (refusal,) = agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [said])
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source["failed"]) == ("target_kind_is_for_english", {"target_kind": "name"})
+
+
 def test_groups_without_a_gender_in_common_make_no_pair() -> None:
     """And the refusal says so."""
     row = {"target": "mujer", "other": "hombre", "bias_type": "gender", "stereotype": "vago"}

@@ -3,6 +3,7 @@
 Only this package prints or exits.
 """
 
+import inspect
 import os
 import re
 import signal
@@ -76,6 +77,19 @@ for room in (
     verify,
 ):
     room.register(app)
+
+
+def _join_lines(commands: typer.Typer) -> None:
+    """Make each paragraph of the commands' help one line: only the terminal breaks it."""
+    for command in commands.registered_commands:
+        text = inspect.getdoc(command.callback) or ""
+        command.help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    for group in commands.registered_groups:
+        if group.typer_instance:
+            _join_lines(group.typer_instance)
+
+
+_join_lines(app)
 
 
 def _version(asked: bool) -> None:

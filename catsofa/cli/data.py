@@ -64,9 +64,9 @@ def local(data: str) -> Path:
 def convert(
     source: Annotated[str, typer.Argument(metavar=DATA, help="The file or folder to read, or a released set by name.")],
     target: Annotated[Path, typer.Argument(help="The file or folder to write.")],
-    source_format: Annotated[str | None, typer.Option("--from", help="Format of SOURCE, if it must be named.")] = None,
+    source_format: Annotated[str | None, typer.Option("--from", help="Format of DATA, if it must be named.")] = None,
     target_format: Annotated[
-        str | None, typer.Option("--to", help="Format of TARGET, if its ending is not enough.")
+        str | None, typer.Option("--to", help="Format of the file to write, if its ending is not enough.")
     ] = None,
     more: Annotated[str, typer.Option(help="Column of a CSV with the more stereotyping sentences of pairs.")] = "",
     less: Annotated[str, typer.Option(help="Column with the less stereotyping sentences.")] = "",

@@ -190,6 +190,11 @@ class _LineFeeds:
 def _text_lines(path: Path, expected: str, max_line: int) -> Iterator[str]:
     """Each line with its ending, so that a quoted cell keeps the line breaks it holds."""
     for number, raw in raw_lines(path, expected, "row", max_line):
+        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            advice = f"{expected} in UTF-8; convert it with 'catsofa convert --encoding utf-16'"
+            raise BadInput(path, "text in UTF-16", advice, number)
+        if number == 1 and raw.startswith(b"PAR1"):
+            raise BadInput(path, "Parquet", f"{expected} as text; write the table as CSV")
         if b"\0" in raw:
             raise BadInput(path, "a NUL byte", f"{expected} as text", number)
         yield decode(raw, path, expected, number)
@@ -200,6 +205,9 @@ def _header(path: Path, line: str, number: int, needed: Sequence[str], expected:
     separator = max(SEPARATORS, key=lambda sep: len(set(needed) & set(_split(line, sep))))
     columns = _split(line, separator)
     missing = [name for name in needed if name not in columns]
+    if missing and line.startswith("{"):
+        advice = f"{expected} as CSV or TSV, with the columns {', '.join(needed)}"
+        raise BadInput(path, "JSON lines", advice, number)
     if missing:
         for other, name in _OTHERS.items():
             if set(needed) <= set(_split(line, other)):

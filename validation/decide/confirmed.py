@@ -158,7 +158,10 @@ def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rul
         if annotation.extra.get("gold"):
             continue
         if of not in known or not question:
-            raise ValueError(f"somebody judged {annotation.item!r}, which is none of these items and no attention item")
+            raise ValueError(
+                f"somebody judged {annotation.item!r}, which is none of these items and no attention item; expected "
+                "the annotations.jsonl of a study of these items"
+            )
         asked[of][question] = annotation.item
     votes = vote(judged, rule, lambda annotation: str(annotation.extra["of"]))
     kept, refused, soft = [], [], soft_labels(votes)

@@ -59,7 +59,9 @@ def filled_context(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 def _unlike(cat: Cat, candidates: Sequence[Candidate]) -> Iterator[Found]:
     """One finding for all sentences of a CAT that differ from their filled context; mostly all three do alike."""
-    differ = [(c.text, filled) for c in candidates if (filled := _filled(cat.context, c)) != c.text]
+    contexts = [cat.context, *(re.sub(r"\b([Aa])n? (?=BLANK)", rf"\1{n} ", cat.context) for n in ("", "n"))]
+    each = [(c.text, [_filled(context, c) for context in contexts]) for c in candidates]
+    differ = [(text, filled[0]) for text, filled in each if text not in filled]
     if not differ:
         return
     text, filled = differ[0]

@@ -98,7 +98,7 @@ def create(
     )
     s, hours = made.settings, len(made.keys) * made.settings.overlap * made.settings.seconds / 3600
     say(
-        f"{len(made.keys):,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each: about {hours:,.1f} hours, "
+        f"{len(made.keys):,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each: about {hours:,.2f} hours, "
         f"{s.currency} {hours * s.pay:,.2f}",
         quiet=quiet,
     )

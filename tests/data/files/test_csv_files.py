@@ -68,6 +68,12 @@ def test_between_tabs_a_cell_may_begin_with_a_quote_that_closes_early(tmp_path: 
         (b"item,text\n1,tea\n2\n", "table.csv:3: found 1 cell; expected 2, one for each column of the header"),
         (b"item,text\n1,tea,milk\n", "table.csv:2: found 3 cells; expected 2"),
         (b"item,text\n1,te\0a\n", "table.csv:2: found a NUL byte"),
+        ("item,text\n1,tea\n".encode("utf-16"), "found text in UTF-16; expected a table in UTF-8; convert it with"),
+        (b"PAR1\0\0", "table.csv: found Parquet; expected a table as text; write the table as CSV"),
+        (
+            b'{"item": "1"}\n',
+            "table.csv:1: found JSON lines; expected a table as CSV or TSV, with the columns item, text",
+        ),
         (b"item,text\n1,caf\xe9\n", "table.csv:2: found byte 0xe9, which is not UTF-8; expected a table in UTF-8"),
         (b'item,text\n1,tea\n2,"never closed\n3,tea\n', "table.csv:3: found the end of the file inside a quoted cell"),
         (b'item\ttext\n1\ttea\n2\t"never closed\n3\ttea\n', "table.csv:3: found the end of the file inside a quoted"),

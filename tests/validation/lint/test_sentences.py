@@ -66,6 +66,7 @@ def test_l3_wants_the_sentences_to_be_the_filled_context() -> None:
     assert messages("L3", spaced) == ["1 of 3 sentences differ from their filled context in spacing or punctuation"]
     assert not found(
         "L3",
+        a_cat("He is a BLANK.", "He is an actor.", "He is a baker.", "He is an hour.", sentences=True),
         a_cat(),
         a_cat("the zorb was BLANK.", "The zorb was x.", "The zorb was y.", "The zorb was z.", sentences=True),
     )

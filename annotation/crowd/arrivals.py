@@ -8,8 +8,10 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from catsofa.annotation.study import Study, rows
 from catsofa.data.files import BadInput, existing_file, read_text
@@ -69,12 +71,29 @@ def of_request(platform: str, given: Mapping[str, str], key: str, now: str) -> A
     if submission in ("", PREVIEW):
         return None
     return Arrival(
-        name=f"p{keyed(key, platform, person)[:12]}",
+        name=name_of(key, platform, person),
         platform=platform,
         person=person,
         submission=submission,
         at=now,
     )
+
+
+def name_of(key: str, platform: str, person: str) -> str:
+    """The pseudonym of a person of a platform."""
+    return f"p{keyed(key, platform, person)[:12]}"
+
+
+def code_of(secret: str, name: str) -> str:
+    """The code with which a person may have their answers deleted later, without a name."""
+    return f"W-{keyed(secret, 'withdrawal', name)[:10].upper()}"
+
+
+def locked(folder: Path) -> AbstractContextManager[Any]:
+    """Hold the identities for this process alone; a second one waits its turn."""
+    from filelock import FileLock
+
+    return FileLock(folder / ".identity")
 
 
 def keyed(key: str, *parts: str) -> str:
@@ -94,5 +113,6 @@ class Arrivals:
     def note(self, arrival: Arrival) -> None:
         """Note somebody once."""
         if (arrival.name, arrival.submission) not in self._known:
-            rows.append([arrival], self._path)
+            with locked(self._path.parent):
+                rows.append([arrival], self._path)
             self._known.add((arrival.name, arrival.submission))

@@ -1,7 +1,6 @@
 """The store of a study, and the way of its answers into raw.jsonl, which votes, status and release read."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -67,7 +66,7 @@ def pull(study: Study) -> Pulled:
         with reading(study.folder, identity(study.settings.secret)) as held:
             found = list(_answers(held, study))
         if gone := known.keys() - {row.annotation for row in found}:
-            _rewrite([row for row in there if row.annotation not in gone], path)
+            rows.rewrite(path, Raw, lambda row: None if row.annotation in gone else row)
         said = Counter(row.annotation for row in there)
         fresh = [
             # a later line about the same answer has a later name
@@ -140,11 +139,3 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
 def _time(row: Row) -> str:
     """When a seat was given, by the server's clock."""
     return datetime.fromtimestamp(row["given"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _rewrite(kept: list[Raw], path: Path) -> None:
-    """Write the log anew with these lines alone."""
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    rows.append(kept, fresh)
-    os.replace(fresh, path)

@@ -199,6 +199,18 @@ def withdraw(rows: Rows, name: str) -> None:
     rows.erased = True
 
 
+def forget(rows: Rows, names: Sequence[str]) -> None:
+    """Erase people altogether; what stays is a row with each number, which tells them from a lost row."""
+    for person in filter(None, (rows.get("person", name) for name in names)):
+        name = person["name"]
+        withdraw(rows, name)
+        for table, column in (("seat", "person"), ("session", "person"), ("person", "name")):
+            rows.run(f"DELETE FROM {table} WHERE {column} = ?", name)
+        nobody = _new_person(rows, f"forgotten-{person['number']}", "withdrawn", "", "", "", 0)
+        rows.put("person", {**nobody, "number": person["number"]})
+    rows.erased = True
+
+
 def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
     """Ask for more judgements of these tasks; a number that is asked for already is not lowered."""
     for token in tokens:

@@ -302,6 +302,8 @@ class Crowd:
             code = arrivals.keyed(self._key, outcome, name)[:8].upper()
         back = BACK + code if code and self._platform == "prolific" else ""
         about = {"state": person["state"], "done": person["done"], "code": code, "back": back}
+        about |= {"withdrawal": arrivals.code_of(self._study.settings.secret, name)}
+        about |= {"contact": self._study.settings.contact}
         return self._page("done", debriefing=self._opening.debriefing, platform=self._platform, **about)
 
     async def _health(self, request: Request) -> Response:

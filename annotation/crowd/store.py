@@ -7,6 +7,7 @@ commit: an answer that was acknowledged is on disk. The statements are those tha
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
@@ -262,6 +263,18 @@ def reading(folder: Path, identity: str) -> Iterator[Rows]:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield Rows(connection, identity)
+
+
+def scrub(folder: Path) -> None:
+    """Leave no byte of deleted rows in a store's file and its -wal file; a server may go on writing."""
+    path = folder / STORE
+    with sentences(path), closing(connected(path)) as connection:
+        connection.execute("VACUUM")
+        until = time.monotonic() + PATIENCE
+        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > until:
+                raise Unwritten(f"another process reads {path} for over {PATIENCE:.0f} seconds; stop it, and try again")
+            time.sleep(0.1)
 
 
 def connected(path: Path) -> sqlite3.Connection:

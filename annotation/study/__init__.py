@@ -5,7 +5,8 @@ items.jsonl      the records as they were given; gold.jsonl those whose answers 
                  say themselves what to answer
 key.jsonl        for each task its item and the order in which it is shown
 study.db         seats and answers of people who come by `catsofa annotate open`
-raw.jsonl        every answer as it came, appended and never changed
+raw.jsonl        every answer as it came; a line goes only with its person
+forgotten.jsonl  when somebody was erased, and how many of their answers; not who
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
 people.jsonl     who was invited
 background.db    what people said about themselves, under names that only background.key gives

@@ -4,7 +4,9 @@ Each appended line holds its checksum; files of earlier versions begin with line
 """
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,21 @@ def append(rows: Iterable[Any], path: Path) -> int:
     """Add rows with their checksums, synced to disk; a line that a kill cut in two is dropped first."""
     with AppendLog(path, f"{path.name} of a study", chained=True) as log:
         return len(log.append(*(json.loads(jsonl.dumps(row)) for row in rows)))
+
+
+def rewrite(path: Path, row_type: type[Any], change: Callable[[Any], Any]) -> None:
+    """Write the file anew with each row as `change` gives it, and without those it gives None for.
+
+    A file in which that changes nothing is left as it is.
+    """
+    there = [*read(path, row_type)]
+    kept = [row for row in map(change, there) if row is not None]
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    if kept != there:
+        fresh.touch(stat.S_IMODE(path.stat().st_mode))
+        append(kept, fresh)
+        os.replace(fresh, path)
 
 
 def read(path: Path, row_type: type[Any]) -> Iterator[Any]:

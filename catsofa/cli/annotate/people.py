@@ -1,4 +1,4 @@
-"""Commands about the people of a study: invite, assign, reopen, close."""
+"""Commands about the people of a study: invite, assign, reopen, close, forget."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.options import StudyFolder
-from catsofa.cli.terminal import Quiet, counting, doing, examples, note, say, table
+from catsofa.cli.terminal import Json, Quiet, counting, doing, examples, note, print_json, say, table
+from catsofa.data.percentages import quantity
 
 
 def register(room: typer.Typer) -> None:
@@ -26,6 +27,12 @@ def register(room: typer.Typer) -> None:
         )
     )(reopen)
     room.command(epilog=examples("catsofa annotate close study"))(close)
+    room.command(
+        epilog=examples(
+            "catsofa annotate forget study 5f1d7c3e9a2b8d4c6e0f1a2b  # the participant id on Prolific",
+            "catsofa annotate forget study W-3F9A0C77B1",
+        )
+    )(forget)
 
 
 def invite(
@@ -143,3 +150,42 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
         closed = people.close(opened, server, report)
     pulled = pull.pull(closed, server)
     say(f"closed at {closed.settings.closed}; {pulled.records:,} records in {study}", quiet=quiet)
+
+
+def forget(
+    study: StudyFolder,
+    person: Annotated[str, typer.Argument(help="Pseudonym, id on the platform, invited address, or withdrawal code.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Erase a person from every file of a study: answers, drafts, background, identity. It cannot be undone.
+
+    Items that now have too few judgements are named; a study that is open gives them out again. Run the command again
+    if it was cut off. Exit code 1: nobody has this name, or a file of the folder still names the person. Pay first:
+    afterwards nobody knows whom. What was released stays with whoever has it.
+    """
+    from dataclasses import asdict
+
+    from catsofa.annotation.crowd.forgetting import forget as erase
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    doing("erasing")
+    found = erase(opened, person)
+    if json:
+        print_json({"found": found is not None, **(asdict(found) if found else {})})
+    elif found is None:
+        say(f"nobody in {study} has this pseudonym, id, address or withdrawal code; forgotten people have none")
+    else:
+        say(f"1 person and {quantity(found.answers, 'answer')} erased", quiet=quiet)
+        if found.due:
+            note(f"they were owed {opened.settings.currency} {found.due / 100:,.2f} in all", quiet=quiet)
+        if found.short:
+            named = [f"{item} ({have} of {need})" for item, (have, need) in found.short.items()]
+            shown = ", ".join(named[:10]) + (f" and {len(named) - 10:,} more" if named[10:] else "")
+            then = "nobody is asked any more" if opened.settings.closed else "they are given out again"
+            say(f"{quantity(len(named), 'item')} short of judgements, {then}: {shown}", quiet=quiet)
+        if found.left:
+            note(f"these files still name the person; delete them, or make them anew: {', '.join(found.left)}")
+    if found is None or found.left:
+        raise typer.Exit(1)

@@ -94,6 +94,7 @@ annotate pay study --out pay
 annotate prolific create study --address https://study.example.org
 annotate prolific state study
 annotate prolific settle study
+annotate forget study p0
 annotate invite study p@example.org
 annotate assign study
 annotate reopen study

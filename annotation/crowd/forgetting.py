@@ -1,0 +1,176 @@
+"""Erasing a person from every file of a study: answers, drafts, background and identity.
+
+What is being erased stands in a file until all of it is done: the next run finishes one that was killed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+
+from catsofa.annotation.crowd import arrivals, home, money, seats, settings, store
+from catsofa.annotation.crowd.arrivals import Arrival
+from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.label_studio import people
+from catsofa.annotation.label_studio.people import Invited
+from catsofa.annotation.label_studio.pull import digested
+from catsofa.annotation.prolific import journal
+from catsofa.annotation.prolific.journal import Entry
+from catsofa.annotation.results.answers import Raw, latest
+from catsofa.annotation.results.status import wanted_of
+from catsofa.annotation.study import Study, now, rows
+from catsofa.data.files import json_files, jsonl
+
+LOG, BEGUN = "forgotten.jsonl", ".forgetting.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """When a person was erased, and how many of their answers; it does not say who."""
+
+    at: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What is being erased."""
+
+    at: str
+    names: tuple[str, ...]
+    """The person's names in the answers."""
+    ids: tuple[str, ...]
+    """What the platform calls them and their submissions, and the address they were invited by."""
+    answers: int
+    tokens: tuple[str, ...]
+    """The tasks they answered."""
+    due: int
+    """Cents that they are owed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was erased, and what follows from it."""
+
+    answers: int
+    short: Mapping[str, tuple[int, int]]
+    """The items that now have too few judgements: how many there are, and how many are asked for."""
+    due: int
+    left: tuple[str, ...]
+    """Files of the study's folder that still name the person."""
+
+
+def forget(study: Study, person: str) -> Forgotten | None:
+    """Erase a person by pseudonym, name on the platform, address or withdrawal code; None if nobody has it.
+
+    An erasure that was cut off is finished first.
+    """
+    if study.settings.project:
+        raise ValueError(
+            f"the answers of {study.folder} are on a Label Studio server, and the next pull would bring them back: "
+            "delete the annotations and the account there"
+        )
+    from filelock import FileLock
+
+    begun = study.folder / BEGUN
+    with FileLock(study.folder / ".forget"):
+        if begun.is_file():
+            content = json_files.read(begun, "an erasure that was cut off")
+            before = jsonl.adapter(Erasure).validate_python(content)
+            finished = _erased(study, before)
+            codes = {arrivals.code_of(study.settings.secret, name) for name in before.names}
+            if person in {*before.names, *before.ids, *codes}:
+                return finished
+        if (erasure := _found(study, person)) is None:
+            return None
+        json_files.write(asdict(erasure), begun)
+        return _erased(study, erasure)
+
+
+def _found(study: Study, person: str) -> Erasure | None:
+    """What is to be erased of a person, or nothing."""
+    log = [*rows.read(study.folder / arrivals.LOG, Arrival)]
+    raw = [row for row in rows.read(study.folder / "raw.jsonl", Raw) if not row.annotation.startswith(home.SEAT)]
+    answers = [(row.annotator, row.token) for row in raw]
+    names, dues = {name for name, _ in answers} | {each.name for each in log}, list[money.Due]()
+    address = {person.casefold()} & people.invited(study).keys()
+    wanted = {person}
+    if home.has_store(study.folder):
+        key = arrivals.key_of(study, settings.read(study).people.same_as)
+        wanted |= {arrivals.name_of(key, by, each) for by in arrivals.NAMES for each in {person, *address}}
+        with store.reading(study.folder, store.identity(study.settings.secret)) as held:
+            names |= {
+                row["name"] for row in held.all("SELECT name FROM person WHERE consent <> '' OR submission <> ''")
+            }
+            query = "SELECT s.person, s.task FROM seat s JOIN answer a ON a.nonce = s.nonce"
+            answers += [(row["person"], row["task"]) for row in held.all(query)]
+        dues = [*money.dues(study)]
+    code, secret = person.strip().upper(), study.settings.secret
+    found = {name for name in names if name in wanted or arrivals.code_of(secret, name) == code}
+    if not found and not address:
+        return None
+    ids = {each for arrival in log if arrival.name in found for each in (arrival.person, arrival.submission)}
+    return Erasure(
+        at=now(),
+        names=tuple(sorted(found)),
+        ids=tuple(sorted(ids | address)),
+        answers=sum(name in found for name, _ in answers),
+        tokens=tuple(sorted({token for name, token in answers if name in found})),
+        due=sum(due.due for due in dues if due.name in found),
+    )
+
+
+def _erased(study: Study, erasure: Erasure) -> Forgotten:
+    """Do all of it, each part as often as need be, and keep a tombstone."""
+    folder, names = study.folder, set(erasure.names)
+    if home.has_store(folder):
+        with store.Store(folder, store.identity(study.settings.secret)) as held:
+            held.do(lambda stored: seats.forget(stored, erasure.names))
+        store.scrub(folder)
+    for name in erasure.names:
+        Background(study).remove(name)
+    with arrivals.locked(folder):
+        rows.rewrite(folder / arrivals.LOG, Arrival, lambda row: None if row.name in names else row)
+    with study.locked():
+        rows.rewrite(folder / people.FILE, Invited, lambda row: None if row.email in erasure.ids else row)
+        rows.rewrite(folder / journal.FILE, Entry, lambda row: _without(row, names))
+        rows.rewrite(folder / "raw.jsonl", Raw, lambda row: None if row.annotator in names else row)
+        digested(study, 0, 0)
+    tombstone = Tombstone(at=erasure.at, answers=erasure.answers)
+    if tombstone not in rows.read(folder / LOG, Tombstone):
+        rows.append([tombstone], folder / LOG)
+    done = Forgotten(
+        answers=erasure.answers, short=_short(study, erasure), due=erasure.due, left=tuple(_left(study, erasure))
+    )
+    (folder / BEGUN).unlink()
+    return done
+
+
+def _without(entry: Entry, names: Collection[str]) -> Entry:
+    """A payment without what these people got."""
+    return replace(entry, owed={name: cents for name, cents in entry.owed.items() if name not in names})
+
+
+def _short(study: Study, erasure: Erasure) -> dict[str, tuple[int, int]]:
+    """The items the person judged that have fewer judgements than are asked for."""
+    if home.has_store(study.folder):
+        with store.reading(study.folder, store.identity(study.settings.secret)) as held:
+            tasks = held.all("SELECT token, valid, need FROM task WHERE kind = 'item'")
+        there = {row["token"]: (row["valid"], row["need"]) for row in tasks}
+    else:
+        judged = {(row.token, row.annotator) for row in latest(study) if not (row.skipped or row.void)}
+        counts = Counter(token for token, _ in judged)
+        there = {token: (counts[token], need) for token, need in wanted_of(study).items()}
+    asked = ((study.keys[token].item, *there[token]) for token in erasure.tokens if token in there)
+    return {item: (have, need) for item, have, need in asked if have < need}
+
+
+def _left(study: Study, erasure: Erasure) -> Iterator[str]:
+    """The files of the study's folder that still name the person: copies, and items that the person wrote."""
+    inside = rb"[A-Za-z0-9_.:@+-]"
+    ids = [rb"(?<!%b)%b(?!%b)" % (inside, re.escape(each.encode()), inside) for each in erasure.ids]
+    # a pseudonym stands beside other letters in a database, and is in no longer word
+    named = re.compile(b"|".join([*(re.escape(name.encode()) for name in erasure.names), *ids]))
+    for path in sorted(study.folder.rglob("*")):
+        if path.is_file() and path.name != BEGUN and named.search(path.read_bytes()):
+            yield str(path.relative_to(study.folder))

@@ -1,0 +1,228 @@
+"""A person is erased from every file of a study, whenever the command is killed."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.records import bakers, terms
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import arrivals, forgetting, home, server
+from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.crowd.forgetting import BEGUN, Tombstone, forget
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.label_studio import people
+from catsofa.annotation.prolific.journal import Entry, Journal
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.study import Study, create, open_study, rows
+from catsofa.annotation.study.checks import check_study
+from catsofa.cli import app
+
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1" }
+[questionnaire]
+bundled = ["country", "gender"]
+"""
+SAID = {"ANNA": {"country": "Fiji", "gender": "woman"}, "BERT": {"country": "Peru", "gender": "man"}}
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Four CATs for two people each."""
+    monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
+    made = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML)
+    return made
+
+
+def visit(study: Study, address: str, person: str) -> Visitor:
+    """Somebody comes, says who they are, and answers three of four tasks."""
+    visitor = Visitor(address, person)
+    visitor.come()
+    visitor.browser.post("/about-you", data=SAID[person])
+    visitor.work(shown_truth(study), at_most=3)
+    visitor.post("/draft", {"nonce": visitor.next()["nonce"], "answers": {"label_1": "unrelated"}})
+    return visitor
+
+
+def worked(study: Study) -> dict[str, str]:
+    """Two people came and worked, and their answers are at home; the pseudonym of each."""
+    with opened(study) as address:
+        for person in SAID:
+            visit(study, address, person)
+    home.pull(study)
+    names = [row.name for row in rows.read(study.folder / arrivals.LOG, arrivals.Arrival)]
+    Journal(study).note(Entry(step="pay", id="bonus-1", owed=dict.fromkeys(names, 50)))
+    return {row.person: row.name for row in rows.read(study.folder / arrivals.LOG, arrivals.Arrival)}
+
+
+def holding(study: Study, *words: str) -> list[str]:
+    """The files of the study that hold one of these words, those of the database beside it too."""
+    files = sorted(path for path in study.folder.rglob("*") if path.is_file())
+    return [path.name for path in files if any(word.encode() in path.read_bytes() for word in words)]
+
+
+def state(study: Study) -> dict[str, Any]:
+    """What a study holds, in an order of its own."""
+    with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+        tables = {
+            name: held.all(f"SELECT * FROM {name} ORDER BY 1, 2") for name in ("person", "seat", "answer", "draft")
+        }
+    logs = {name: (study.folder / name).read_text() for name in ("raw.jsonl", "identity.jsonl", "annotations.jsonl")}
+    stones = [stone.answers for stone in rows.read(study.folder / forgetting.LOG, Tombstone)]
+    return {**tables, **logs, "stones": stones, "files": sorted(path.name for path in study.folder.iterdir())}
+
+
+@pytest.mark.parametrize("called", ["pseudonym", "id", "code"])
+def test_nothing_of_the_person_is_in_any_file(called: str, study: Study) -> None:
+    """By pseudonym, id on the platform or withdrawal code; the other person is untouched, and the folder is whole."""
+    names = worked(study)
+    other = Background(study).said([names["BERT"]])
+    nonces = [row["nonce"] for row in _seats(study, names["ANNA"])]
+    by = {"pseudonym": names["ANNA"], "id": "ANNA", "code": arrivals.code_of(study.settings.secret, names["ANNA"])}
+    done = forget(study, by[called])
+    assert done
+    assert (done.answers, len(done.short), done.left) == (3, 3, ())
+    assert {have for have, _ in done.short.values()} <= {0, 1}
+    assert holding(study, "ANNA", names["ANNA"], "Fiji", *nonces) == []
+    assert {row.annotator for row in rows.read(study.folder / "raw.jsonl", Raw)} == {names["BERT"]}
+    assert Background(study).said(names.values()) == other
+    assert [stone.answers for stone in rows.read(study.folder / forgetting.LOG, Tombstone)] == [3]
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+    assert forget(study, by[called]) is None
+
+
+def _seats(study: Study, name: str) -> list[dict[str, Any]]:
+    """A person's seats."""
+    with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+        return held.all("SELECT * FROM seat WHERE person = ?", name)
+
+
+def test_a_server_goes_on_and_gives_the_items_out_again(study: Study) -> None:
+    """Erased while the server runs: nothing in the -wal file, the browser is nobody's, and others do the items."""
+    with opened(study) as address:
+        anna = visit(study, address, "ANNA")
+        assert forget(study, "ANNA")
+        assert holding(study, "ANNA", "Fiji") == []
+        assert anna.post("/next").status_code == 401
+        bert, cleo = visit(study, address, "BERT"), Visitor(address, "CLEO")
+        cleo.come()
+        assert bert.work(shown_truth(study)) + cleo.work(shown_truth(study)) == 5
+    home.pull(study)
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_killed_anywhere_and_run_again_it_ends_the_same(study: Study, tmp_path: Path) -> None:
+    """SIGKILL at each change of a row or file; the second run leaves what one whole run leaves."""
+    names = worked(study)
+    whole = _copy(study, tmp_path / "whole")
+    forget(whole, "ANNA")
+    wanted = state(whole)
+    place = 0
+    for place in range(200):
+        tried = _copy(study, tmp_path / f"killed-{place}")
+        if not _forget_killed_at(tried, place):
+            break
+        if (tried.folder / BEGUN).exists():
+            assert not check_study(tried.folder).right  # type: ignore[union-attr]
+        forget(tried, "ANNA")
+        assert holding(tried, "ANNA", names["ANNA"], "Fiji") == [], place
+        assert state(tried) == wanted, place
+        assert check_study(tried.folder).right  # type: ignore[union-attr]
+        shutil.rmtree(tried.folder)
+    assert place > 12
+
+
+def _copy(study: Study, folder: Path) -> Study:
+    """A copy of a study."""
+    shutil.copytree(study.folder, folder)
+    return open_study(folder)
+
+
+def _forget_killed_at(study: Study, place: int) -> bool:
+    """Have a process erase somebody and kill itself at one of its changes; whether it came to that."""
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    left = iter(range(place, -1, -1))
+
+    def counting(real: Any) -> Any:
+        def change(*given: Any, **named: Any) -> Any:
+            if next(left) == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*given, **named)
+
+        return change
+
+    try:
+        for owner, name in ((os, "replace"), (Path, "unlink"), (Rows, "run"), (Rows, "put"), (rows, "append")):
+            setattr(owner, name, counting(getattr(owner, name)))
+        forget(study, "ANNA")
+    finally:
+        os._exit(0)
+
+
+def test_the_items_of_a_closed_study_are_named_and_stay_closed(study: Study) -> None:
+    """The command says which are short, what the person was owed, and that nobody is asked any more."""
+    worked(study)
+    home.close(study)
+    shown = CliRunner().invoke(app, ["annotate", "forget", str(study.folder), "ANNA"])
+    assert shown.exit_code == 0
+    assert "1 person and 3 answers erased" in shown.output
+    assert "3 items short of judgements, nobody is asked any more" in " ".join(shown.output.split())
+    assert "ANNA" not in shown.output
+    again = CliRunner().invoke(app, ["annotate", "forget", str(study.folder), "ANNA", "--json"])
+    assert (again.exit_code, json.loads(again.output)) == (1, {"found": False})
+
+
+def test_files_that_still_name_the_person_are_named(study: Study) -> None:
+    """A copy of the database in the folder, and items that the person wrote, are for the researcher to delete."""
+    names = worked(study)
+    shutil.copy(study.folder / "identity.jsonl", study.folder / "copy.txt")
+    shown = CliRunner().invoke(app, ["annotate", "forget", str(study.folder), names["ANNA"]])
+    assert (shown.exit_code, "copy.txt" in shown.output) == (1, True)
+
+
+def test_who_was_invited_and_never_came_is_erased_by_address(study: Study) -> None:
+    """Their line in people.jsonl goes; the others' links work on."""
+    links = people.invite(study, ["ana@example.org", "ben@example.org"])
+    done = forget(study, "Ana@example.org")
+    assert done
+    assert (done.answers, holding(study, "ana@example.org")) == (0, [])
+    assert people.expected(study, links["ben@example.org"]).email == "ben@example.org"
+
+
+def test_texts_that_a_person_wrote_are_erased(tmp_path: Path) -> None:
+    """Their sentence is in no file, and the term waits for another writer."""
+    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact="a@example.org")
+    (made.folder / "study.toml").write_text(TOML)
+    said = {"context": "The baker is BLANK.", "stereotype": "zorbish", "anti_stereotype": "late", "unrelated": "cubic"}
+    with opened(made) as address:
+        anna = Visitor(address, "ANNA")
+        anna.come()
+        anna.post("/answer", {"nonce": anna.next()["nonce"], "answers": said})
+    assert home.pull(made).records == 1
+    done = forget(made, "ANNA")
+    assert done
+    assert [*done.short.values()] == [(0, 1)]
+    assert holding(made, "zorbish", "ANNA") == []
+
+
+def test_a_study_without_a_store_erases_a_worker(tmp_path: Path) -> None:
+    """Answers that came by a platform's CSV are under its names; one on Label Studio is refused."""
+    made = create(tmp_path / "m", kind="validate-cats", items=bakers(1), overlap=2)
+    (token,) = made.keys
+    answers = [Raw(annotation=f"A{n}/{token}", updated="1", token=token, annotator=f"W{n}", at="1") for n in (1, 2)]
+    rows.append(answers, made.folder / "raw.jsonl")
+    done = forget(made, "W1")
+    assert done
+    assert (done.answers, [*done.short.values()], holding(made, "W1")) == (1, [(1, 2)], [])
+    with pytest.raises(ValueError, match="Label Studio"):
+        forget(made.saved(project=3), "W2")

@@ -10,6 +10,7 @@ from typing import Any
 from catsofa.data.progress import SILENT, Progress
 from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.agreement.annotators import Annotator, Exclusion
+from catsofa.validation.agreement.groups import difference
 from catsofa.validation.annotation_files import Collected
 from catsofa.validation.columns import column
 from catsofa.validation.decide.confirmed import Confirmed
@@ -81,10 +82,16 @@ def agreement_report(
         name: {"describes": described.describes, "left_out": sum(described.value(a) is None for a in given)}
         for name, described in columns.items()
     }
+    compared = {
+        name: found and asdict(found)
+        for name in by
+        if columns[name].describes == "annotators"
+        for found in [difference(given, columns[name], seed=seed)]
+    }
     repeats = len(given) - len({(a.item, a.annotator) for a in given})
     asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
     resampled = "CATs" if unit else "items"
-    rest = {"columns": kinds, "by": parts, "warnings": alike_labels(given)}
+    rest = {"columns": kinds, "by": parts, "differences": compared, "warnings": alike_labels(given)}
     return {**found, "resampled": resampled, "repeats": repeats, **asked, **rest}
 
 

@@ -1,16 +1,36 @@
 """What people said about themselves, apart from all else: under names that nobody computes without `background.key`."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 
 from catsofa.annotation.crowd.arrivals import key_in, keyed
+from catsofa.annotation.crowd.questionnaire import questions
+from catsofa.annotation.crowd.settings import read
 from catsofa.annotation.crowd.store import REMEDY, Rows, connected, identity, sentences
 from catsofa.annotation.study import Study
 from catsofa.data.digests import row_checksum
 from catsofa.data.files import BadInput
+from catsofa.data.suppression import generalised, steps_of
 
 STORE, KEY = "background.db", "background.key"
+
+
+def published(study: Study, people: Iterable[str], names: Collection[str] = ()) -> dict[str, dict[str, str]]:
+    """What may be published of each of these people: every answer alone is that of k people or more.
+
+    Only the questions of these names, or all. It is for memory alone.
+    """
+    if not (study.folder / STORE).is_file():
+        return {}
+    settings, said = read(study).questionnaire, Background(study).said(people)
+    rows: dict[str, dict[str, str]] = {person: {} for person in said}
+    for name, question in questions(study, settings).items():
+        if not names or name in names:
+            known = {person: {name: each[name]} for person, each in said.items() if name in each}
+            for person, row in generalised(known, steps_of([name], {name: question.wider}), settings.k).items():
+                rows[person] |= row
+    return rows
 
 
 class Background:

@@ -75,9 +75,7 @@ class Questionnaire:
     own: str = ""
     """A TOML file with questions of the study's own."""
     k: int = 5
-    """People, at least, behind every published combination of answers."""
-    generalise: tuple[str, ...] = ()
-    """The questions whose answers are made wider first; the others follow in the order they are asked."""
+    """People, at least, behind every answer that is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

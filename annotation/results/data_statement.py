@@ -3,9 +3,11 @@
 What nobody asked is said to be unknown; nothing is guessed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from catsofa.annotation.crowd.background import published
 from catsofa.annotation.results.answers import by_the_writer, latest
 from catsofa.annotation.study import Study
 from catsofa.data.visible import markdown
@@ -27,6 +29,8 @@ class Work:
     pay: float
     currency: str
     overlap: int
+    about: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many people gave each answer about themselves, by question; small answers are wider ones, or withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,8 @@ def work_of(study: Study) -> Work:
     """A study in the numbers a data statement wants."""
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     days = sorted(row.at[:10] for row in answers)
+    said = published(study, {row.annotator for row in answers})
+    questions = dict.fromkeys(name for each in said.values() for name in each)
     return Work(
         kind=study.kind.name,
         language=s.language,
@@ -70,6 +76,7 @@ def work_of(study: Study) -> Work:
         pay=s.pay,
         currency=s.currency,
         overlap=s.overlap,
+        about={name: Counter(each[name] for each in said.values() if name in each) for name in questions},
     )
 
 
@@ -111,7 +118,7 @@ def _speakers(works: Sequence[Work]) -> str:
     if not works:
         return "The sentences were not written in a study that this release knows of."
     people, texts = sum(work.people for work in works), sum(work.answers for work in works)
-    return f"{people:,} people wrote {texts:,} items. {UNKNOWN} {_paid(works)}"
+    return f"{people:,} people wrote {texts:,} items. {_about(works)} {_paid(works)}"
 
 
 def _annotators(v: Validated, works: Sequence[Work]) -> str:
@@ -120,12 +127,20 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
     counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
-    return f"{counted}{agreement}{passed} {UNKNOWN} {_paid(works)}"
+    return f"{counted}{agreement}{passed} {_about(works)} {_paid(works)}"
 
 
-def _unknown() -> str:
-    """What was not asked."""
-    return "Their age, gender, origin and first language were not asked."
+def _about(works: Sequence[Work]) -> str:
+    """What people said about themselves, study by study."""
+    told = []
+    for work in works:
+        for name, counts in work.about.items():
+            shares = ", ".join(f"{markdown(answer)} {people:,}" for answer, people in sorted(counts.items()))
+            told.append(f"{markdown(name.replace('_', ' '))} ({sum(counts.values()):,} people asked): {shares}.")
+    if not told:
+        return UNKNOWN
+    wider = "Answers that few people gave are made wider, or withheld; nothing else about them was asked."
+    return f"They said of themselves: {' '.join(told)} {wider}"
 
 
 def _paid(works: Sequence[Work]) -> str:

@@ -75,6 +75,22 @@ def _collected(path: Path, quiet: bool, group: str = "", cats: Path | None = Non
     return onto(formats.read_as(cats, Cat), found) if cats else found
 
 
+def _with_background(found: "Collected", source: Path, by: Iterable[str]) -> "Collected":
+    """The annotations of a study with what their people said about themselves, as far as it may be published."""
+    from dataclasses import replace
+
+    from catsofa.annotation.crowd.background import published
+    from catsofa.annotation.study import open_study
+
+    wanted = set(by) - {name for annotation in found.annotations for name in annotation.extra}
+    if not wanted or not (source.parent / "study.json").is_file():
+        return found
+    people = {annotation.annotator for annotation in found.annotations}
+    about = published(open_study(source.parent), people, wanted)
+    joined = [replace(a, extra={**a.extra, **about.get(a.annotator, {})}) for a in found.annotations]
+    return replace(found, annotations=joined)
+
+
 def _write(records: Iterable[Any], path: Path | None, csv_format: str = "annotations") -> None:
     """Write records where asked: as CSV or StereoSet JSON by the ending, else as JSONL."""
     from catsofa.data import formats
@@ -181,6 +197,7 @@ def _say_votes(report: dict[str, Any]) -> None:
         "catsofa validate agreement --in annotations.csv",
         "catsofa validate agreement --in annotations.csv --by split --json",
         "catsofa validate agreement --in crows_pairs_anonymized.csv",
+        "catsofa validate agreement --in study/annotations.jsonl --by age_band  # what people said of themselves",
     )
 )
 def agreement(
@@ -193,11 +210,15 @@ def agreement(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals."""
+    """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals.
+
+    In the folder of a study, --by also takes a question of its questionnaire. Answers of fewer than k people are made
+    wider, or withheld.
+    """
     from catsofa.validation.json_reports import agreement_report
 
     with about(source):
-        collected = _collected(source, json)
+        collected = _with_background(_collected(source, json), source, by or ())
         doing(f"resampling {len(collected.annotations):,} annotations {resamples:,} times")
         report = agreement_report(
             collected,
@@ -228,6 +249,12 @@ def _say_agreement(report: dict[str, Any]) -> None:
         rows = [_agreement_row(value, part) for value, part in most_agreed]
         table(f"By {name} ({GROUPED[kind['describes']]})", columns, rows)
         partly |= any(part["items"] < part["judged"] for part in parts.values())
+        if found := report["differences"].get(name):
+            say(
+                f"two people of one {name} agree on {found['within']:.3f} of their common items, of two on "
+                f"{found['between']:.3f}: p = {found['p']:.3f} "
+                f"({found['permutations']:,} permutations of {found['people']:,} people)"
+            )
         if kind["left_out"]:
             note(f"{kind['left_out']:,} judgements have no {name} and are in none of its groups")
     if partly:

@@ -3,18 +3,25 @@
 import json
 import re
 import stat
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, server, settings
-from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.crowd.background import Background, published
 from catsofa.annotation.crowd.questionnaire import BUNDLED, SILENT, questions
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.label_studio.pull import digested
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
+from catsofa.annotation.study import Study, create, rows
 from catsofa.annotation.study.checks import check_study
+from catsofa.annotation.study.interface import result_of
+from catsofa.cli import app
 from catsofa.data.files import BadInput, toml_files
 
 TOML = """
@@ -167,3 +174,68 @@ def test_questions_that_cannot_be_asked_are_refused(toml: str, own: str, found: 
     (study.folder / "own.toml").write_text(own)
     with pytest.raises(BadInput, match=re.escape(found)), opened(study):
         pass
+
+
+HOMES = ["Fiji"] * 5 + ["Samoa"] * 4 + ["Tonga"] + ["Peru"] * 2 + [SILENT] * 3
+"""Where the people of `answered` live: five alone, five of Oceania, and five with too few each."""
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Study:
+    """Two CATs judged by fifteen people who said where they live; those of Oceania but Fiji gave other labels."""
+    made = create(tmp_path / "a", kind="validate-cats", items=bakers(2), overlap=15)
+    (made.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
+    given = []
+    for n, home_of in enumerate(HOMES):
+        Background(made).keep(f"p{n}", {"country": home_of, "gender": "woman" if n < 9 else "man"})
+        for token, key in made.keys.items():
+            assert made.kind.asks is not None
+            said = {name: each.right for name, each in made.kind.asks(made.items[key.item], key.order).items()}
+            if home_of in ("Samoa", "Tonga"):
+                said = dict(zip(said, [*list(said.values())[1:], said[min(said)]], strict=True))
+            result = result_of(made.kind.interface, said)
+            at = "2027-01-01T00:00:00Z"
+            given.append(
+                Raw(annotation=f"{n}/{token}", updated=at, token=token, annotator=f"p{n}", at=at, result=result)
+            )
+    rows.append(given, made.folder / "raw.jsonl")
+    digested(made, len(given), 0)
+    return made
+
+
+def test_what_is_published_of_one_question_is_shared_by_k_people(answered: Study) -> None:
+    """Five of Fiji stay; Samoa and Tonga are Oceania; who is of Peru or said nothing is withheld."""
+    found = published(answered, [f"p{n}" for n in range(15)])
+    assert Counter(row["country"] for row in found.values()) == {"Fiji": 5, "Oceania": 5, "withheld": 5}
+    assert Counter(row["gender"] for row in found.values()) == {"woman": 9, "man": 6}
+    assert published(answered, ["p0", "p1"], ["country"]) == {f"p{n}": {"country": "withheld"} for n in (0, 1)}
+
+
+def test_agreement_by_what_people_said(answered: Study) -> None:
+    """Each group of the planted study agrees with itself alone; no answer of few people is in the output."""
+    judged = answered.folder / "annotations.jsonl"
+    call = ["validate", "agreement", "--in", str(judged), "--by", "country", "--resamples", "0"]
+    report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+    groups = report["by"]["country"]
+    assert {name: (part["percent"], part["annotations"]) for name, part in groups.items()} == {
+        "Fiji": (1.0, 30), "Oceania": (1.0, 30), "withheld": (1.0, 30)
+    }  # fmt: skip
+    assert report["percent"] < 0.6
+    assert report["differences"]["country"]["within"] == 1.0
+    shown = CliRunner().invoke(app, call).output
+    assert "permutations of 15 people" in " ".join(shown.split())
+    assert not re.search("Samoa|Tonga|Peru", shown + json.dumps(report))
+    assert "Fiji" not in judged.read_text()
+
+
+def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
+    """Counts of answers that k people share, in place of "were not asked"."""
+    validated = Validated(
+        items=2, kept=2, need=3, of=5, judgements=10, labels=30, counted=[(5, 2)], missing=0, judges=15,
+        agreement=0.5, domains=[("profession", 2)], targets=1, words=5.0,
+    )  # fmt: skip
+    text = data_statement(validated, [work_of(answered)], ["en"])
+    assert "country (15 people asked): Fiji 5, Oceania 5, withheld 5." in text
+    assert "gender (15 people asked): man 6, woman 9." in text
+    assert "were not asked" not in text.partition("Annotator demographic")[2]
+    assert "Samoa" not in text

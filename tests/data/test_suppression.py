@@ -1,0 +1,70 @@
+"""k-suppression: nobody can be told apart as one of fewer than k people."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catsofa.data.suppression import WITHHELD, generalised, steps_of
+
+WIDER = {"home": {"Upper": "Pelloran", "Lower": "Pelloran", "Hill": "Dravian"}, "age": {"20": "young", "30": "young"}}
+STEPS = steps_of(["home", "age"], WIDER)
+PERSON = st.fixed_dictionaries(
+    {"home": st.sampled_from(["Upper", "Lower", "Hill", "none"]), "age": st.sampled_from(["20", "30", "60"])}
+)
+PEOPLE = st.dictionaries(st.integers(0, 60).map(str), PERSON, max_size=60)
+K = st.integers(3, 6)
+
+
+def classes(rows: Mapping[str, Mapping[str, str]]) -> Counter[tuple[str, ...]]:
+    """How many people share each combination."""
+    return Counter(tuple(row[column] for column in WIDER) for row in rows.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(PEOPLE, K)
+def test_no_published_combination_has_fewer_than_k_people(people: dict[str, dict[str, str]], k: int) -> None:
+    """Nor have those of whom nothing is published, if there are k people at all."""
+    rows = generalised(people, STEPS, k)
+    assert rows.keys() == people.keys()
+    if len(people) >= k:
+        assert min(classes(rows).values()) >= k
+    else:
+        assert set(classes(rows)) <= {(WITHHELD, WITHHELD)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(PEOPLE, PEOPLE, K)
+def test_two_releases_together_tell_no_fewer_than_k_people_apart(
+    first: dict[str, dict[str, str]], more: dict[str, dict[str, str]], k: int
+) -> None:
+    """People come and go between them; what the second adds about anybody is shared by k people with the same past."""
+    early = generalised(first, STEPS, k)
+    kept = {name: person for name, person in first.items() if len(name) == 1 or name < "3"}
+    late = generalised({**more, **kept}, STEPS, k, early)
+    joint = Counter(
+        (tuple(sorted(early.get(name, {}).items())), tuple(sorted(row.items()))) for name, row in late.items()
+    )
+    for (_, values), people in joint.items():
+        assert people >= k or {value for _, value in values} == {WITHHELD}
+    assert len(late) < k or min(classes(late).values()) >= k
+
+
+@settings(max_examples=60, deadline=None)
+@given(PEOPLE, K)
+def test_values_are_published_as_they_are_where_enough_people_share_them(
+    people: dict[str, dict[str, str]], k: int
+) -> None:
+    """Who is in a combination of k or more keeps it, unless it hides those of whom nothing is published."""
+    rows = generalised(people, STEPS, k)
+    changed = [
+        name for name, row in rows.items() if row != people[name] and classes(people)[tuple(people[name].values())] >= k
+    ]
+    assert {tuple(rows[name].values()) for name in changed} <= {(WITHHELD, WITHHELD)}
+
+
+def test_an_answer_becomes_wider_before_it_is_withheld() -> None:
+    """Three of Upper and two of Lower are five of Pelloran; the one of Hill takes nobody's answers along."""
+    people = {str(n): {"home": "Upper" if n < 3 else "Lower", "age": "20"} for n in range(5)}
+    assert {tuple(row.values()) for row in generalised(people, STEPS, 5).values()} == {("Pelloran", "20")}

@@ -16,12 +16,10 @@ from catsofa.annotation.label_studio.people import Invited
 from catsofa.annotation.label_studio.pull import digested
 from catsofa.annotation.prolific import journal
 from catsofa.annotation.prolific.journal import Entry
-from catsofa.annotation.results.answers import Raw, latest
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, latest
 from catsofa.annotation.results.status import wanted_of
 from catsofa.annotation.study import Study, now, rows
 from catsofa.data.files import json_files, jsonl
-
-LOG, BEGUN = "forgotten.jsonl", ".forgetting.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ def forget(study: Study, person: str) -> Forgotten | None:
         )
     from filelock import FileLock
 
-    begun = study.folder / BEGUN
+    begun = study.folder / FORGETTING
     with FileLock(study.folder / ".forget"):
         if begun.is_file():
             content = json_files.read(begun, "an erasure that was cut off")
@@ -137,12 +135,12 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
         rows.rewrite(folder / "raw.jsonl", Raw, lambda row: None if row.annotator in names else row)
         digested(study, 0, 0)
     tombstone = Tombstone(at=erasure.at, answers=erasure.answers)
-    if tombstone not in rows.read(folder / LOG, Tombstone):
-        rows.append([tombstone], folder / LOG)
+    if tombstone not in rows.read(folder / FORGOTTEN, Tombstone):
+        rows.append([tombstone], folder / FORGOTTEN)
     done = Forgotten(
         answers=erasure.answers, short=_short(study, erasure), due=erasure.due, left=tuple(_left(study, erasure))
     )
-    (folder / BEGUN).unlink()
+    (folder / FORGETTING).unlink()
     return done
 
 
@@ -172,5 +170,5 @@ def _left(study: Study, erasure: Erasure) -> Iterator[str]:
     # a pseudonym stands beside other letters in a database, and is in no longer word
     named = re.compile(b"|".join([*(re.escape(name.encode()) for name in erasure.names), *ids]))
     for path in sorted(study.folder.rglob("*")):
-        if path.is_file() and path.name != BEGUN and named.search(path.read_bytes()):
+        if path.is_file() and path.name != FORGETTING and named.search(path.read_bytes()):
             yield str(path.relative_to(study.folder))

@@ -6,7 +6,7 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -287,12 +287,8 @@ class Crowd:
 
     async def _done(self, request: Request) -> Response:
         """How it ended, with the code that the platform wants."""
-
-        def job(held: Rows) -> tuple[str, Mapping[str, Any]]:
-            name = self._who(held, request)
-            return name, seats.known(held, name)
-
-        name, person = await self._do(job)
+        person = await self._do(lambda held: seats.known(held, self._who(held, request)))
+        name = person["name"]
         if person["state"] not in seats.ENDED:
             return RedirectResponse("work", status_code=303)
         outcome = person["outcome"] or "completed"
@@ -302,8 +298,8 @@ class Crowd:
             code = arrivals.keyed(self._key, outcome, name)[:8].upper()
         back = BACK + code if code and self._platform == "prolific" else ""
         about = {"state": person["state"], "done": person["done"], "code": code, "back": back}
-        about |= {"withdrawal": arrivals.code_of(self._study.settings.secret, name)}
-        about |= {"contact": self._study.settings.contact}
+        settings = self._study.settings
+        about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
         return self._page("done", debriefing=self._opening.debriefing, platform=self._platform, **about)
 
     async def _health(self, request: Request) -> Response:

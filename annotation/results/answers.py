@@ -10,6 +10,8 @@ from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Cat
 
 REOPENED = "reopened.jsonl"
+FORGOTTEN, FORGETTING = "forgotten.jsonl", ".forgetting.json"
+"""Who was erased, without names, and an erasure that goes on or was cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from catsofa.annotation.crowd import background, forgetting
+from catsofa.annotation.crowd import background
 from catsofa.annotation.crowd.faults import faults as faults_of
 from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN
 from catsofa.annotation.study import BEFORE, open_study
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import LogReader
@@ -12,7 +13,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, Verdict
 
-LOGS = ("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl", forgetting.LOG)
+LOGS = ("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl", FORGOTTEN)
 """The files of a study that only grow, with a checksum in every line."""
 OLD = "study.json, items and key of an earlier version, without checksums"
 
@@ -41,8 +42,8 @@ def check_study(folder: Path) -> Verdict | None:
         unchecked.append(f"{STORE}: {error}")
     except BadInput as error:
         faults.append(Fault(error.path, error.complaint))
-    if (folder / forgetting.BEGUN).is_file():
-        faults.append(Fault(folder / forgetting.BEGUN, "an erasure was cut off: catsofa annotate forget finishes it"))
+    if (folder / FORGETTING).is_file():
+        faults.append(Fault(folder / FORGETTING, "an erasure was cut off: catsofa annotate forget finishes it"))
     for path in (folder / name for name in LOGS if (folder / name).is_file()):
         try:
             log = check_log(LogReader(path, f"{path.name} of a study", chained=True), "study")

@@ -12,13 +12,13 @@ from helpers.records import bakers, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import arrivals, forgetting, home, server
+from catsofa.annotation.crowd import arrivals, home, server
 from catsofa.annotation.crowd.background import Background
-from catsofa.annotation.crowd.forgetting import BEGUN, Tombstone, forget
+from catsofa.annotation.crowd.forgetting import Tombstone, forget
 from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.prolific.journal import Entry, Journal
-from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw
 from catsofa.annotation.study import Study, create, open_study, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
@@ -76,7 +76,7 @@ def state(study: Study) -> dict[str, Any]:
             name: held.all(f"SELECT * FROM {name} ORDER BY 1, 2") for name in ("person", "seat", "answer", "draft")
         }
     logs = {name: (study.folder / name).read_text() for name in ("raw.jsonl", "identity.jsonl", "annotations.jsonl")}
-    stones = [stone.answers for stone in rows.read(study.folder / forgetting.LOG, Tombstone)]
+    stones = [stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)]
     return {**tables, **logs, "stones": stones, "files": sorted(path.name for path in study.folder.iterdir())}
 
 
@@ -94,7 +94,7 @@ def test_nothing_of_the_person_is_in_any_file(called: str, study: Study) -> None
     assert holding(study, "ANNA", names["ANNA"], "Fiji", *nonces) == []
     assert {row.annotator for row in rows.read(study.folder / "raw.jsonl", Raw)} == {names["BERT"]}
     assert Background(study).said(names.values()) == other
-    assert [stone.answers for stone in rows.read(study.folder / forgetting.LOG, Tombstone)] == [3]
+    assert [stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)] == [3]
     assert check_study(study.folder).right  # type: ignore[union-attr]
     assert forget(study, by[called]) is None
 
@@ -131,7 +131,7 @@ def test_killed_anywhere_and_run_again_it_ends_the_same(study: Study, tmp_path: 
         tried = _copy(study, tmp_path / f"killed-{place}")
         if not _forget_killed_at(tried, place):
             break
-        if (tried.folder / BEGUN).exists():
+        if (tried.folder / FORGETTING).exists():
             assert not check_study(tried.folder).right  # type: ignore[union-attr]
         forget(tried, "ANNA")
         assert holding(tried, "ANNA", names["ANNA"], "Fiji") == [], place

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catsofa.annotation.study import Study, rows
+from catsofa.annotation.crowd import settings
+from catsofa.annotation.study import Study, open_study, rows
 from catsofa.data.files import BadInput, existing_file, read_text
 
 KEY, LOG = "identity.key", "identity.jsonl"
@@ -46,11 +47,19 @@ def prolific_link(address: str) -> str:
 
 
 def key_of(study: Study, same_as: str) -> str:
-    """The key of pseudonyms: that of an earlier study, or the study's own, made when it is first needed."""
+    """The key of pseudonyms: that of an earlier study or the pilot, or the study's own, made when first needed."""
+    keys = set[str]()
     if same_as:
         remedy = f"the folder of a study that was opened before (people.same_as = {same_as!r})"
-        return read_text(existing_file(study.folder / same_as / KEY, remedy), remedy).strip()
-    return key_in(study.folder / KEY, study.folder / LOG)
+        keys.add(read_text(existing_file(study.folder / same_as / KEY, remedy), remedy).strip())
+    if study.settings.after_pilot:
+        pilot = open_study(study.folder / study.settings.after_pilot)
+        keys.add(key_of(pilot, settings.read(pilot).people.same_as))
+    if len(keys) > 1:
+        raise BadInput(
+            study.folder, "a pilot and people.same_as with different keys", "the same people.same_as in both"
+        )
+    return keys.pop() if keys else key_in(study.folder / KEY, study.folder / LOG)
 
 
 def key_in(path: Path, needed_by: Path) -> str:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from catsofa.annotation.crowd import arrivals, guards, saying, seats
+from catsofa.annotation.crowd import arrivals, guards, pilots, saying, seats
 from catsofa.annotation.crowd.background import Background
 from catsofa.annotation.crowd.guards import Buckets, Refused
 from catsofa.annotation.crowd.questionnaire import SILENT, chosen, questions
@@ -61,6 +61,7 @@ class Crowd:
         self._texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
         self._asked, self._background = questions(study, opening.questionnaire), Background(study)
         self._texts |= {"own": opening.consent, "age": opening.people.minimum_age, "about": [*self._asked]}
+        self._before = pilots.people(study)
         self._consent = hex_digest(json.dumps(self._texts))
         self._sessions = set[str]()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
@@ -118,7 +119,7 @@ class Crowd:
             if request.method == "GET" and "Retry-After" in error.headers:
                 answer.headers["Refresh"] = error.headers["Retry-After"]
         else:
-            answer = _error(self._study.said(str(error)), error.status)
+            answer = JSONResponse({"error": self._study.said(str(error))}, error.status)
         answer.headers.update(error.headers)
         return answer
 
@@ -134,14 +135,14 @@ class Crowd:
         """A path or a method that there is not."""
         assert isinstance(error, HTTPException), "Starlette calls this for no other"
         says = self._study.said("there is nothing here")
-        return guards.with_headers(_error(says, error.status_code), self._https)
+        return guards.with_headers(JSONResponse({"error": says}, error.status_code), self._https)
 
     async def _broken(self, request: Request, error: Exception) -> Response:
         """A fault of ours: a number for the person, which the log has too."""
         number = secrets.token_hex(4)
         LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
         says = self._study.said(f"something went wrong here; if you report it, name {number}")
-        return guards.with_headers(_error(says, 500), self._https)
+        return guards.with_headers(JSONResponse({"error": says}, 500), self._https)
 
     async def _entry(self, request: Request) -> Response:
         """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""
@@ -183,6 +184,8 @@ class Crowd:
 
         def job(held: Rows) -> str:
             at = time.time()
+            if name in self._before:
+                return ""
             if agreed:
                 state = seats.arrive(held, self._rules, name, submission, self._consent, at)
             else:
@@ -340,8 +343,3 @@ class Crowd:
         shown = {"page": page, "title": self._study.settings.title, "minutes": minutes} | self._texts | values
         headers = {"Content-Security-Policy": policy} if policy else {}
         return HTMLResponse(self._study.page(filled("work.html", **shown)), status, headers)
-
-
-def _error(sentence: str, status: int) -> Response:
-    """What went wrong."""
-    return JSONResponse({"error": sentence}, status)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from catsofa.annotation.crowd import arrivals, home, money, settings
+from catsofa.annotation.crowd import arrivals, home, money, pilots, settings
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.settings import FILE, Opening
 from catsofa.annotation.prolific.client import Action, Prolific, Unanswered
@@ -116,11 +116,18 @@ def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost)
         "estimated_completion_time": minutes,
         "reward": cost.reward,
         "device_compatibility": list(platform.devices),
-        "filters": [dict(each) for each in platform.filters],
+        "filters": [*map(dict, platform.filters), *_without_pilots(study)],
         "content_warnings": [platform.warning],
         "content_warning_details": WARNING,
         "study_labels": ["annotation" if study.kind.asks else "writing_task"],
     } | ({"project": platform.project} if platform.project else {})
+
+
+def _without_pilots(study: Study) -> list[dict[str, Any]]:
+    """The filter that shows the study to nobody who took part in a pilot on Prolific."""
+    journals = [Journal(pilot) for pilot in pilots.earlier(study)]
+    made = [journal.study() for journal in journals if journal.has_study()]
+    return [{"filter_id": "previous_studies_blocklist", "selected_values": made}] if made else []
 
 
 def state(study: Study, prolific: Prolific) -> State:

@@ -13,6 +13,7 @@ background.db    what people said about themselves, under names that only backgr
 """
 
 import math
+import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -57,6 +58,8 @@ class Settings:
     currency: str = "USD"
     language: str = "English"
     contact: str = ""
+    after_pilot: str = ""
+    """The folder of the pilot, from the study's own; the people of the pilot take no part."""
     created: str = ""
     closed: str = ""
     pulled: str = ""
@@ -174,6 +177,7 @@ def create(
     currency: str = "USD",
     language: str = "English",
     contact: str = "",
+    after_pilot: Path | None = None,
     secret: str = "",
 ) -> Study:
     """Write a new study folder: items, gold items and checks, blinded, with the key; nothing is sent yet."""
@@ -191,6 +195,7 @@ def create(
         currency=currency,
         language=language,
         contact=contact,
+        after_pilot=os.path.relpath(after_pilot, folder) if after_pilot else "",
         created=now(),
     )
     with atomic_folder(folder, lambda file: str(file) in BEFORE) as filling:

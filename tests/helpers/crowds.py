@@ -12,8 +12,17 @@ from catsofa.annotation.study import Study
 NOW = 1_700_000_000
 
 
-def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]], platform: str = "prolific") -> None:
-    """Each person answers so many tasks, so many of three gold questions rightly, and stops then or goes on later."""
+def come(
+    study: Study,
+    rules: Rules,
+    people: Mapping[str, tuple[int, int, bool]],
+    platform: str = "prolific",
+    seconds: float = 0,
+) -> None:
+    """Each person answers so many tasks, so many of three gold questions rightly, and stops then or goes on later.
+
+    An answer takes `seconds`.
+    """
     arrivals.key_of(study, "")
     noted = Arrivals(study.folder)
 
@@ -25,7 +34,7 @@ def come(study: Study, rules: Rules, people: Mapping[str, tuple[int, int, bool]]
                 if isinstance(given, Given):
                     mark = (right, 3) if study.keys[given.token].gold else (0, 0)
                     said = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
-                    seats.answer(held, rules, name, given.nonce, said, mark, NOW)
+                    seats.answer(held, rules, name, given.nonce, said, mark, NOW + seconds)
             if stops:
                 seats.stop(held, name)
 

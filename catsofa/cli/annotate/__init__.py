@@ -49,6 +49,7 @@ def register(app: typer.Typer) -> None:
     epilog=examples(
         "catsofa annotate create study --kind validate-cats --items drafts.jsonl --gold gold.jsonl --pay 15",
         "catsofa annotate create writing --kind write-intrasentence --items targets.txt --contact you@example.org",
+        "catsofa annotate create main --kind validate-cats --items more.jsonl --after-pilot study",
         "catsofa annotate create review --kind review-paraphrases --items paraphrases/1.jsonl",
     )
 )
@@ -77,11 +78,20 @@ def create(
         str, typer.Option(help="Language of the items, in words; a code (es) or a folder also translates the pages.")
     ] = "English",
     contact: Annotated[str, typer.Option(help="Where people turn to with questions and complaints.")] = "",
+    after_pilot: Annotated[
+        Path | None,
+        typer.Option(help="Study folder of the pilot: its people are turned away, and its pace sets the seconds."),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Make a study folder: items and gold items blinded, the key, the instructions. Nothing is sent yet."""
     from catsofa.annotation import study as studies
+    from catsofa.annotation.crowd import pilots
 
+    if after_pilot and seconds is None:
+        pace = pilots.pace(after_pilot)
+        seconds = pace.seconds
+        say(f"{pace.seconds:.1f} seconds an item, the median of {pace.answers:,} answers of the pilot", quiet=quiet)
     made = studies.create(
         study,
         kind=kind,
@@ -95,6 +105,7 @@ def create(
         currency=currency,
         language=language,
         contact=contact,
+        after_pilot=after_pilot,
     )
     s, hours = made.settings, len(made.keys) * made.settings.overlap * made.settings.seconds / 3600
     say(

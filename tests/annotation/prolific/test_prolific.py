@@ -319,3 +319,16 @@ def test_answers_of_another_form_are_sentences(there: prolific_server.Prolific, 
     done = run("create", study, "--address", ADDRESS)
     assert isinstance(done.exception, ProlificError)
     assert "total_cost" in said(done)
+
+
+def test_the_study_after_a_pilot_is_shown_to_nobody_of_the_pilot(
+    there: prolific_server.Prolific, study: Study, tmp_path: Path
+) -> None:
+    """The filter names the pilot's study on Prolific, beside the filters of study.toml."""
+    published(study)
+    known: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org", "pay": 12.0}
+    main = create(tmp_path / "main", kind="validate-cats", after_pilot=study.folder, **known)
+    (main.folder / "study.toml").write_text(TOML)
+    assert run("create", main, "--address", ADDRESS).exit_code == 0
+    filters = there.studies["study2"]["filters"]
+    assert filters[1:] == [{"filter_id": "previous_studies_blocklist", "selected_values": ["study1"]}]

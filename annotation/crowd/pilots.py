@@ -1,0 +1,48 @@
+"""What a study takes over from its pilot: who took part, and how long a task takes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from catsofa.annotation.crowd.store import STORE, identity, reading
+from catsofa.annotation.study import Study, open_study
+from catsofa.data.files import BadInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How long people took in a pilot."""
+
+    seconds: float
+    """The median of all answers of people whose work was not ended by failed checks."""
+    answers: int
+
+
+def pace(pilot: Path) -> Pace:
+    """The pace in a pilot; one without answers is refused."""
+    study = open_study(pilot)
+    if not (pilot / STORE).is_file():
+        raise BadInput(pilot, "no store", "a pilot that was opened before (catsofa annotate open)")
+    query = "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN person p ON p.name = s.person "
+    with reading(pilot, identity(study.settings.secret)) as held:
+        took = [row["seconds"] for row in held.all(f"{query} WHERE p.state <> 'failed'")]
+    if not took or not (middle := round(median(took), 1)):
+        raise BadInput(pilot, "no answer that took time", "a pilot in which people answered, or --seconds")
+    return Pace(seconds=middle, answers=len(took))
+
+
+def earlier(study: Study) -> Iterator[Study]:
+    """The pilot of a study, the pilot of that one, and so on."""
+    while study.settings.after_pilot:
+        study = open_study(study.folder / study.settings.after_pilot)
+        yield study
+
+
+def people(study: Study) -> set[str]:
+    """The pseudonyms of everybody who consented in a pilot, those who failed or withdrew among them."""
+    found = set[str]()
+    for pilot in (each for each in earlier(study) if (each.folder / STORE).is_file()):
+        with reading(pilot.folder, identity(pilot.settings.secret)) as held:
+            found |= {row["name"] for row in held.all("SELECT name FROM person WHERE state <> 'declined'")}
+    return found

@@ -1,0 +1,97 @@
+"""A study after its pilot: other people, and the pay by the pilot's pace."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.crowds import come
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import arrivals, money, pilots
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.study import Study, create, open_study
+from catsofa.cli import app
+from catsofa.data.files import BadInput, jsonl
+
+TOML = '[platform]\nname = "prolific"\ncodes = { completed = "DONE1", failed_checks = "FAIL3" }\n[quality]\nfirst = 3\n'
+
+
+def a_study(folder: Path, after: Path | None = None) -> Study:
+    """Eight CATs for five people, with checks."""
+    known = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
+    made = create(folder, kind="validate-cats", after_pilot=after, **known)  # type: ignore[arg-type]
+    (made.folder / "study.toml").write_text(TOML + "checks_every = 3\n")
+    return made
+
+
+def test_the_pace_of_the_pilot_is_what_the_study_pays_for(tmp_path: Path) -> None:
+    """12 seconds an answer, the careless left out: reward and instructions count 12; --seconds is stronger."""
+    pilot = a_study(tmp_path / "pilot")
+    rules = Rules(session=10, first=3, check_every=3)
+    come(pilot, rules, {"all": (10, 3, True), "more": (10, 3, True)}, seconds=12)
+    come(pilot, rules, {"fails": (10, 0, False)}, seconds=1)
+    jsonl.write(bakers(5, "tailor"), tmp_path / "items.jsonl")
+    words = ["annotate", "create", str(tmp_path / "main"), "--kind", "validate-cats", "--contact", "a@example.org"]
+    words += ["--items", str(tmp_path / "items.jsonl"), "--pay", "12", "--after-pilot", str(pilot.folder)]
+    shown = CliRunner().invoke(app, words)
+    assert "20 answers" in shown.output
+    main = open_study(tmp_path / "main")
+    assert main.settings.seconds == 12
+    assert money.cents(main, 10) == 40
+    assert "12 seconds" in main.instructions()
+    words[2] = str(tmp_path / "other")
+    CliRunner().invoke(app, [*words, "--seconds", "40"])
+    assert open_study(tmp_path / "other").settings.seconds == 40
+
+
+def test_a_pilot_to_which_nobody_came_has_no_pace(tmp_path: Path) -> None:
+    """The refusal names the pilot."""
+    pilot = a_study(tmp_path / "pilot")
+    with pytest.raises(BadInput, match="annotate open"):
+        pilots.pace(pilot.folder)
+    come(pilot, Rules(session=10, first=3, check_every=3), {"all": (10, 3, True)})
+    with pytest.raises(BadInput, match="--seconds"):
+        pilots.pace(pilot.folder)
+
+
+def test_nobody_of_the_pilot_takes_part_again(tmp_path: Path) -> None:
+    """Who did it, who failed and who withdrew are turned away, in the study after the study too; others work."""
+    pilot = a_study(tmp_path / "pilot")
+    with opened(pilot) as address:
+        for name, kinds in (("ANA", "item gold check"), ("BAD", "item gold"), ("OUT", "item gold check")):
+            visitor = Visitor(address, name)
+            visitor.come()
+            visitor.work(shown_truth(pilot, kinds))
+            if name == "OUT":
+                visitor.browser.post("/withdraw", data={"sure": "yes"})
+        Visitor(address, "NAY").come(agree="no")
+    main = a_study(tmp_path / "main", pilot.folder)
+    last = a_study(tmp_path / "last", main.folder)
+    with opened(main) as address:
+        for name in ("ANA", "BAD", "OUT"):
+            assert Visitor(address, name).come().status_code == 403
+        for name in ("NEW", "NAY"):
+            assert Visitor(address, name).come().headers["location"] == "work"
+    assert "ANA" not in (main.folder / "identity.jsonl").read_text()
+    with opened(last) as address:
+        assert [Visitor(address, name).come().status_code for name in ("ANA", "NEW")] == [403, 403]
+
+
+def test_a_pilot_with_other_pseudonyms_than_same_as_is_refused(tmp_path: Path) -> None:
+    """One person would have two names."""
+    pilot, writing = a_study(tmp_path / "pilot"), a_study(tmp_path / "writing")
+    arrivals.key_of(writing, "")
+    main = a_study(tmp_path / "main", pilot.folder)
+    with pytest.raises(BadInput, match="same_as"):
+        arrivals.key_of(main, "../writing")
+    assert arrivals.key_of(main, "") == arrivals.key_of(pilot, "")
+
+
+def test_settings_of_before_have_no_pilot(tmp_path: Path) -> None:
+    """The path is kept from the study's folder on, so that both can move together."""
+    pilot = a_study(tmp_path / "pilot")
+    main = a_study(tmp_path / "deep" / "main", pilot.folder)
+    assert json.loads((main.folder / "study.json").read_text())["after_pilot"] == "../../pilot"
+    assert open_study(pilot.folder).settings.after_pilot == ""

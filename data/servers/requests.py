@@ -63,9 +63,9 @@ class Answer(Generic[Q, A]):
 def completion(body: Any) -> dict[str, Any]:
     """The fields of a completion that count; a ValueError if the JSON is none."""
     choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list) or not choices:
+    if not isinstance(choices, list):
         raise ValueError("the server's JSON is no completion: it has no choices")
-    if all(isinstance(choice, dict) and choice.get("finish_reason") == "error" for choice in choices):
+    if choices and all(isinstance(choice, dict) and choice.get("finish_reason") == "error" for choice in choices):
         raise ValueError("the server's reply ended with an error")
     return {name: body[name] for name in KEPT if name in body}
 

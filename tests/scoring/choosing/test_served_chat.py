@@ -220,8 +220,8 @@ def test_a_server_that_gives_the_labels_probabilities_is_not_sampled() -> None:
     assert exp(log(5 / 7)) == pytest.approx(shares[0])
 
 
-@pytest.mark.parametrize("broken", [[], [message("", "error")], [message(None, "error"), message("B", "error")]])
-def test_a_reply_without_a_choice_or_with_an_error_for_one_is_asked_for_again(broken: list[Any]) -> None:
+@pytest.mark.parametrize("broken", [[message("", "error")], [message(None, "error"), message("B", "error")]])
+def test_a_reply_that_ended_with_an_error_is_asked_for_again(broken: list[Any]) -> None:
     """Some routers answer 200 where the model behind them broke."""
     answers = iter([(200, {"choices": broken}, {}), "B"])
     store = ReplyStore()

@@ -222,13 +222,13 @@ class _Index:
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
         """The texts added so far that are as similar to this one as they must be."""
-        pieces = frozenset(self.of(place))
-        size = len(pieces)
         tried: set[int] = set()
         for key in self.shared(place):
             tried.update(self.places.get(key, ()))
         if not tried:
             return
+        pieces = frozenset(self.of(place))
+        size = len(pieces)
         likely = np.fromiter(tried, dtype=np.int64, count=len(tried))
         differ = np.bitwise_count(self.bits[likely] ^ self.bits[place]).sum(axis=1)
         most = (size + self.sizes[likely]) * (1 - self.near) / (1 + self.near) + ROUNDING

@@ -1,8 +1,9 @@
 """What people said about themselves, apart from all else: under names that nobody computes without `background.key`."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 
 from catsofa.annotation.crowd.arrivals import key_in, keyed
 from catsofa.annotation.crowd.questionnaire import questions
@@ -46,7 +47,7 @@ class Background:
 
     def keep(self, person: str, said: Mapping[str, str]) -> None:
         """Keep what a person said, in place of what they said before."""
-        name, text = self._name(person), json.dumps(said, ensure_ascii=False)
+        name, text = self._naming()(person), json.dumps(said, ensure_ascii=False)
         with self._rows() as rows:
             rows.run("INSERT OR REPLACE INTO person VALUES (?, ?, ?)", name, text, self._checksum((name, text)).hex())
 
@@ -56,7 +57,8 @@ class Background:
             return {}
         with self._rows() as rows:
             there = {row["name"]: row for row in rows.all("SELECT * FROM person")}
-        found = {person: there[name] for person in people if (name := self._name(person)) in there}
+        name_of = self._naming()
+        found = {person: there[name] for person in people if (name := name_of(person)) in there}
         if not all(map(self._fits, found.values())):
             raise BadInput(self.path, "a row that its checksum does not fit", REMEDY)
         return {person: json.loads(row["said"]) for person, row in found.items()}
@@ -65,7 +67,7 @@ class Background:
         """Erase what a person said."""
         if self.path.is_file():
             with self._rows() as rows:
-                rows.run("DELETE FROM person WHERE name = ?", self._name(person))
+                rows.run("DELETE FROM person WHERE name = ?", self._naming()(person))
 
     def changed(self) -> int:
         """How many rows do not fit their checksum."""
@@ -76,9 +78,9 @@ class Background:
         """Whether a row is as it was written."""
         return bool(row["checksum"] == self._checksum((row["name"], row["said"])).hex())
 
-    def _name(self, person: str) -> str:
-        """The name of a person here."""
-        return keyed(key_in(self._folder / KEY, self.path), "background", person)
+    def _naming(self) -> Callable[[str], str]:
+        """What gives people their names here, by the key as it is now."""
+        return partial(keyed, key_in(self._folder / KEY, self.path), "background")
 
     @contextmanager
     def _rows(self) -> Iterator[Rows]:

@@ -1,6 +1,6 @@
 """Erasing a person from every file of a study: answers, drafts, background and identity.
 
-What is being erased stands in a file until all of it is done: the next run finishes one that was killed.
+A file names what is being erased until all of it is done: the next run finishes one that was killed.
 """
 
 import re
@@ -125,8 +125,9 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
         with store.Store(folder, store.identity(study.settings.secret)) as held:
             held.do(lambda stored: seats.forget(stored, erasure.names))
         store.scrub(folder)
+    about = Background(study)
     for name in erasure.names:
-        Background(study).remove(name)
+        about.remove(name)
     with arrivals.locked(folder):
         rows.rewrite(folder / arrivals.LOG, Arrival, lambda row: None if row.name in names else row)
     with study.locked():
@@ -167,7 +168,7 @@ def _left(study: Study, erasure: Erasure) -> Iterator[str]:
     """The files of the study's folder that still name the person: copies, and items that the person wrote."""
     inside = rb"[A-Za-z0-9_.:@+-]"
     ids = [rb"(?<!%b)%b(?!%b)" % (inside, re.escape(each.encode()), inside) for each in erasure.ids]
-    # a pseudonym stands beside other letters in a database, and is in no longer word
+    # in a database other letters may touch a pseudonym, and no longer word holds one
     named = re.compile(b"|".join([*(re.escape(name.encode()) for name in erasure.names), *ids]))
     for path in sorted(study.folder.rglob("*")):
         if path.is_file() and path.name != FORGETTING and named.search(path.read_bytes()):

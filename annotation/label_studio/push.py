@@ -36,7 +36,7 @@ class Pushed:
     asked_anew: int
     """Items that the server, changed by hand, would have shown to another number of people."""
     strangers: int
-    """Tasks in the project that are none of the study's; nothing of them comes home."""
+    """Tasks in the project that are none of the study's; their answers are not pulled."""
 
 
 def push(
@@ -63,10 +63,10 @@ def push(
             report(done)
         there, removed = _without_copies(server, project, [task.key.token for task in tasks])
         gold = {task.key.token: EVERYBODY for task in tasks if task.key.gold}
-        items = {} if study.settings.closed else wanted_of(study)
-        changed = [token for token, people in (gold | items).items() if there[token][0].overlap != people]
+        wanted = gold if study.settings.closed else gold | wanted_of(study)
+        changed = [token for token, people in wanted.items() if there[token][0].overlap != people]
         for token in changed:
-            server.set_overlap(there[token][0].id, (gold | items)[token])
+            server.set_overlap(there[token][0].id, wanted[token])
         strangers = server.task_count(project) - sum(map(len, there.values()))
     asked_anew = len(set(changed) - gold.keys())
     return study, Pushed(

@@ -11,7 +11,7 @@ from catsofa.data.records import Annotation, Cat
 
 REOPENED = "reopened.jsonl"
 FORGOTTEN, FORGETTING = "forgotten.jsonl", ".forgetting.json"
-"""Who was erased, without names, and an erasure that goes on or was cut off."""
+"""Who was erased, without names, and an erasure under way or cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

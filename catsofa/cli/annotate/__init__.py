@@ -142,7 +142,7 @@ def push(
     if pushed.asked_anew:
         note(f"{pushed.asked_anew:,} items were shown to another number of people than the study asks; set right")
     if pushed.strangers:
-        note(f"{pushed.strangers:,} tasks of the project are not of this study; their answers do not come home")
+        note(f"{pushed.strangers:,} tasks of the project are not of this study; their answers are not pulled")
 
 
 @room.command(epilog=examples("catsofa annotate pull study", "catsofa annotate pull study --everything"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from catsofa.annotation.crowd.arrivals import LOG, Arrival
+from catsofa.annotation.crowd.people.arrivals import LOG, Arrival
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, rows

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from catsofa.annotation.crowd import arrivals, home, money, pilots, settings
+from catsofa.annotation.crowd import home, money, settings
+from catsofa.annotation.crowd.people import arrivals, pilots
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.settings import FILE, Opening
 from catsofa.annotation.prolific.client import Action, Prolific, Unanswered

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from catsofa.annotation.crowd.background import published
+from catsofa.annotation.crowd.people.background import published
 from catsofa.annotation.results.answers import by_the_writer, latest
 from catsofa.annotation.study import Study
 from catsofa.data.visible import markdown

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from catsofa.annotation.crowd import background
 from catsofa.annotation.crowd.faults import faults as faults_of
+from catsofa.annotation.crowd.people import background
 from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
 from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN
 from catsofa.annotation.study import BEFORE, open_study

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from catsofa.annotation.crowd import arrivals, home, seats
-from catsofa.annotation.crowd.arrivals import Arrival, Arrivals
+from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people.arrivals import Arrival, Arrivals
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Rows

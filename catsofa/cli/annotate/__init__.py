@@ -86,7 +86,7 @@ def create(
 ) -> None:
     """Make a study folder: items and gold items blinded, the key, the instructions. Nothing is sent yet."""
     from catsofa.annotation import study as studies
-    from catsofa.annotation.crowd import pilots
+    from catsofa.annotation.crowd.people import pilots
 
     if after_pilot and seconds is None:
         pace = pilots.pace(after_pilot)

@@ -166,7 +166,7 @@ def forget(
     """
     from dataclasses import asdict
 
-    from catsofa.annotation.crowd.forgetting import forget as erase
+    from catsofa.annotation.crowd.people.forgetting import forget as erase
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)

@@ -118,7 +118,8 @@ def open_(
     `study.toml` in the study's folder says which; docs/annotation.md lists its keys. Everything is kept in the
     study's folder; start the command again to go on.
     """
-    from catsofa.annotation.crowd import home, service
+    from catsofa.annotation.crowd import home
+    from catsofa.annotation.crowd.http import service
     from catsofa.annotation.study import open_study
 
     address = address.rstrip("/") or f"http://127.0.0.1:{port}"

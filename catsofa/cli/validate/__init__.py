@@ -79,7 +79,7 @@ def _with_background(found: "Collected", source: Path, by: Iterable[str]) -> "Co
     """The annotations of a study with what their people said about themselves, as far as it may be published."""
     from dataclasses import replace
 
-    from catsofa.annotation.crowd.background import published
+    from catsofa.annotation.crowd.people.background import published
     from catsofa.annotation.study import open_study
 
     wanted = set(by) - {name for annotation in found.annotations for name in annotation.extra}

@@ -12,9 +12,11 @@ from helpers.records import bakers, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import arrivals, home, server
-from catsofa.annotation.crowd.background import Background
-from catsofa.annotation.crowd.forgetting import Tombstone, forget
+from catsofa.annotation.crowd import home
+from catsofa.annotation.crowd.http import site
+from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people.background import Background
+from catsofa.annotation.crowd.people.forgetting import Tombstone, forget
 from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.prolific.journal import Entry, Journal
@@ -36,7 +38,7 @@ SAID = {"ANNA": {"country": "Fiji", "gender": "woman"}, "BERT": {"country": "Per
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     """Four CATs for two people each."""
-    monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
     made = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML)
     return made

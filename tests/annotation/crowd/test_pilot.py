@@ -9,7 +9,8 @@ from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import arrivals, money, pilots
+from catsofa.annotation.crowd import money
+from catsofa.annotation.crowd.people import arrivals, pilots
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.cli import app

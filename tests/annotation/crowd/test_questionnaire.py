@@ -12,9 +12,10 @@ from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import home, server, settings
-from catsofa.annotation.crowd.background import Background, published
-from catsofa.annotation.crowd.questionnaire import BUNDLED, SILENT, questions
+from catsofa.annotation.crowd import home, settings
+from catsofa.annotation.crowd.http import site
+from catsofa.annotation.crowd.people.background import Background, published
+from catsofa.annotation.crowd.people.questionnaire import BUNDLED, SILENT, questions
 from catsofa.annotation.label_studio.pull import digested
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
@@ -43,7 +44,7 @@ SAID = {"age_band": "25–34", "country": "Fiji", "dialect": "Upper Pelloran"}
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     """Two CATs for one person each, and three questions about people."""
-    monkeypatch.setattr(server, "BY_SESSION", (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
     made = create(tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML)
     (made.folder / "own.toml").write_text(OWN)

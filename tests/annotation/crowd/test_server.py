@@ -18,7 +18,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import guards, home, seats, server
+from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd.http import guards, site
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results.answers import Raw
@@ -52,8 +53,8 @@ def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
 def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """People of these tests work faster than people do; limits are so low that a busy machine reaches them too."""
     limited = "rate_limit" in request.node.name
-    monkeypatch.setattr(server, "BY_SESSION", (5.0, 0.5) if limited else (1000.0, 1000.0))
-    monkeypatch.setattr(server, "BY_ADDRESS", (20.0, 0.5) if limited else (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_SESSION", (5.0, 0.5) if limited else (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_ADDRESS", (20.0, 0.5) if limited else (1000.0, 1000.0))
 
 
 @pytest.fixture

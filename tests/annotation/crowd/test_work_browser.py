@@ -10,7 +10,7 @@ from helpers.records import bakers, paraphrased, probes, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 
 from catsofa.annotation.crowd import home
-from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.results import answers
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, create, rows

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from helpers.servers.label_studio_server import free_port
 
-from catsofa.annotation.crowd import service
+from catsofa.annotation.crowd.http import service
 from catsofa.annotation.study import Study
 
 PATIENCE = 60.0

@@ -6,7 +6,8 @@ from typing import Any
 from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.results import drafts
 from catsofa.annotation.study import Study
-from catsofa.annotation.study.interface import answers, result_of
+from catsofa.annotation.study.interface import answers as answers_in
+from catsofa.annotation.study.interface import result_of
 from catsofa.data.languages.texts import language_of
 from catsofa.data.records import Term
 
@@ -20,7 +21,7 @@ def refuse_unknown(study: Study, said: Mapping[str, Any]) -> None:
 def refuse_invalid(study: Study, token: str, said: Mapping[str, Any]) -> None:
     """Refuse what `pull` would call invalid."""
     refuse_unknown(study, said)
-    wrong = answers(study.kind.interface, result_of(study.kind.interface, said)).wrong
+    wrong = answers_in(study.kind.interface, result_of(study.kind.interface, said)).wrong
     if problems := [*wrong, *notes(study, token, said)[0]]:
         raise NotYours("; ".join(problems))
 

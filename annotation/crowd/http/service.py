@@ -1,4 +1,4 @@
-"""One process that serves one study."""
+"""One process that serves one study: its paths, and how they are served."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,12 +6,24 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from catsofa.annotation.crowd import arrivals, guards, home, money, settings
-from catsofa.annotation.crowd.server import Crowd
+from catsofa.annotation.crowd import home, money, settings
+from catsofa.annotation.crowd.http import guards
+from catsofa.annotation.crowd.http.entrance import Entrance
+from catsofa.annotation.crowd.http.guards import Refused
+from catsofa.annotation.crowd.http.site import Site
+from catsofa.annotation.crowd.http.work import Work
+from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import FOLDER
 
+FILES = {"page.js": "text/javascript", "work.js": "text/javascript", "page.css": "text/css"}
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -53,16 +65,53 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
     except Timeout:
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study) as store:
-        crowd = Crowd(study, store, opening, address)
-        server = uvicorn.Server(config(crowd, host, port, address))
+        site = Site(study, store, opening, address)
+        server = uvicorn.Server(config(app(site), host, port, address))
         cost = money.budget(study, rules, home.missing(store))
         yield Service(says=tuple(_says(study, opening, address, cost)), server=server)
 
 
-def config(crowd: Crowd, host: str, port: int, address: str) -> uvicorn.Config:
+def app(site: Site) -> Starlette:
+    """The application: every path of the site behind the guards."""
+    entrance, work = Entrance(site), Work(site)
+
+    async def health(request: Request) -> Response:
+        """Whether the store can be written."""
+        await site.do(lambda held: held.run("DELETE FROM session WHERE until < 0"))
+        return JSONResponse({"well": True})
+
+    async def file(request: Request) -> Response:
+        """The page's own script and style."""
+        name = request.path_params["name"]
+        if name not in FILES:
+            raise Refused(404, "there is nothing here")
+        return Response((FOLDER / name).read_text("utf-8"), media_type=FILES[name])
+
+    pages = (
+        ("/", entrance.entry, "GET"),
+        ("/i/{invitation:str}", entrance.entry, "GET"),
+        ("/consent", entrance.agree, "POST"),
+        ("/about-you", entrance.about, "GET"),
+        ("/about-you", entrance.tell, "POST"),
+        ("/work", work.page, "GET"),
+        ("/next", work.next, "POST"),
+        ("/draft", work.draft, "POST"),
+        ("/answer", work.answer, "POST"),
+        ("/skip", work.skip, "POST"),
+        ("/stop", work.end, "POST"),
+        ("/withdraw", work.end, "POST"),
+        ("/done", work.done, "GET"),
+        ("/health", health, "GET"),
+    )
+    routes = [Route(path, site.guarded(act), methods=[method]) for path, act, method in pages]
+    routes.append(Route("/{name:str}", site.guarded(file, limited=False), methods=["GET"]))
+    return Starlette(routes=routes, exception_handlers={HTTPException: site.missing, Exception: site.broken})
+
+
+def config(application: Starlette, host: str, port: int, address: str) -> uvicorn.Config:
     """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
     return uvicorn.Config(
-        crowd.app(),
+        application,
         host=host,
         port=port,
         http=guards.Patient,

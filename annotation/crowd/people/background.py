@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 
-from catsofa.annotation.crowd.arrivals import key_in, keyed
-from catsofa.annotation.crowd.questionnaire import questions
+from catsofa.annotation.crowd.people.arrivals import key_in, keyed
+from catsofa.annotation.crowd.people.questionnaire import questions
 from catsofa.annotation.crowd.settings import read
 from catsofa.annotation.crowd.store import REMEDY, Rows, connected, identity, sentences
 from catsofa.annotation.study import Study

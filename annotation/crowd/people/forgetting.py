@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from catsofa.annotation.crowd import arrivals, home, money, seats, settings, store
-from catsofa.annotation.crowd.arrivals import Arrival
-from catsofa.annotation.crowd.background import Background
+from catsofa.annotation.crowd import home, money, seats, settings, store
+from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people.arrivals import Arrival
+from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.label_studio.people import Invited
 from catsofa.annotation.label_studio.pull import digested

@@ -1,0 +1,111 @@
+"""The pages before the work: what a study asks of people, their consent, and the questions about them."""
+
+import asyncio
+import json
+import secrets
+import time
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.http import guards
+from catsofa.annotation.crowd.http.guards import Refused
+from catsofa.annotation.crowd.http.site import Site
+from catsofa.annotation.crowd.people import arrivals, pilots
+from catsofa.annotation.crowd.people.background import Background
+from catsofa.annotation.crowd.people.questionnaire import SILENT, chosen
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.label_studio import people
+from catsofa.annotation.study import now
+from catsofa.data.digests import hex_digest
+
+TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+"""Where Mechanical Turk takes a submission."""
+UNNAMED = "Open this page from the link of the study, which says who you are."
+TWICE = "You took part under another submission. There is no second place."
+
+
+class Entrance:
+    """How people come in."""
+
+    def __init__(self, site: Site) -> None:
+        """Read who came before."""
+        self._site, self._before, self._background = site, pilots.people(site.study), Background(site.study)
+        self._arrivals, self._noting = arrivals.Arrivals(site.study.folder), asyncio.Lock()
+        self._consent = hex_digest(json.dumps(site.texts))
+
+    async def entry(self, request: Request) -> Response:
+        """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""
+        given = dict(request.query_params) | dict(request.path_params)
+        turk = self._site.platform == "mturk"
+        if turk and given.get("assignmentId") == arrivals.PREVIEW:
+            return self._site.page("preview", policy=guards.FRAMED)
+        names = arrivals.NAMES["invitation" if "invitation" in request.path_params else self._site.platform]
+        known = {name: given.get(name, "") for name in dict.fromkeys(names)}
+        if not all(arrivals.NAME.fullmatch(value) for value in known.values()):
+            return self._site.page("message", 400, says=UNNAMED)
+        if turk and given.get("turkSubmitTo") in TURK:
+            asked = "&".join(f"{name}={value}" for name, value in known.items())
+            policy = guards.FRAMED.replace("form-action 'self'", f"form-action {given['turkSubmitTo']}")
+            action = f"{given['turkSubmitTo']}/mturk/externalSubmit"
+            return self._site.page("turk", asked=asked, action=action, assignment=known["assignmentId"], policy=policy)
+        if turk and "turkSubmitTo" in given:
+            return self._site.page("message", 400, says="This page was not opened by Mechanical Turk.")
+        return self._site.page("consent", known=known)
+
+    async def agree(self, request: Request) -> Response:
+        """Take the consent of a person, or its refusal, and give them a session."""
+        form = await guards.sent_form(request)
+        platform = "invitation" if "invitation" in form else self._site.platform
+        if platform == "invitation":
+            try:
+                invited = await run_in_threadpool(people.expected, self._site.study, form.get("invitation", ""))
+            except ValueError as error:
+                raise Refused(403, str(error)) from None
+            form["invitation"] = invited.email
+        arrival = arrivals.of_request(platform, form, self._site.key, now())
+        if arrival is None:
+            return self._site.page("message", 400, says=UNNAMED)
+        agreed = form.get("agree") == "yes" and form.get("age") == "yes"
+        if form.get("agree") == "yes" and not agreed:
+            raise Refused(400, f"only people of {self._site.opening.people.minimum_age} or over take part")
+        name, cookie = arrival.name, secrets.token_urlsafe(32)
+        submission = arrivals.keyed(self._site.key, arrival.submission)
+
+        def job(held: Rows) -> str:
+            at = time.time()
+            if name in self._before:
+                return ""
+            if agreed:
+                state = seats.arrive(held, self._site.rules, name, submission, self._consent, at)
+            else:
+                state = seats.decline(held, name, submission, at)
+            if state:
+                self._site.begin(held, name, cookie, at)
+            return state
+
+        if not (state := await self._site.do(job)):
+            return self._site.page("message", 403, says=TWICE)
+        if agreed:  # before the cookie is sent: nobody works whose name is not noted
+            async with self._noting:
+                await run_in_threadpool(self._arrivals.note, arrival)
+        where = "work" if state == "working" else "done"
+        return self._site.with_cookie(RedirectResponse(where, status_code=303), cookie)
+
+    async def about(self, request: Request) -> Response:
+        """The questions about a person; what they said before is not shown."""
+        await self._site.do(lambda held: self._site.who(held, request))
+        return self._site.page("about", asked=self._site.asked, silent=SILENT, k=self._site.opening.questionnaire.k)
+
+    async def tell(self, request: Request) -> Response:
+        """Keep what a person says about themselves, apart from the study's store."""
+        try:
+            said = chosen(self._site.asked, await guards.sent_form(request))
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
+        if person["state"] not in seats.ENDED:
+            await run_in_threadpool(self._background.keep, person["name"], said)
+        return RedirectResponse("work", status_code=303)

@@ -1,0 +1,150 @@
+"""What all pages of an open study share: its store, browser sessions, guards of requests, and the look of a page."""
+
+import asyncio
+import logging
+import math
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from catsofa.annotation.crowd.http import guards
+from catsofa.annotation.crowd.http.guards import Buckets, Refused
+from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people.questionnaire import questions
+from catsofa.annotation.crowd.seats import NotYours
+from catsofa.annotation.crowd.settings import Opening, rules
+from catsofa.annotation.crowd.store import Rows, Store, Unwritten
+from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import filled
+from catsofa.data.digests import hex_digest
+
+SESSION = 12 * 3600.0
+"""Seconds for which a browser is known."""
+BY_ADDRESS, BY_SESSION = (60.0, 5.0), (10.0, 4.0)
+"""Requests at once, and then a second: of browsers without a session at one address, and of one session."""
+FORMS = ("/consent", "/about-you", "/stop", "/withdraw")
+"""What pages send without a script."""
+LOG = logging.getLogger(__name__)
+Action = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+
+
+class Site:
+    """One study's site."""
+
+    def __init__(self, study: Study, store: Store, opening: Opening, address: str) -> None:
+        """Serve `study` at `address`, where people's browsers reach it."""
+        self.study, self.opening, self.rules = study, opening, rules(study, opening)
+        self.platform, self.key = opening.platform.name, arrivals.key_of(study, opening.people.same_as)
+        self.asked = questions(study, opening.questionnaire)
+        self.texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
+        self.texts |= {"own": opening.consent, "age": opening.people.minimum_age, "about": [*self.asked]}
+        self._store, place = store, urlsplit(address)
+        self._https, self._hosts = place.scheme == "https", {place.netloc.casefold()}
+        if place.hostname in ("127.0.0.1", "localhost"):
+            self._hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
+        self._cookie = "__Host-seat" if self._https else "seat"
+        self._sessions = set[str]()
+        self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
+
+    def guarded(self, action: Action, *, limited: bool = True) -> Action:
+        """The action behind the checks of every request, with what may go wrong in a sentence."""
+
+        async def guarded(request: Request) -> Response:
+            try:
+                guards.check_host(request, self._hosts)
+                if request.method == "POST":
+                    guards.check_origin(request, self._hosts)
+                if limited:
+                    self._limit(request)
+                answer = await action(request)
+            except Refused as error:
+                answer = self._refusal(request, error)
+            except NotYours as error:
+                answer = self._refusal(request, Refused(422, str(error)))
+            except Unwritten:
+                later = {"Retry-After": "10"}
+                says = "the server cannot keep answers just now; nothing is lost, try again in a minute"
+                answer = self._refusal(request, Refused(503, says, **later))
+            return guards.with_headers(answer, self._https)
+
+        return guarded
+
+    def _refusal(self, request: Request, error: Refused) -> Response:
+        """The reason: for the script of a page, or as a page for a person, whose browser asks again when it is time."""
+        if request.method == "GET" or request.url.path in FORMS:
+            sentence = str(error)
+            answer = self.page("message", error.status, says=f"{sentence[:1].upper()}{sentence[1:]}.")
+            if request.method == "GET" and "Retry-After" in error.headers:
+                answer.headers["Refresh"] = error.headers["Retry-After"]
+        else:
+            answer = JSONResponse({"error": self.study.said(str(error))}, error.status)
+        answer.headers.update(error.headers)
+        return answer
+
+    def _limit(self, request: Request) -> None:
+        """Take a token of the person, pages apart, or of the address while the browser is nobody's that we know."""
+        cookie = hex_digest(request.cookies.get(self._cookie, ""))
+        if cookie in self._sessions:
+            self._by_session.take(f"{request.method} {cookie}")
+        else:
+            self._by_address.take(request.client.host if request.client else "")
+
+    async def missing(self, request: Request, error: Exception) -> Response:
+        """A path or a method that there is not."""
+        assert isinstance(error, HTTPException), "Starlette calls this for no other"
+        says = self.study.said("there is nothing here")
+        return guards.with_headers(JSONResponse({"error": says}, error.status_code), self._https)
+
+    async def broken(self, request: Request, error: Exception) -> Response:
+        """A fault of ours: a number for the person, which the log has too."""
+        number = secrets.token_hex(4)
+        LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
+        says = self.study.said(f"something went wrong here; if you report it, name {number}")
+        return guards.with_headers(JSONResponse({"error": says}, 500), self._https)
+
+    async def do(self, job: Callable[[Rows], T]) -> T:
+        """What a job of the store gives, after its commit."""
+        return await asyncio.wrap_future(self._store.submit(job))
+
+    def begin(self, held: Rows, name: str, cookie: str, at: float) -> None:
+        """Know a browser by this cookie from now on."""
+        held.run("DELETE FROM session WHERE until < ?", at)
+        held.run("INSERT INTO session VALUES (?, ?, ?)", hex_digest(cookie), name, at + SESSION)
+
+    def with_cookie(self, answer: Response, cookie: str) -> Response:
+        """The answer that gives a browser its cookie."""
+        self._sessions.add(hex_digest(cookie))
+        age, https = int(SESSION), self._https
+        answer.set_cookie(self._cookie, cookie, max_age=age, httponly=True, samesite="lax", secure=https, path="/")
+        return answer
+
+    def who(self, held: Rows, request: Request) -> str:
+        """The person whose browser asks."""
+        cookie = hex_digest(request.cookies.get(self._cookie, ""))
+        session = held.first("SELECT person FROM session WHERE hash = ? AND until > ?", cookie, time.time())
+        if session is None:
+            self._sessions.discard(cookie)
+            raise Refused(401, "open the link of the study again")
+        self._sessions.add(cookie)
+        return str(session["person"])
+
+    async def object(self, request: Request) -> dict[str, Any]:
+        """What the page of somebody with a session sends."""
+        if self._cookie not in request.cookies:
+            raise Refused(401, "open the link of the study again")
+        return await guards.sent_object(request)
+
+    def page(self, page: str, status: int = 200, policy: str = "", **values: Any) -> Response:
+        """One of the pages."""
+        minutes = math.ceil(self.rules.session * self.rules.seconds / 60)
+        shown = {"page": page, "title": self.study.settings.title, "minutes": minutes} | self.texts | values
+        headers = {"Content-Security-Policy": policy} if policy else {}
+        return HTMLResponse(self.study.page(filled("work.html", **shown)), status, headers)

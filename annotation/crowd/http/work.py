@@ -1,0 +1,116 @@
+"""The work: one task after another, its drafts and answers, and the page at the end."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.http import answers, guards
+from catsofa.annotation.crowd.http.site import Site
+from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people.background import Background
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.settings import WITH_CODES
+from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.study.interface import in_script
+
+BACK = "https://app.prolific.com/submissions/complete?cc="
+
+
+class Work:
+    """What people do here."""
+
+    def __init__(self, site: Site) -> None:
+        """Give out the tasks of the study."""
+        self._site, self._background = site, Background(site.study)
+        self._tasks = {task.key.token: task for task in site.study.tasks()}
+
+    async def page(self, request: Request) -> Response:
+        """The page on which people work, after the questions about them."""
+        person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
+        if person["state"] in seats.ENDED:
+            return RedirectResponse("done", status_code=303)
+        if self._site.asked and not await run_in_threadpool(self._background.said, [person["name"]]):
+            return RedirectResponse("about-you", status_code=303)
+        return self._site.page("work", parts=in_script([asdict(part) for part in self._site.study.interface.parts]))
+
+    async def next(self, request: Request) -> Response:
+        """The task that a person has or gets."""
+        await self._site.object(request)
+        given = await self._site.do(
+            lambda held: seats.next_task(held, self._site.rules, self._site.who(held, request), time.time())
+        )
+        if not isinstance(given, Given):
+            return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
+        shown = {name: value for name, value in self._tasks[given.token].data.items() if name != "item"}
+        draft = json.loads(given.draft or "{}")
+        about = {"nonce": given.nonce, "place": given.place, "of": given.quota}
+        return JSONResponse({"task": shown, "draft": draft, **about})
+
+    async def draft(self, request: Request) -> Response:
+        """Keep what is filled in so far, and say what is wrong with a text."""
+        nonce, said = guards.answer_in(await self._site.object(request))
+        answers.refuse_unknown(self._site.study, said)
+
+        def job(held: Rows) -> str:
+            name = self._site.who(held, request)
+            seats.keep_draft(held, self._site.rules, name, nonce, said, time.time())
+            return seats.token_of(held, name, nonce)
+
+        problems, warnings = answers.notes(self._site.study, await self._site.do(job), said)
+        told = {"problems": problems, "warnings": warnings}
+        return JSONResponse({name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()})
+
+    async def answer(self, request: Request) -> Response:
+        """Keep an answer; what `pull` would call invalid is refused."""
+        nonce, said = guards.answer_in(await self._site.object(request))
+
+        def job(held: Rows) -> None:
+            name = self._site.who(held, request)
+            token = seats.token_of(held, name, nonce)
+            answers.refuse_invalid(self._site.study, token, said)
+            right = answers.right(self._site.study, token, said)
+            seats.answer(held, self._site.rules, name, nonce, said, right, time.time())
+
+        await self._site.do(job)
+        return JSONResponse({"thanks": True})
+
+    async def skip(self, request: Request) -> Response:
+        """Pass a task on."""
+        nonce, _ = guards.answer_in(await self._site.object(request) | {"answers": {}})
+        await self._site.do(lambda held: seats.skip(held, self._site.who(held, request), nonce))
+        return JSONResponse({"thanks": True})
+
+    async def end(self, request: Request) -> Response:
+        """End a person's work, or erase it too."""
+        await guards.sent_form(request)
+        act: Callable[[Rows, str], Any] = seats.stop
+        if request.url.path == "/withdraw":
+            act = seats.withdraw
+            name = await self._site.do(lambda held: self._site.who(held, request))
+            await run_in_threadpool(self._background.remove, name)  # first: no kill leaves it behind unseen
+        await self._site.do(lambda held: act(held, self._site.who(held, request)))
+        return RedirectResponse("done", status_code=303)
+
+    async def done(self, request: Request) -> Response:
+        """How it ended, with the code that the platform wants."""
+        person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
+        name = person["name"]
+        if person["state"] not in seats.ENDED:
+            return RedirectResponse("work", status_code=303)
+        outcome = person["outcome"] or "completed"
+        if self._site.platform in WITH_CODES:
+            code = self._site.opening.platform.codes.get(outcome, "")
+        else:
+            code = arrivals.keyed(self._site.key, outcome, name)[:8].upper()
+        back = BACK + code if code and self._site.platform == "prolific" else ""
+        about = {"state": person["state"], "done": person["done"], "code": code, "back": back}
+        settings = self._site.study.settings
+        about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
+        return self._site.page("done", debriefing=self._site.opening.debriefing, platform=self._site.platform, **about)

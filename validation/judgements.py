@@ -16,6 +16,7 @@ from typing import Literal
 
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Annotation
+from catsofa.validation.decide.dawid_skene import DawidSkene, dawid_skene
 
 Grouping = Callable[[Annotation], str]
 """What an annotation was judged together with: the CAT of an association, or the item itself."""
@@ -106,6 +107,16 @@ class Counted:
     """How many judgements count for the items about which more people than usual were asked."""
     seats: Mapping[str, Seats] = field(default_factory=dict)
     """The judgements of each group (a CAT, or the item itself) that count, and those asked for."""
+    _estimates: dict[str | None, DawidSkene] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def estimate(self, question: str | None = None) -> DawidSkene:
+        """Dawid and Skene's estimate from the judgements that count, or those of one question; computed once."""
+        judged = [annotation for cast in self.votes.values() for annotation in cast]
+        asked = {question_of(annotation) for annotation in judged}
+        key = None if asked == {question} else question
+        if key not in self._estimates:
+            self._estimates[key] = dawid_skene(a for a in judged if key in (None, question_of(a)))
+        return self._estimates[key]
 
 
 @dataclass(slots=True)
@@ -182,6 +193,11 @@ def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, 
 def answers(annotations: Iterable[Annotation]) -> list[Annotation]:
     """The annotations that answer something: no attention items, nothing skipped, invalid or left empty."""
     return [a for a in annotations if a.label and not (a.extra.get("gold") or a.extra.get("invalid") or is_skipped(a))]
+
+
+def question_of(annotation: Annotation) -> str:
+    """The question about a whole item that an annotation answers; empty where items are labelled themselves."""
+    return str(annotation.extra.get("question", ""))
 
 
 def is_skipped(annotation: Annotation) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
-from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.decide.votes import Votes
+from catsofa.validation.judgements import question_of
 
 SOFT = "soft"
 """Where in `extra` the soft labels of an item are."""
@@ -36,14 +36,14 @@ def soft_labels(votes: Votes) -> dict[str, Soft]:
     questions: dict[str, list[Annotation]] = defaultdict(list)
     for judged in votes.counted.votes.values():
         for annotation in judged:
-            questions[str(annotation.extra.get("question", ""))].append(annotation)
+            questions[question_of(annotation)].append(annotation)
     found: dict[str, Soft] = {}
-    for judged in questions.values():
+    for question, judged in questions.items():
         several = any("|" in annotation.label for annotation in judged)
         labels = sorted({label for annotation in judged for label in annotation.label.split("|")})
         probable: dict[str, dict[str, float]] = {}
         if not several:
-            estimate = dawid_skene(judged)
+            estimate = votes.counted.estimate(question)
             rows = (zip(estimate.ratings.labels, row, strict=True) for row in estimate.posterior.tolist())
             probable = dict(zip(estimate.ratings.items, map(dict, rows), strict=True))
         for item in dict.fromkeys(annotation.item for annotation in judged):

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from catsofa.data.records import Annotation
 from catsofa.data.tables import Tabular
-from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
 
 SURE = 0.9
@@ -135,7 +134,7 @@ def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
 
 def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
     """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one."""
-    found = dawid_skene(a for cast in votes.counted.votes.values() for a in cast).labels(sure)
+    found = votes.counted.estimate().labels(sure)
     decisions = {
         item: decision
         if item not in found
@@ -162,7 +161,7 @@ def compare(votes: Votes) -> Compared | None:
     cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
     if not cast or any("|" in annotation.label for annotation in cast):
         return None
-    found = {item: label for item, label in dawid_skene(cast).labels(SURE).items() if label}
+    found = {item: label for item, label in votes.counted.estimate().labels(SURE).items() if label}
     by_votes = {item: votes.decisions[item].label for item in found}
     return Compared(
         agrees=sum(by_votes[item] == label for item, label in found.items()),

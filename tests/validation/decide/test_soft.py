@@ -9,7 +9,7 @@ from helpers.simulated_people import crowd
 from catsofa.data.records import Annotation
 from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.decide.soft import SoftLabel, as_extra, soft_labels
-from catsofa.validation.decide.votes import vote
+from catsofa.validation.decide.votes import decide_by_posterior, vote
 
 
 def judged(item: str, labels: str, question: str = "") -> list[Annotation]:
@@ -31,6 +31,15 @@ def test_posteriors_are_those_of_dawid_and_skene_and_sum_to_one() -> None:
     found, estimate = soft_labels(vote(answers)), dawid_skene(answers)
     ours = [[found[item][label].posterior for label in estimate.ratings.labels] for item in estimate.ratings.items]
     assert np.array(ours, dtype=float) == pytest.approx(estimate.posterior, abs=6e-5)
+
+
+def test_dawid_and_skene_are_estimated_once() -> None:
+    """Votes, posteriors and soft labels of one question share an estimate; of two questions each has its own."""
+    votes = vote([*judged("i", "xxy"), *judged("j", "yyy")])
+    assert decide_by_posterior(votes).counted.estimate("") is votes.counted.estimate()
+    asked = vote([*judged("i:same", "aab", "same"), *judged("i:fits", "ccc", "fits")]).counted
+    assert asked.estimate("same").ratings.items == ("i:same",)
+    assert asked.estimate().ratings.items == ("i:same", "i:fits")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,9 +1,11 @@
 """k-suppression: what may be published about people so that nobody is one of fewer than k."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 WITHHELD = "withheld"
+LEAST = 3
+"""The smallest k."""
 Person = Mapping[str, str]
 """What is known of one person, by column."""
 Step = tuple[str, Mapping[str, str]]
@@ -50,3 +52,26 @@ def generalised(
 def steps_of(columns: Sequence[str], wider: Mapping[str, Mapping[str, str]]) -> list[Step]:
     """The steps that make these columns wider one after another: first to the wider value, then to nothing."""
     return [step for column in columns for step in ((column, wider[column]), (column, {}))]
+
+
+def small_cells(table: Mapping[str, Mapping[str, int]], k: int) -> set[tuple[str, str]]:
+    """The cells of a table of counts of people that may not be shown, as (row, column).
+
+    They are those of 1 to k - 1 people, and, where the hidden cells of a row or column hold fewer than k together,
+    the next smallest there: the sum of the line would give them away.
+    """
+    hidden = {(row, column) for row, counts in table.items() for column, n in counts.items() if 0 < n < k}
+    lines: dict[tuple[bool, str], list[tuple[int, str, str]]] = defaultdict(list)
+    for row, counts in table.items():
+        for column, n in counts.items():
+            lines[True, row].append((n, row, column))
+            lines[False, column].append((n, row, column))
+    while True:
+        more = set()
+        for line in map(sorted, lines.values()):
+            shown = [(row, column) for _, row, column in line if (row, column) not in hidden]
+            if shown and len(shown) < len(line) and sum(n for n, *cell in line if tuple(cell) in hidden) < k:
+                more.add(shown[0])
+        if not more:
+            return hidden
+        hidden |= more

@@ -3,8 +3,8 @@
 A number stands under its own name, the ends of its 95 % interval under the same name in `intervals`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from catsofa.data.progress import SILENT, Progress
@@ -13,6 +13,7 @@ from catsofa.validation.agreement.annotators import Annotator, Exclusion
 from catsofa.validation.agreement.groups import difference
 from catsofa.validation.annotation_files import Collected
 from catsofa.validation.columns import column
+from catsofa.validation.decide.by_group import ByGroup
 from catsofa.validation.decide.confirmed import Confirmed
 from catsofa.validation.decide.votes import compare
 from catsofa.validation.judgements import alike_labels, answers
@@ -21,8 +22,8 @@ from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
 from catsofa.validation.sets.sizes import sizes
 
 
-def votes_report(confirmed: Confirmed) -> dict[str, Any]:
-    """The decisions in numbers, the items left undecided and why, and Dawid-Skene beside them."""
+def votes_report(confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None) -> dict[str, Any]:
+    """The decisions in numbers, the items left undecided and why, Dawid-Skene beside them, and what groups decide."""
     votes = confirmed.votes
     seats = confirmed.seats
     found: dict[str, Any] = {
@@ -55,7 +56,32 @@ def votes_report(confirmed: Confirmed) -> dict[str, Any]:
         }
     if compared := compare(votes):
         found["dawid_skene"] = asdict(compared)
+    if by:
+        found["by"] = {name: by_group_values(part) for name, part in by.items()}
     return found
+
+
+def by_group_values(found: ByGroup) -> dict[str, Any]:
+    """What the groups of one column decide: `groups` over all items, `items` by item and group."""
+    plain = {f.name: getattr(found, f.name) for f in fields(found)}
+    groups = {name: _parted(asdict(group), ("shares", "difficulty")) for name, group in found.groups.items()}
+    items = {
+        item: {name: _parted(asdict(cell), ("shares",)) for name, cell in row.items()}
+        for item, row in found.items.items()
+    }
+    return {**plain, "groups": groups, "items": items, "difference": found.difference and asdict(found.difference)}
+
+
+def _parted(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Values of which these come with limits: a number each, or one for each label; the limits under `intervals`."""
+
+    def apart(value: Any, place: int) -> Any:
+        if isinstance(value, dict):
+            return {label: apart(one, place) for label, one in value.items()}
+        return value[0] if place == 0 else dict(zip(("low", "high"), value[1], strict=True))
+
+    numbers = {name: apart(values[name], 0) for name in names}
+    return {**values, **numbers, "intervals": {name: apart(values[name], 1) for name in names}}
 
 
 def agreement_report(

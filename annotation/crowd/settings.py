@@ -8,14 +8,13 @@ from typing import Any, Literal, TypeVar
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput, jsonl, read_text, toml_files
+from catsofa.data.suppression import LEAST
 
 FILE = "study.toml"
 EXPECTED = "settings of a study as docs/annotation.md lists them"
 OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out")
 """How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
 WITH_CODES = ("prolific", "connect")
-LEAST = 3
-"""The smallest k."""
 T = TypeVar("T")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catsofa.data.suppression import WITHHELD, generalised, steps_of
+from catsofa.data.suppression import WITHHELD, generalised, small_cells, steps_of
 
 WIDER = {"home": {"Upper": "Pelloran", "Lower": "Pelloran", "Hill": "Dravian"}, "age": {"20": "young", "30": "young"}}
 STEPS = steps_of(["home", "age"], WIDER)
@@ -68,3 +68,27 @@ def test_an_answer_becomes_wider_before_it_is_withheld() -> None:
     """Three of Upper and two of Lower are five of Pelloran; the one of Hill takes nobody's answers along."""
     people = {str(n): {"home": "Upper" if n < 3 else "Lower", "age": "20"} for n in range(5)}
     assert {tuple(row.values()) for row in generalised(people, STEPS, 5).values()} == {("Pelloran", "20")}
+
+
+TABLE = st.dictionaries(
+    st.integers(0, 30).map(str), st.fixed_dictionaries({name: st.integers(0, 9) for name in "abc"}), max_size=20
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLE, K)
+def test_no_small_cell_is_shown_or_follows_from_a_sum(table: dict[str, dict[str, int]], k: int) -> None:
+    """In each row and column nothing is hidden, or k people or more, or all of it."""
+    hidden = small_cells(table, k)
+    cells = [(row, column, n) for row, counts in table.items() for column, n in counts.items()]
+    assert all((row, column) in hidden for row, column, n in cells if 0 < n < k)
+    for line in (*table, *"abc"):
+        inside = [(row, column, n) for row, column, n in cells if line in (row, column)]
+        away = [n for row, column, n in inside if (row, column) in hidden]
+        assert not away or sum(away) >= k or len(away) == len(inside)
+
+
+def test_the_next_smallest_cell_is_hidden_with_a_small_one() -> None:
+    """Two of nine people: with 4 and 3 others beside them, the 3 are hidden too; the other column stays."""
+    assert small_cells({"i": {"a": 2, "b": 3, "c": 4}}, 3) == {("i", "a"), ("i", "b")}
+    assert small_cells({"i": {"a": 3, "b": 4}}, 3) == set()

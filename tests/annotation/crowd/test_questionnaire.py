@@ -229,6 +229,21 @@ def test_agreement_by_what_people_said(answered: Study) -> None:
     assert "Fiji" not in judged.read_text()
 
 
+def test_votes_by_what_people_said(answered: Study) -> None:
+    """Five of Fiji and five of Oceania decide each of six items differently; nobody else can be told apart."""
+    call = ["validate", "votes", "--in", str(answered.folder / "annotations.jsonl"), "--of", "15", "--by", "country"]
+    report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+    part = report["by"]["country"]
+    assert {name: group["people"] for name, group in part["groups"].items()} == {
+        "Fiji": 5, "Oceania": 5, "withheld": 5
+    }  # fmt: skip
+    assert (part["k"], part["differ"], len(part["differing"]), part["hidden"]) == (5, 6, 6, 0)
+    assert part["difference"]["p"] <= 0.05
+    shown = CliRunner().invoke(app, call).output
+    assert "6 items with another label in another country" in shown
+    assert not re.search("Samoa|Tonga|Peru", shown + json.dumps(report))
+
+
 def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
     """Counts of answers that k people share, in place of "were not asked"."""
     validated = Validated(

@@ -1,0 +1,75 @@
+"""What the commands about judgements read: options that they share, and annotations with what their people said."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.terminal import doing, reading
+
+if TYPE_CHECKING:
+    from catsofa.data.records import Annotation
+    from catsofa.validation.annotation_files import Collected
+
+Source = Annotated[
+    Path, typer.Option("--in", help="Annotations (item, annotator, label), CATs with labels, or CrowS-Pairs.")
+]
+Need = Annotated[int, typer.Option(help="Votes a label needs.")]
+Of = Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")]
+Group = Annotated[
+    str,
+    typer.Option(help="Column that names the CAT of an item, which is judged and kept as a whole.", show_default=False),
+]
+GoldPass = Annotated[float, typer.Option(help="Share of attention items (column gold) a person must get right.")]
+
+
+@contextmanager
+def about(*files: Path) -> Iterator[None]:
+    """What is wrong with what a file holds names the file."""
+    from catsofa.data.files import BadInput
+
+    try:
+        yield
+    except BadInput:
+        raise
+    except ValueError as error:
+        raise ValueError(f"{', '.join(map(str, files))}: {error}") from None
+
+
+def collected(path: Path, quiet: bool, group: str = "", cats: Path | None = None) -> "Collected":
+    """The annotations in a file of any format that has some, put on the CATs they judge if those are given."""
+    from catsofa.data import formats
+    from catsofa.data.records import Cat
+    from catsofa.validation.annotation_files import collect, onto
+
+    found = collect(reading(path, quiet=quiet), group)
+    doing(f"looking at {len(found.annotations):,} annotations")
+    return onto(formats.read_as(cats, Cat), found) if cats else found
+
+
+def with_background(
+    annotations: "Sequence[Annotation]", source: Path, by: Iterable[str]
+) -> "tuple[Sequence[Annotation], int]":
+    """The annotations of a study with what their people said about themselves, as far as it may be published, and k.
+
+    Elsewhere they are as they were, and k is the smallest.
+    """
+    from dataclasses import replace
+
+    from catsofa.annotation.crowd import settings
+    from catsofa.annotation.crowd.people import background
+    from catsofa.annotation.study import open_study
+    from catsofa.data.suppression import LEAST
+    from catsofa.validation.judgements import answers
+
+    wanted = set(by) - {name for annotation in annotations for name in annotation.extra}
+    if not wanted or not (source.parent / "study.json").is_file():
+        return annotations, LEAST
+    study = open_study(source.parent)
+    about = background.published(study, {annotation.annotator for annotation in answers(annotations)}, wanted)
+    joined = [replace(a, extra={**a.extra, **about.get(a.annotator, {})}) for a in annotations]
+    return joined, settings.read(study).questionnaire.k

@@ -1,0 +1,168 @@
+"""What groups of annotators decide: votes, label and difficulty of each item by group, and where the labels differ."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.records import Annotation
+from catsofa.data.statistics import WIDE, score_limits
+from catsofa.data.suppression import LEAST, small_cells
+from catsofa.validation.agreement.groups import Difference, difference
+from catsofa.validation.agreement.intervals import Limits, share_limits
+from catsofa.validation.columns import Column
+from catsofa.validation.judgements import answers
+from catsofa.validation.ratings import Floats, Indices, Ratings, numbered
+
+Share = tuple[float, Limits]
+"""A share with its 95 % limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What one group said of one item."""
+
+    people: int
+    votes: Mapping[str, int]
+    shares: Mapping[str, Share]
+    """The share of each label, with the limits of Wilson."""
+    label: str | None
+    """What more than half of its judgements say."""
+    difficulty: float
+    """The share of its pairs of judgements that differ; NaN of one judgement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What one group said of all items."""
+
+    people: int
+    judgements: int
+    items: int
+    decided: int
+    """The items with a label of more than half of its judgements."""
+    shares: Mapping[str, Share]
+    """The share of each label; the limits are over its people, as if others like them were asked."""
+    difficulty: Share
+    """The mean difficulty of the items that it judged twice or more often; the limits are over items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByGroup:
+    """Groups, their cells that may be shown, and how far what they decide differs."""
+
+    groups: Mapping[str, Group]
+    items: Mapping[str, Mapping[str, Cell]]
+    """By item and group; cells of fewer than `k` people, and those that would give them away, are left out."""
+    k: int
+    hidden: int
+    """Cells with judgements that are not shown."""
+    differing: tuple[str, ...]
+    """Items that k people or more of two groups or more give different labels, where the cells are shown."""
+    differ: int
+    """All items that k people or more of two groups or more give different labels."""
+    by_chance: float
+    """How many would, if the same people were divided into the groups at random: the mean of permutations."""
+    difference: Difference | None
+
+
+def by_group(
+    annotations: Iterable[Annotation], column: Column, *, k: int = LEAST, permutations: int = 999, seed: int = 0
+) -> ByGroup:
+    """What each group of a column that describes annotators decides; nothing of fewer than `k` people about an item."""
+    if column.describes != "annotators":
+        raise ValueError(
+            f"the column {column.name!r} describes items; expected one that describes annotators: constant for each "
+            "person, with two values or more among the judges of some items"
+        )
+    said = [a for a in answers(annotations) if column.value(a) is not None]
+    ratings = Ratings.of(said)
+    names, group = numbered(column.values[person] for person in ratings.annotators)
+    people = _people(ratings, group, len(names))
+    table = {item: dict(zip(names, row, strict=True)) for item, row in zip(ratings.items, people.tolist(), strict=True)}
+    hidden = small_cells(table, k)
+    counts = _counts(ratings, group, len(names))
+    label, unlike, cells = _labels(counts), _unlike(counts), dict[str, dict[str, Cell]]()
+    for item, name in np.argwhere(people).tolist():
+        if (place := (ratings.items[item], names[name])) not in hidden:
+            votes = {ratings.labels[n]: int(counts[item, name, n]) for n in np.flatnonzero(counts[item, name])}
+            judged = sum(votes.values())
+            cells.setdefault(place[0], {})[place[1]] = Cell(
+                people=int(people[item, name]),
+                votes=votes,
+                shares={each: (n / judged, score_limits(n / judged, judged, WIDE)) for each, n in votes.items()},
+                label=ratings.labels[label[item, name]] if label[item, name] >= 0 else None,
+                difficulty=float(unlike[item, name]),
+            )
+    rng = np.random.default_rng(seed)
+    drawn = (rng.permutation(group) for _ in range(min(permutations, 199)))  # of a mean fewer are enough
+    chance = [int(_differ(ratings, each, len(names), k).sum()) for each in drawn]
+    differ = _differ(ratings, group, len(names), k)
+    shown = {item: {cell.label for cell in row.values()} - {None} for item, row in cells.items()}
+    return ByGroup(
+        groups={name: _group(ratings, group == n, label[:, n], unlike[:, n]) for n, name in enumerate(names)},
+        items=cells,
+        k=k,
+        hidden=sum(table[item][name] > 0 for item, name in hidden),
+        differing=tuple(item for item in ratings.items if len(shown.get(item, ())) > 1),
+        differ=int(differ.sum()),
+        by_chance=float(np.mean(chance)),
+        difference=difference(said, column, permutations=permutations, seed=seed),
+    )
+
+
+def _people(ratings: Ratings, group: Indices, groups: int) -> Indices:
+    """How many different people of each group judged each item: items by groups."""
+    pairs = np.unique(ratings.item * len(group) + ratings.annotator)
+    places = pairs // len(group) * groups + group[pairs % len(group)]
+    return np.bincount(places, minlength=len(ratings.items) * groups).reshape(-1, groups)
+
+
+def _counts(ratings: Ratings, group: Indices, groups: int) -> Indices:
+    """How often each group gave each label to each item: items by groups by labels."""
+    places = (ratings.item * groups + group[ratings.annotator]) * len(ratings.labels) + ratings.label
+    size = len(ratings.items) * groups * len(ratings.labels)
+    return np.bincount(places, minlength=size).reshape(-1, groups, len(ratings.labels))
+
+
+def _labels(counts: Indices) -> Indices:
+    """The label of more than half of the judgements, or -1: items by groups."""
+    clear = 2 * counts.max(axis=2) > counts.sum(axis=2)
+    return np.where(clear, counts.argmax(axis=2), -1)
+
+
+def _unlike(counts: Indices) -> Floats:
+    """The share of pairs of judgements that differ, NaN of fewer than two judgements: items by groups."""
+    n = counts.sum(axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(1 - (counts * (counts - 1)).sum(axis=2) / (n * (n - 1)), np.float64)
+
+
+def _differ(ratings: Ratings, group: Indices, groups: int, k: int) -> NDArray[np.bool_]:
+    """Whether k people or more of two groups give different labels, by item."""
+    label = _labels(_counts(ratings, group, groups))
+    known = (label >= 0) & (_people(ratings, group, groups) >= k)
+    least = np.where(known, label, len(ratings.labels)).min(axis=1)
+    return np.asarray(np.where(known, label, -1).max(axis=1) > least)
+
+
+def _group(ratings: Ratings, member: Indices, label: Indices, unlike: Floats) -> Group:
+    """One group over all items, given which people are its members."""
+    mine = member[ratings.annotator]
+    places = ratings.annotator[mine] * len(ratings.labels) + ratings.label[mine]
+    given = np.bincount(places, minlength=len(member) * len(ratings.labels)).reshape(len(member), -1)[member]
+    each = np.asarray(given.sum(axis=1), np.float64)
+    twice = unlike[~np.isnan(unlike)]
+    mean = float(twice.mean()) if len(twice) else np.nan
+    return Group(
+        people=int(member.sum()),
+        judgements=int(mine.sum()),
+        items=len(np.unique(ratings.item[mine])),
+        decided=int((label >= 0).sum()),
+        shares={
+            name: (float(given[:, n].sum() / each.sum()), share_limits(np.asarray(given[:, n], np.float64), each))
+            for n, name in enumerate(ratings.labels)
+        },
+        difficulty=(mean, share_limits(twice, np.ones(len(twice)))),
+    )

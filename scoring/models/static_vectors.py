@@ -64,7 +64,7 @@ def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
                 raise BadInput(path, "no header of two numbers", "word2vec's binary format", 1)
             for word, raw in _binary_rows(file, int(header[1]), size, path):
                 if word in wanted:
-                    found.setdefault(word, np.frombuffer(raw, dtype="<f4").astype(np.float32))
+                    found.setdefault(word, _finite(np.frombuffer(raw, dtype="<f4").astype(np.float32), size, path))
             return found
         for line, text in enumerate(file if header else chain([first], file), start=2 if header else 1):
             word, _, rest = text.decode("utf-8", "replace").partition(" ")
@@ -82,11 +82,16 @@ def _numbers(fields: list[str], size: int, path: Path, line: int) -> Matrix | No
     if len(fields) > size:
         return None
     try:
-        vector = np.array(fields, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            vector = np.array(fields, dtype=np.float32)
     except ValueError:
         raise BadInput(path, f"{' '.join(fields)[:40]!r}", f"{size} numbers after a word", line) from None
+    return _finite(vector, size, path, line)
+
+
+def _finite(vector: Matrix, size: int, path: Path, line: int | None = None) -> Matrix:
     if len(vector) < size or not np.isfinite(vector).all():
-        raise BadInput(path, f"{len(fields)} numbers", f"{size} finite ones after a word", line)
+        raise BadInput(path, f"{np.isfinite(vector).sum()} finite numbers after a word", f"{size} of them", line)
     return vector
 
 

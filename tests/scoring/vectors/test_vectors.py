@@ -183,8 +183,9 @@ def test_a_word_with_a_space_in_it_is_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("zorb 1 0 2\nsang 0 1\n", r"v.txt:2: found 2 numbers; expected 3 finite ones"),
-        ("zorb 1 0 2\nsang 0 1 nan\n", r"v.txt:2: found 3 numbers; expected 3 finite ones"),
+        ("zorb 1 0 2\nsang 0 1\n", r"v.txt:2: found 2 finite numbers after a word; expected 3"),
+        ("zorb 1 0 2\nsang 0 1 nan\n", r"v.txt:2: found 2 finite numbers after a word; expected 3"),
+        ("zorb 1 0 2\nsang 0 1 1e39\n", r"v.txt:2: found 2 finite numbers after a word; expected 3"),
         ("zorb 1 0 2\nsang 0 x 1\n", r"v.txt:2: found '0 x 1'; expected 3 numbers after a word"),
         ("just some text\nand more\n", r"v.txt:1|no vector"),
         ("hello\n", r"v.txt:1: found a first line without a word and its numbers"),
@@ -202,6 +203,16 @@ def test_a_binary_file_cut_short_is_refused(tmp_path: Path) -> None:
     (tmp_path / "v.bin").write_bytes(_as_binary()[:-9])
     with pytest.raises(BadInput, match="an end before the last word; expected 4 words of 3 numbers"):
         encoders.load(str(tmp_path / "v.bin")).encode(["sang"])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_binary_vector_with_a_number_that_is_not_finite_is_refused(tmp_path: Path, number: float) -> None:
+    """Half precision that overflowed ends as infinity, and a cosine with it as no number."""
+    raw = _as_binary().replace(np.float32(4.0).tobytes(), np.float32(number).tobytes())
+    (tmp_path / "v.bin").write_bytes(raw)
+    encoder = encoders.load(str(tmp_path / "v.bin"))
+    with pytest.raises(BadInput, match=r"v\.bin: found 2 finite numbers after a word; expected 3"):
+        encoder.encode(["sang"])
 
 
 def _token_folder(folder: Path, *, model2vec: bool) -> Path:

@@ -41,6 +41,11 @@ def numbered(items: Iterable[Cat | Probe | Association]) -> Names:
     }.__getitem__
 
 
+def people_of(items: Iterable[Cat | Probe | Association]) -> set[str]:
+    """The people who wrote or judged these items."""
+    return {name for item in items for name, _ in _parts(item)}
+
+
 def _parts(item: Cat | Probe | Association) -> Iterator[tuple[str, object]]:
     """Each person of an item, with what the person did."""
     if item.source.get("writer"):

@@ -9,7 +9,9 @@ raw.jsonl        every answer as it came; a line goes only with its person
 forgotten.jsonl  when somebody was erased, and how many of their answers; not who
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
 people.jsonl     who was invited
-background.db    what people said about themselves, under names that only background.key gives
+releases.jsonl   releases of what people judged or wrote, and the pseudonyms in them
+background.db    what people said about themselves, and what releases say of it, under names that only
+                 background.key gives
 """
 
 import math

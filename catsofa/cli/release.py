@@ -14,6 +14,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --licence cc-by-sa-4.0",
             "catsofa release dev.jsonl test.jsonl --annotations annotations.csv --out release --name 'Bakers' --need 4",
+            "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --by age_band --by gender",
             "catsofa release paraphrases/1.jsonl --study review --out release-1 --name 'Bakers, rephrased'",
         )
     )(release)
@@ -33,6 +34,12 @@ def release(
     ] = None,
     licence: Annotated[str, typer.Option(help="Licence, as the Hub spells it.")] = "other",
     summary: Annotated[str, typer.Option(help="What the set is, in a sentence or two.")] = "",
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Question of the study's questionnaire: add each judgement with its annotator's answer, k-suppressed."
+        ),
+    ] = None,
     canary: Annotated[str, typer.Option(help="Canary GUID; made from the data, if not given.")] = "",
     need: Annotated[int, typer.Option(help="Votes a label needs.")] = 3,
     of: Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")] = 5,
@@ -43,11 +50,15 @@ def release(
     """Release the items that people confirmed: Parquet, for CATs StereoSet JSON, a card with data statement and canary.
 
     Annotators and writers get pseudonyms: with --study a hash keyed with the study's secret, else numbers. The same
-    input gives the same bytes. Everything is read back before anything is in place.
+    input gives the same bytes. Everything is read back before anything is in place. Each study notes the release, so
+    that `annotate forget` can name it.
+
+    With --by, judgements.csv holds each judgement that counts with what its annotator said of themselves. Each
+    combination of answers is that of k people or more, also together with earlier releases: the answers to the first
+    question are made wider first, then withheld. The card says how many.
     """
     from dataclasses import asdict
 
-    from catsofa.annotation.results.data_statement import work_of
     from catsofa.annotation.study import open_study
     from catsofa.data.files import jsonl
     from catsofa.data.formats import read_as
@@ -67,10 +78,7 @@ def release(
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
     votes = [vote for file in judged for vote in read_as(file, Annotation)]
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
-    secret = studies[0].settings.secret if studies else ""
-    made = write(
-        splits, votes, out, facts, secret=secret, rule=Rule(need=need, of=of), works=[work_of(one) for one in studies]
-    )
+    made = write(splits, votes, out, facts, rule=Rule(need=need, of=of), studies=studies, by=by or ())
     if refused:
         jsonl.write(made.refused, refused)
     if json:
@@ -84,5 +92,7 @@ def release(
     if missing := made.validated.missing:
         counted = ", ".join(f"{n} for {items:,} items" for n, items in made.validated.counted)
         note(f"{missing:,} judgements of them are missing; valid ones: {counted}")
+    if by:
+        say(f"judgements.csv: {made.validated.labels:,} rows by {', '.join(by)}; the card says what was suppressed")
     if made.without_fill:
         note(f"{made.without_fill:,} have no clear words at their BLANK; they can be scored as whole sentences only")

@@ -10,16 +10,21 @@ from math import nan
 from pathlib import Path
 from statistics import fmean
 
-from catsofa.annotation.results.data_statement import Validated, Work, data_statement
-from catsofa.annotation.results.pseudonyms import keyed, numbered, without_names
+from catsofa.annotation.crowd.people.background import Background, published_together
+from catsofa.annotation.results import releases
+from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
+from catsofa.annotation.results.pseudonyms import keyed, numbered, people_of, without_names
 from catsofa.annotation.study import Study
 from catsofa.data import formats
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of
 from catsofa.data.formats import stereoset
 from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import Annotation, Association, Cat, Probe, Refused, kind_name
 from catsofa.data.release import Release, read_release, write_release
 from catsofa.data.release.dataset_card import CardFacts
+from catsofa.share import judgements
 from catsofa.validation.agreement import agreement
 from catsofa.validation.annotation_files import collect, onto
 from catsofa.validation.decide.confirmed import confirm, is_review, reviewed
@@ -47,13 +52,16 @@ def release(
     *,
     secret: str = "",
     rule: Rule | None = None,
-    works: Sequence[Work] = (),
+    studies: Sequence[Study] = (),
+    by: Sequence[str] = (),
 ) -> Released:
     """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again.
 
-    The `secret` of a study gives people the same pseudonyms in all its releases; without one they are numbered. The
-    same input gives the same bytes.
+    The `secret`, that of the first study if not given, gives people the same pseudonyms in all releases; without one
+    they are numbered. `by` adds each judgement with these answers of its annotator, k-suppressed. The same input
+    gives the same bytes. Each study notes the release.
     """
+    secret = secret or (studies[0].settings.secret if studies else "")
     rule = rule or Rule()
     items = [item for some in splits.values() for item in some]
     found = validated_items(items, annotations, rule)
@@ -63,10 +71,28 @@ def release(
     if empty := [name for name, some in written.items() if not some]:
         raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")
     seen = _facts_of(found, len(items), rule)
-    statement = data_statement(seen, works, facts.language)
-    made = write_release(
-        written, folder, replace(facts, statement=statement), also=lambda filling: _second_form(written, filling)
-    )
+    statement = data_statement(seen, [work_of(study) for study in studies], facts.language)
+    facts = replace(facts, statement=statement)
+    judged_in = judging(studies)
+    if by and len(judged_in) != 1:
+        raise ValueError(f"groups are those of one study in which people judged, and there are {len(judged_in)}")
+    groups = published_together(judged_in[0], {vote.annotator for vote in found.votes}, by) if by else None
+    if groups:
+        facts = replace(facts, judgements=judgements.described(groups, len(found.votes)))
+
+    def also(filling: Path) -> None:
+        _second_form(written, filling)
+        if groups:
+            judgements.write(found.votes, names, groups, judged_in[0], filling)
+        # noted before the folder is in place: a release that nobody notes could give people away in the next
+        files = sorted(file for file in filling.rglob("*") if file.is_file())
+        digest = hex_digest("".join(map(sha256_of, files)))
+        if groups:
+            Background(judged_in[0]).release(digest, groups.rows)
+        for study in studies:
+            releases.note(study, facts.pretty_name, str(folder), digest, people_of(found.kept))
+
+    made = write_release(written, folder, facts, also=also)
     lost = sum(_fill_is_lost(item) for item in found.kept)
     return Released(release=made, refused=found.refused, validated=seen, without_fill=lost)
 

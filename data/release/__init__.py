@@ -25,7 +25,9 @@ from catsofa.data.release.dataset_card import CardFacts, Split, card
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000
 """Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
-OURS = ("README.md", "data/*.parquet", "stereoset-*.json", LIST)
+JUDGEMENTS = "judgements.csv"
+"""Judgements with the groups of their annotators."""
+OURS = ("README.md", "data/*.parquet", "stereoset-*.json", JUDGEMENTS, LIST)
 """The files of a folder that a release may replace."""
 
 
@@ -51,7 +53,7 @@ def write_release(
     """Write each split as Parquet, and the card; the folder appears whole or not at all.
 
     Records are read once, a row group at a time. An id may stand in one split only, and once. `also` may write
-    further files named `stereoset-*.json` into the folder, or refuse it by an error, before it is moved into place.
+    further files of `OURS` into the folder, or refuse it by an error, before it is moved into place.
     """
     if not records_by_split:
         raise ValueError("a release needs at least one split")
@@ -72,7 +74,9 @@ def write_release(
         text = card(facts, kind_name(record_type), splits)
         (filling / "README.md").write_text(text, encoding="utf-8")
         also(filling)
-        others = {file.name: sha256_of(file) for file in filling.glob("stereoset-*.json")}
+        others = {
+            file.name: sha256_of(file) for name in ("stereoset-*.json", JUDGEMENTS) for file in filling.glob(name)
+        }
         write_list(filling, {split.file: split.sha256 for split in splits} | others)
     return Release(folder=Path(folder), splits=tuple(splits))
 

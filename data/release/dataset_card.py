@@ -35,6 +35,8 @@ class CardFacts:
     citation: str = ""
     statement: str = ""
     """The data statement, Markdown from its headings on."""
+    judgements: str = ""
+    """What the file of judgements holds, and what was suppressed in it, Markdown; nothing if there is none."""
     canary: str = ""
     """A GUID by which the set can be found in a training corpus; made from the data where none is given."""
 

@@ -1,8 +1,10 @@
 """What people said about themselves, apart from all else: under names that nobody computes without `background.key`."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from catsofa.annotation.crowd.people.arrivals import key_in, keyed
@@ -12,9 +14,10 @@ from catsofa.annotation.crowd.store import REMEDY, Rows, connected, identity, se
 from catsofa.annotation.study import Study
 from catsofa.data.digests import row_checksum
 from catsofa.data.files import BadInput
-from catsofa.data.suppression import generalised, steps_of
+from catsofa.data.suppression import WITHHELD, generalised, steps_of
 
 STORE, KEY = "background.db", "background.key"
+NOT_ASKED = "not asked"
 
 
 def published(study: Study, people: Iterable[str], names: Collection[str] = ()) -> dict[str, dict[str, str]]:
@@ -34,6 +37,38 @@ def published(study: Study, people: Iterable[str], names: Collection[str] = ()) 
     return rows
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What is published of people with each of their judgements, and how many answers were changed for that."""
+
+    rows: Mapping[str, Mapping[str, str]]
+    k: int
+    changed: Mapping[str, Mapping[str, int]]
+    """By question: how many people's answers are `wider`, and how many `withheld`."""
+
+
+def published_together(study: Study, people: Iterable[str], names: Sequence[str]) -> Together:
+    """What may be published of these people at once: every combination of answers is that of k people or more.
+
+    So is every combination with what earlier releases said of them. The first question is made wider first.
+    """
+    settings, store = read(study).questionnaire, Background(study)
+    asked = questions(study, settings)
+    if unknown := [name for name in names if name not in asked]:
+        expected = ", ".join(asked) or "a [questionnaire] in study.toml"
+        raise ValueError(f"{study.folder} did not ask people about {unknown[0]!r}; expected {expected}")
+    people = sorted(people)
+    said = store.said(people)
+    rows = {person: {name: said.get(person, {}).get(name, NOT_ASKED) for name in names} for person in people}
+    steps = steps_of(names, {name: asked[name].wider for name in names})
+    found = generalised(rows, steps, settings.k, store.released(people))
+    changed = {}
+    for name in names:
+        new = [found[person][name] for person in people if found[person][name] != rows[person][name]]
+        changed[name] = {"wider": len(new) - new.count(WITHHELD), "withheld": new.count(WITHHELD)}
+    return Together(rows=found, k=settings.k, changed=changed)
+
+
 class Background:
     """The answers of a study's people to its questionnaire.
 
@@ -51,6 +86,29 @@ class Background:
         with self._rows() as rows:
             rows.run("INSERT OR REPLACE INTO person VALUES (?, ?, ?)", name, text, self._checksum((name, text)).hex())
 
+    def release(self, digest: str, published: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep what a release says of people, so that a later one does not tell more of them apart."""
+        name_of = self._naming()
+        texts = {name_of(person): json.dumps([digest, row], ensure_ascii=False) for person, row in published.items()}
+        with self._rows() as rows:
+            for name, text in texts.items():
+                checksum = self._checksum((name, text)).hex()
+                rows.run("INSERT OR IGNORE INTO released VALUES (?, ?, ?)", name, text, checksum)
+
+    def released(self, people: Iterable[str]) -> dict[str, dict[str, str]]:
+        """What all releases together say of these people. It is for memory alone."""
+        if not self.path.is_file():
+            return {}
+        name_of = self._naming()
+        wanted, found = {name_of(person): person for person in people}, defaultdict[str, dict[str, str]](dict)
+        with self._rows() as rows:
+            there = [row for row in rows.all("SELECT * FROM released") if row["name"] in wanted]
+        self._refuse_changed(there)
+        for row in there:
+            digest, said = json.loads(row["said"])
+            found[wanted[row["name"]]] |= {f"{digest} {column}": value for column, value in said.items()}
+        return dict(found)
+
     def said(self, people: Iterable[str]) -> dict[str, dict[str, str]]:
         """What these people said, by person; who was not asked is left out. It is for memory alone."""
         if not self.path.is_file():
@@ -59,20 +117,26 @@ class Background:
             there = {row["name"]: row for row in rows.all("SELECT * FROM person")}
         name_of = self._naming()
         found = {person: there[name] for person in people if (name := name_of(person)) in there}
-        if not all(map(self._fits, found.values())):
-            raise BadInput(self.path, "a row that its checksum does not fit", REMEDY)
+        self._refuse_changed(found.values())
         return {person: json.loads(row["said"]) for person, row in found.items()}
 
     def remove(self, person: str) -> None:
         """Erase what a person said."""
         if self.path.is_file():
             with self._rows() as rows:
-                rows.run("DELETE FROM person WHERE name = ?", self._naming()(person))
+                for name in ("person", "released"):
+                    rows.run(f"DELETE FROM {name} WHERE name = ?", self._naming()(person))
 
     def changed(self) -> int:
         """How many rows do not fit their checksum."""
         with self._rows() as rows:
-            return sum(not self._fits(row) for row in rows.all("SELECT * FROM person"))
+            there = [*rows.all("SELECT * FROM person"), *rows.all("SELECT * FROM released")]
+        return sum(not self._fits(row) for row in there)
+
+    def _refuse_changed(self, rows: Iterable[Mapping[str, str]]) -> None:
+        """Refuse rows that are not as they were written."""
+        if not all(map(self._fits, rows)):
+            raise BadInput(self.path, "a row that its checksum does not fit", REMEDY)
 
     def _fits(self, row: Mapping[str, str]) -> bool:
         """Whether a row is as it was written."""
@@ -89,8 +153,7 @@ class Background:
         with sentences(self.path), closing(connected(self.path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             rows = Rows(connection, "")
-            rows.run(
-                "CREATE TABLE IF NOT EXISTS person (name TEXT PRIMARY KEY, said TEXT NOT NULL, checksum TEXT NOT NULL)"
-            )
+            for columns in ("person (name TEXT PRIMARY KEY, {})", "released (name TEXT, {}, PRIMARY KEY (name, said))"):
+                rows.run(f"CREATE TABLE IF NOT EXISTS {columns.format('said TEXT NOT NULL, checksum TEXT NOT NULL')}")
             yield rows
             connection.execute("COMMIT")

@@ -17,6 +17,7 @@ from catsofa.annotation.label_studio.people import Invited
 from catsofa.annotation.label_studio.pull import digested
 from catsofa.annotation.prolific import journal
 from catsofa.annotation.prolific.journal import Entry
+from catsofa.annotation.results import releases
 from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, latest
 from catsofa.annotation.results.status import wanted_of
 from catsofa.annotation.study import Study, now, rows
@@ -45,6 +46,8 @@ class Erasure:
     """The tasks they answered."""
     due: int
     """Cents that they are owed."""
+    releases: tuple[str, ...] = ()
+    """The releases that hold what they wrote or judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ class Forgotten:
     short: Mapping[str, tuple[int, int]]
     """The items that now have too few judgements: how many there are, and how many are asked for."""
     due: int
+    releases: tuple[str, ...]
+    """Releases that hold what they wrote or judged."""
     left: tuple[str, ...]
     """Files of the study's folder that still name the person."""
 
@@ -116,6 +121,7 @@ def _found(study: Study, person: str) -> Erasure | None:
         answers=sum(name in found for name, _ in answers),
         tokens=tuple(sorted({token for name, token in answers if name in found})),
         due=sum(due.due for due in dues if due.name in found),
+        releases=tuple(releases.holding(study, found)),
     )
 
 
@@ -134,13 +140,18 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
     with study.locked():
         rows.rewrite(folder / people.FILE, Invited, lambda row: None if row.email in erasure.ids else row)
         rows.rewrite(folder / journal.FILE, Entry, lambda row: _without(row, names))
+        releases.forget(study, names)
         rows.rewrite(folder / "raw.jsonl", Raw, lambda row: None if row.annotator in names else row)
         digested(study, 0, 0)
     tombstone = Tombstone(at=erasure.at, answers=erasure.answers)
     if tombstone not in rows.read(folder / FORGOTTEN, Tombstone):
         rows.append([tombstone], folder / FORGOTTEN)
     done = Forgotten(
-        answers=erasure.answers, short=_short(study, erasure), due=erasure.due, left=tuple(_left(study, erasure))
+        answers=erasure.answers,
+        short=_short(study, erasure),
+        due=erasure.due,
+        releases=erasure.releases,
+        left=tuple(_left(study, erasure)),
     )
     (folder / FORGETTING).unlink()
     return done

@@ -162,7 +162,7 @@ def forget(
 
     Items that now have too few judgements are named; a study that is open gives them out again. Run the command again
     if it was cut off. Exit code 1: nobody has this name, or a file of the folder still names the person. Pay first:
-    afterwards nobody knows whom. What was released stays with whoever has it.
+    afterwards nobody knows whom. Releases that hold the person are named; what was released stays with whoever has it.
     """
     from dataclasses import asdict
 
@@ -185,6 +185,8 @@ def forget(
             shown = ", ".join(named[:10]) + (f" and {len(named) - 10:,} more" if named[10:] else "")
             then = "nobody is asked any more" if opened.settings.closed else "they are given out again"
             say(f"{quantity(len(named), 'item')} short of judgements, {then}: {shown}", quiet=quiet)
+        if found.releases:
+            note(f"releases that hold the person; release the set again: {', '.join(found.releases)}")
         if found.left:
             note(f"these files still name the person; delete them, or make them anew: {', '.join(found.left)}")
     if found is None or found.left:

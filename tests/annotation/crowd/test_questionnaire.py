@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.asked import asked_study
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
@@ -16,12 +17,9 @@ from catsofa.annotation.crowd import home, settings
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people.background import Background, published
 from catsofa.annotation.crowd.people.questionnaire import BUNDLED, SILENT, questions
-from catsofa.annotation.label_studio.pull import digested
-from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
-from catsofa.annotation.study import Study, create, rows
+from catsofa.annotation.study import Study, create
 from catsofa.annotation.study.checks import check_study
-from catsofa.annotation.study.interface import result_of
 from catsofa.cli import app
 from catsofa.data.files import BadInput, toml_files
 
@@ -177,38 +175,17 @@ def test_questions_that_cannot_be_asked_are_refused(toml: str, own: str, found: 
         pass
 
 
-HOMES = ["Fiji"] * 5 + ["Samoa"] * 4 + ["Tonga"] + ["Peru"] * 2 + [SILENT] * 3
-"""Where the people of `answered` live: five alone, five of Oceania, and five with too few each."""
-
-
 @pytest.fixture
 def answered(tmp_path: Path) -> Study:
-    """Two CATs judged by fifteen people who said where they live; those of Oceania but Fiji gave other labels."""
-    made = create(tmp_path / "a", kind="validate-cats", items=bakers(2), overlap=15)
-    (made.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
-    given = []
-    for n, home_of in enumerate(HOMES):
-        Background(made).keep(f"p{n}", {"country": home_of, "gender": "woman" if n < 9 else "man"})
-        for token, key in made.keys.items():
-            assert made.kind.asks is not None
-            said = {name: each.right for name, each in made.kind.asks(made.items[key.item], key.order).items()}
-            if home_of in ("Samoa", "Tonga"):
-                said = dict(zip(said, [*list(said.values())[1:], said[min(said)]], strict=True))
-            result = result_of(made.kind.interface, said)
-            at = "2027-01-01T00:00:00Z"
-            given.append(
-                Raw(annotation=f"{n}/{token}", updated=at, token=token, annotator=f"p{n}", at=at, result=result)
-            )
-    rows.append(given, made.folder / "raw.jsonl")
-    digested(made, len(given), 0)
-    return made
+    """Fifteen people who said where they live."""
+    return asked_study(tmp_path / "a")
 
 
 def test_what_is_published_of_one_question_is_shared_by_k_people(answered: Study) -> None:
     """Five of Fiji stay; Samoa and Tonga are Oceania; who is of Peru or said nothing is withheld."""
     found = published(answered, [f"p{n}" for n in range(15)])
     assert Counter(row["country"] for row in found.values()) == {"Fiji": 5, "Oceania": 5, "withheld": 5}
-    assert Counter(row["gender"] for row in found.values()) == {"woman": 9, "man": 6}
+    assert Counter(row["gender"] for row in found.values()) == {"woman": 10, "man": 5}
     assert published(answered, ["p0", "p1"], ["country"]) == {f"p{n}": {"country": "withheld"} for n in (0, 1)}
 
 
@@ -252,6 +229,6 @@ def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
     )  # fmt: skip
     text = data_statement(validated, [work_of(answered)], ["en"])
     assert "country (15 people asked): Fiji 5, Oceania 5, withheld 5." in text
-    assert "gender (15 people asked): man 6, woman 9." in text
+    assert "gender (15 people asked): man 5, woman 10." in text
     assert "were not asked" not in text.partition("Annotator demographic")[2]
     assert "Samoa" not in text

@@ -1,0 +1,97 @@
+"""What releases say of a study's people: k people or more share all of it."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from helpers.asked import asked_study
+from helpers.records import bakers
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from catsofa.annotation.crowd.people import background
+from catsofa.annotation.crowd.people.background import Background, published_together
+from catsofa.annotation.study import Study, create
+from catsofa.annotation.study.checks import check_study
+from catsofa.data.suppression import WITHHELD
+
+PEOPLE = [f"p{n}" for n in range(30)]
+SAID = st.fixed_dictionaries(
+    {
+        "country": st.sampled_from(["Fiji", "Samoa", "Peru", "Chile"]),
+        "gender": st.sampled_from(["woman", "man"]),
+    }
+)
+RELEASE = st.tuples(
+    st.sets(st.sampled_from(PEOPLE), min_size=10),
+    st.sampled_from([["country"], ["gender"], ["country", "gender"], ["gender", "country"]]),
+)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study that asks for country and gender."""
+    made = create(tmp_path_factory.mktemp("asks") / "s", kind="validate-cats", items=bakers(1))
+    (made.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
+    return made
+
+
+@hypothesis_settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(SAID, min_size=24, max_size=30), st.lists(RELEASE, min_size=3, max_size=3))
+def test_successive_releases_tell_no_fewer_than_k_people_apart(
+    study: Study, said: list[dict[str, str]], releases: list[tuple[set[str], list[str]]]
+) -> None:
+    """Three releases of any people and questions, in any order: five people share all that they say together."""
+    (study.folder / background.STORE).unlink(missing_ok=True)
+    store = Background(study)
+    for person, each in zip(PEOPLE, said, strict=False):
+        store.keep(person, each)
+    known: dict[str, tuple[object, ...]] = dict.fromkeys(PEOPLE, ())
+    for number, (people, names) in enumerate(releases):
+        found = published_together(study, people, names)
+        assert published_together(study, people, names).rows == found.rows
+        store.release(str(number), found.rows)
+        assert published_together(study, people, names).rows.keys() == people
+        known |= {person: (*known[person], tuple(sorted(row.items()))) for person, row in found.rows.items()}
+        classes, shown = Counter(known[person] for person in people), Counter(map(str, found.rows.values()))
+        for person, row in found.rows.items():
+            assert set(row.values()) == {WITHHELD} or min(classes[known[person]], shown[str(row)]) >= found.k
+
+
+def test_a_release_like_the_one_before_says_the_same(tmp_path: Path) -> None:
+    """Nothing is made wider because the same was published already; a forgotten person is in no store any more."""
+    made = asked_study(tmp_path / "s")
+    people, store = [f"p{n}" for n in range(15)], Background(made)
+    first = published_together(made, people, ["country", "gender"])
+    assert Counter(row["country"] for row in first.rows.values()) == {"Fiji": 5, "Oceania": 5, WITHHELD: 5}
+    assert first.changed["country"] == {"wider": 5, "withheld": 5}
+    for digest in ("one", "two"):
+        store.release(digest, first.rows)
+        assert published_together(made, people, ["country", "gender"]) == first
+    assert store.released(["p0"])["p0"]["two country"] == "Fiji"
+    store.remove("p0")
+    assert not store.released(["p0"])
+
+
+def test_a_question_that_was_not_asked_is_refused(tmp_path: Path) -> None:
+    """By name, with those that were."""
+    with pytest.raises(ValueError, match="did not ask people about 'age_band'; expected country, gender"):
+        published_together(asked_study(tmp_path / "s"), ["p0"], ["age_band"])
+
+
+def test_who_was_not_asked_is_withheld_with_others(tmp_path: Path) -> None:
+    """One person without answers among fifteen: five people say nothing or more."""
+    rows = published_together(asked_study(tmp_path / "s"), [*(f"p{n}" for n in range(15)), "late"], ["gender"]).rows
+    assert Counter(row["gender"] for row in rows.values())[WITHHELD] >= 5
+
+
+def test_what_releases_say_is_checked(tmp_path: Path) -> None:
+    """A changed row is a fault of the study."""
+    made = asked_study(tmp_path / "s")
+    Background(made).release("one", {"p0": {"country": "Fiji"}})
+    path = made.folder / background.STORE
+    path.write_bytes(path.read_bytes().replace(b'["one", {"country": "Fiji"}]', b'["one", {"country": "Peru"}]'))
+    verdict = check_study(made.folder)
+    assert verdict is not None
+    assert [fault.wrong for fault in verdict.faults] == ["1 rows whose checksums do not fit"]

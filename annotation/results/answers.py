@@ -31,6 +31,14 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """When a person was erased, and how many of their answers; it does not say who."""
+
+    at: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A task that more people than usual are asked about."""
 

@@ -1,18 +1,29 @@
 """The data statement of a release, after Bender and Friedman (2018), from what the run itself knows.
 
-What nobody asked is said to be unknown; nothing is guessed.
+Every field is there; what nobody asked is said to be so, and nothing is guessed.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from catsofa.annotation.crowd import settings
 from catsofa.annotation.crowd.people.background import published
-from catsofa.annotation.results.answers import by_the_writer, latest
-from catsofa.annotation.study import Study
+from catsofa.annotation.results.answers import FORGOTTEN, Tombstone, by_the_writer, latest
+from catsofa.annotation.study import Study, rows
 from catsofa.data.visible import markdown
 
-UNKNOWN = "Their age, gender, origin and first language were not asked."
+PEOPLE = {
+    "Age": "age_band",
+    "Gender": "gender",
+    "Race or ethnicity": "ethnicity",
+    "Origin": "country",
+    "Native language": "first_language",
+    "Socioeconomic status": "socioeconomic_status",
+}
+"""The fields about people, and the question of a questionnaire that answers each."""
+SPEAKERS = {**PEOPLE, "Disordered speech": "disordered_speech"}
+ANNOTATORS = {**PEOPLE, "Training": "training", "Membership of a group the tasks are about": "relation_to_target"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +40,13 @@ class Work:
     pay: float
     currency: str
     overlap: int
+    recruited: str = ""
+    """The platform that people came from, if they came by `annotate open`."""
+    minimum_age: int = 0
+    ethics: str = ""
+    """The institution and protocol of the ethics review."""
+    erased: Sequence[int] = ()
+    """The answers of each person who had theirs erased."""
     about: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """How many people gave each answer about themselves, by question; small answers are wider ones, or withheld."""
 
@@ -57,6 +75,10 @@ class Validated:
     """Mean number of words of a sentence."""
     asked: Sequence[str] = ()
     """The questions about whole items; none where the sentences of CATs were labelled."""
+    genre: str = ""
+    """What an item is."""
+    made_by: Sequence[tuple[str, int]] = ()
+    """What made the items, and how many each."""
 
 
 def work_of(study: Study) -> Work:
@@ -65,6 +87,7 @@ def work_of(study: Study) -> Work:
     days = sorted(row.at[:10] for row in answers)
     said = published(study, {row.annotator for row in answers})
     questions = dict.fromkeys(name for each in said.values() for name in each)
+    opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
     return Work(
         kind=study.kind.name,
         language=s.language,
@@ -76,6 +99,10 @@ def work_of(study: Study) -> Work:
         pay=s.pay,
         currency=s.currency,
         overlap=s.overlap,
+        recruited=opened.platform.name if opened else "",
+        minimum_age=opened.people.minimum_age if opened else 0,
+        ethics=", ".join(filter(None, (opened.ethics.institution, opened.ethics.protocol))) if opened else "",
+        erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
         about={name: Counter(each[name] for each in said.values() if name in each) for name in questions},
     )
 
@@ -86,14 +113,17 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
     targets = "1 target" if validated.targets == 1 else f"{validated.targets:,} targets"
     sections = {
         "Curation rationale": _rationale(validated),
-        "Language variety": f"{', '.join(map(markdown, language))}; which varieties was not recorded.",
+        "Language variety": f"{', '.join(map(markdown, language))}. Not asked: which varieties.",
         "Speaker demographic": _speakers([work for work in works if work.kind.startswith("write-")]),
         "Annotator demographic": _annotators(validated, [work for work in works if not work.kind.startswith("write-")]),
         "Speech situation": _situation(works, validated.asked),
-        "Text characteristics": f"{validated.kept:,} items about {targets} ({domains}); a sentence has "
-        f"{validated.words:.1f} words on average.",
+        "Text characteristics": f"Genre: {validated.genre or 'not recorded'}. Topic: {validated.kept:,} items about "
+        f"{targets} ({domains}); a sentence has {validated.words:.1f} words on average.",
+        "Recording quality": "Does not apply: there is text only.",
+        "Ethics": _ethics(works),
         "Limits": "Stereotypes are those these people know of; another place or time has others. A sentence that "
         "enough people call a stereotype may also be true of many, and one that few know is not in the set.",
+        "Provenance": f"{', '.join(f'{markdown(name)} {n:,}' for name, n in validated.made_by) or 'Not recorded'}.",
     }
     return "## Data statement\n\n" + "\n\n".join(f"### {title}\n\n{text}" for title, text in sections.items())
 
@@ -116,9 +146,9 @@ def _rationale(v: Validated) -> str:
 def _speakers(works: Sequence[Work]) -> str:
     """Who wrote the sentences."""
     if not works:
-        return "The sentences were not written in a study that this release knows of."
+        return f"The sentences were not written in a study that this release knows of. {_about(works, SPEAKERS)}"
     people, texts = sum(work.people for work in works), sum(work.answers for work in works)
-    return f"{people:,} people wrote {texts:,} items. {_about(works)} {_paid(works)}"
+    return f"{people:,} people wrote {texts:,} items. {_about(works, SPEAKERS)} {_paid(works)}"
 
 
 def _annotators(v: Validated, works: Sequence[Work]) -> str:
@@ -127,35 +157,52 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
     counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
-    return f"{counted}{agreement}{passed} {_about(works)} {_paid(works)}"
+    return f"{counted}{agreement}{passed} {_about(works, ANNOTATORS)} {_paid(works)}"
 
 
-def _about(works: Sequence[Work]) -> str:
-    """What people said about themselves, study by study."""
-    told = []
+def _about(works: Sequence[Work], fields: Mapping[str, str]) -> str:
+    """What people said about themselves, field by field and study by study, and what they were not asked."""
+    title_of = {name: title for title, name in fields.items()}
+    told: dict[str, list[str]] = {}
     for work in works:
         for name, counts in work.about.items():
             shares = ", ".join(f"{markdown(answer)} {people:,}" for answer, people in sorted(counts.items()))
-            told.append(f"{markdown(name.replace('_', ' '))} ({sum(counts.values()):,} people asked): {shares}.")
-    if not told:
-        return UNKNOWN
-    wider = "Answers that few people gave are made wider, or withheld; nothing else about them was asked."
-    return f"They said of themselves: {' '.join(told)} {wider}"
+            title = title_of.get(name) or markdown(name.replace("_", " ").capitalize())
+            told.setdefault(title, []).append(f"{shares} ({sum(counts.values()):,} people asked)")
+    said = [f"{title}: {'; '.join(parts)}." for title, parts in told.items()]
+    if said:
+        said.append("Answers that few people gave are made wider, or withheld.")
+    if unknown := [title.lower() for title in fields if title not in told]:
+        said.append(f"Not asked: {', '.join(unknown)}.")
+    return " ".join(said)
 
 
 def _paid(works: Sequence[Work]) -> str:
-    """What they were paid."""
+    """How they were recruited and paid."""
     rates = dict.fromkeys(f"{markdown(work.currency)} {work.pay:.2f}" for work in works)
-    return f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
+    paid = f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
+    by = dict.fromkeys(f"{work.recruited}, {work.minimum_age} years or older" for work in works if work.recruited)
+    return f"{paid} Recruitment: {' or '.join(by) or 'not recorded'}."
 
 
 def _situation(works: Sequence[Work], asked: Sequence[str]) -> str:
     """When and how it was done."""
     days = sorted(day for work in works for day in (work.first, work.last) if day)
-    when = f" between {days[0]} and {days[-1]}" if days else ""
+    when = f"between {days[0]} and {days[-1]}" if days else "not recorded"
     made = "made and judged" if any(work.kind.startswith("write-") for work in works) else "judged"
     shown = "each item" if asked else "the sentences of an item in random order"
     return (
-        f"Written text, {made} in a browser{when}, after a content warning, a statement of consent and "
-        f"instructions. Judges saw {shown}, without labels or each other's answers."
+        f"Time: {when}. Place: in a browser; not asked where. Modality: written text, edited until it was sent, "
+        f"asynchronous. Intended audience: models that are measured, and readers of the set. The items were {made} "
+        "after a content warning, a statement of consent and instructions. "
+        f"Judges saw {shown}, without labels or each other's answers."
     )
+
+
+def _ethics(works: Sequence[Work]) -> str:
+    """Who reviewed the studies, and who had their answers erased."""
+    reviews = dict.fromkeys(markdown(work.ethics) for work in works if work.ethics)
+    erased = [answers for work in works for answers in work.erased]
+    people = "1 person" if len(erased) == 1 else f"{len(erased):,} people"
+    gone = f" {people} had their answers erased ({sum(erased):,} in all)." if erased else ""
+    return f"Ethics review: {'; '.join(reviews) or 'not recorded'}.{gone}"

@@ -31,6 +31,11 @@ from catsofa.validation.decide.confirmed import confirm, is_review, reviewed
 from catsofa.validation.judgements import Rule, Seats
 
 Item = Cat | Probe | Association
+GENRES: dict[type[Item], str] = {
+    Cat: "short texts made for the set, a context with three sentences that complete or follow it",
+    Probe: "single sentences made for the set",
+    Association: "pairs of a group and an attribute",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +179,17 @@ def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
         domains=Counter(domain for domain, _, _ in kept).most_common(),
         targets=len({(domain, target) for domain, target, _ in kept}),
         words=fmean(len(text.split()) for _, _, texts in kept for text in texts) if kept else nan,
+        genre=GENRES[type(found.kept[0])] if found.kept else "",
+        made_by=Counter(map(_maker, found.kept)).most_common(),
         asked=tuple(dict.fromkeys(str(v.extra["question"]) for v in found.votes if "question" in v.extra)),
     )
+
+
+def _maker(item: Item) -> str:
+    """What made an item: a builder, or a person in a study."""
+    if item.source.get("writer"):
+        return "written by people in a study"
+    return str(item.source.get("builder") or "not recorded")
 
 
 def _about(item: Item) -> tuple[str, str, Sequence[str]]:

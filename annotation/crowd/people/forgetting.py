@@ -18,18 +18,10 @@ from catsofa.annotation.label_studio.pull import digested
 from catsofa.annotation.prolific import journal
 from catsofa.annotation.prolific.journal import Entry
 from catsofa.annotation.results import releases
-from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, latest
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, Tombstone, latest
 from catsofa.annotation.results.status import wanted_of
 from catsofa.annotation.study import Study, now, rows
 from catsofa.data.files import json_files, jsonl
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tombstone:
-    """When a person was erased, and how many of their answers; it does not say who."""
-
-    at: str
-    answers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

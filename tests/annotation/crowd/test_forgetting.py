@@ -16,11 +16,11 @@ from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
-from catsofa.annotation.crowd.people.forgetting import Tombstone, forget
+from catsofa.annotation.crowd.people.forgetting import forget
 from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.prolific.journal import Entry, Journal
-from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, Tombstone
 from catsofa.annotation.study import Study, create, open_study, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app

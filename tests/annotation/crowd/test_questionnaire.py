@@ -222,13 +222,17 @@ def test_votes_by_what_people_said(answered: Study) -> None:
 
 
 def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
-    """Counts of answers that k people share, in place of "were not asked"."""
+    """Counts of answers that k people share, field by field, and the fields that nobody was asked about."""
     validated = Validated(
         items=2, kept=2, need=3, of=5, judgements=10, labels=30, counted=[(5, 2)], missing=0, judges=15,
         agreement=0.5, domains=[("profession", 2)], targets=1, words=5.0,
     )  # fmt: skip
     text = data_statement(validated, [work_of(answered)], ["en"])
-    assert "country (15 people asked): Fiji 5, Oceania 5, withheld 5." in text
-    assert "gender (15 people asked): man 5, woman 10." in text
-    assert "were not asked" not in text.partition("Annotator demographic")[2]
+    annotators = text.partition("### Annotator demographic")[2].partition("###")[0]
+    assert "Origin: Fiji 5, Oceania 5, withheld 5 (15 people asked)." in annotators
+    assert "Gender: man 5, woman 10 (15 people asked)." in annotators
+    assert "Not asked: age, race or ethnicity, native language, socioeconomic status, training, member" in annotators
+    assert "Recruitment: invitation, 18 years or older." in annotators
+    speakers = text.partition("### Speaker demographic")[2].partition("###")[0]
+    assert "Not asked: age, gender, race or ethnicity, origin, native language, socioeconomic status" in speakers
     assert "Samoa" not in text

@@ -126,3 +126,15 @@ def test_groups_need_a_study_that_asked(study: Study) -> None:
             "--annotations", str(study.folder / "annotations.jsonl"), "--need", "3", "--of", "5"]  # fmt: skip
     with pytest.raises(ValueError, match="groups are those of one study in which people judged, and there are 0"):
         CliRunner().invoke(app, call, catch_exceptions=False)
+
+
+def test_the_statement_counts_who_had_their_answers_erased(study: Study) -> None:
+    """How many people and answers, not who; the review board and what made the items stand beside."""
+    with (study.folder / "study.toml").open("a") as file:
+        file.write('[ethics]\ninstitution = "Example University"\nprotocol = "2027-014"\n')
+    CliRunner().invoke(app, ["annotate", "forget", str(study.folder), "p14"])
+    run(study, "out")
+    card = (study.folder.parent / "out" / "README.md").read_text()
+    assert "Ethics review: Example University, 2027-014. 1 person had their answers erased (2 in all)." in card
+    assert "Genre: short texts made for the set" in card
+    assert "### Provenance" in card

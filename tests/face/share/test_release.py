@@ -54,7 +54,8 @@ def test_the_statement_and_the_canary_stand_on_the_card(tmp_path: Path) -> None:
     release({"test": cats}, judged(cats, 0), tmp_path / "out", CardFacts(pretty_name="B", canary=canary), secret="s")
     card = (tmp_path / "out" / "README.md").read_text()
     for heading in ("Curation rationale", "Language variety", "Speaker demographic", "Annotator demographic",
-                    "Speech situation", "Text characteristics", "Limits"):  # fmt: skip
+                    "Speech situation", "Text characteristics", "Recording quality", "Ethics", "Limits",
+                    "Provenance"):  # fmt: skip
         assert f"### {heading}" in card
     assert "5 people gave the 20 judgements that count (60 answers)" in card
     assert canary in card

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
-from catsofa.annotation.crowd.seats import ANSWERED, is_excluded
+from catsofa.annotation.crowd.quality import SET_ASIDE, is_excluded
+from catsofa.annotation.crowd.seats import ANSWERED
 from catsofa.annotation.crowd.store import Row, Rows
 
 COUNTED = ({"valid", "surplus"}, {"void"})
@@ -19,8 +20,8 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
     people = {row["name"]: row for row in rows.all("SELECT * FROM person")}
     tasks = {row["token"]: row for row in rows.all("SELECT * FROM task")}
     seats = rows.all("SELECT * FROM seat")
-    if tasks.keys() != set(tokens):
-        yield f"{len(tasks):,} tasks, and {len(tokens):,} in the study"
+    if (there := {token for token, task in tasks.items() if task["kind"] != "practice"}) != set(tokens):
+        yield f"{len(there):,} tasks, and {len(tokens):,} in the study"
     if sorted(row["number"] for row in people.values()) != [*range(1, len(people) + 1)]:
         yield "a person is missing"
     states = defaultdict[str, Counter[str]](Counter)
@@ -36,11 +37,11 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
             yield f"task {token}: {task['valid']} valid, {task['held']} held; its seats say otherwise"
         if task["kind"] != "item" and counts.keys() & {"valid", "void", "surplus"}:
             yield f"task {token}: a gold item or check that counts as a judgement"
-    yield from _of_people(rows, people, seats)
+    yield from _of_people(rows, people, tasks, seats)
     yield from _of_plan(rows, tasks, seats)
 
 
-def _of_people(rows: Rows, people: dict[str, Row], seats: list[Row]) -> Iterator[str]:
+def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats: list[Row]) -> Iterator[str]:
     """Faults in what people did."""
     answers = {row["nonce"]: row for row in rows.all("SELECT * FROM answer")}
     done, right, asked = Counter[str](), Counter[str](), Counter[str]()
@@ -54,13 +55,14 @@ def _of_people(rows: Rows, people: dict[str, Row], seats: list[Row]) -> Iterator
             yield f"a seat in the state {seat['state']!r} {'with' if answer else 'without'} an answer"
         if answer:
             done[seat["person"]] += 1
+        if answer and tasks.get(seat["task"], {}).get("kind") != "practice":
             right[seat["person"]] += answer["gold_right"]
             asked[seat["person"]] += answer["gold_asked"]
     if answers:
         yield f"{len(answers):,} answers without a seat"
     kept, aside = ({seat["person"] for seat in seats if seat["state"] in states} for states in COUNTED)
     for name, person in people.items():
-        if name in (kept if person["state"] == "failed" or is_excluded(person) else aside):
+        if name in (kept if person["state"] in SET_ASIDE or is_excluded(person) else aside):
             yield f"person {name}: judgements that count although the person failed, or the reverse"
         counts = (done[name], right[name], asked[name])
         if counts != (person["done"], person["gold_right"], person["gold_asked"]):

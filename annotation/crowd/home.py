@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from random import Random
 from typing import TypeVar
 
 from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.quality import SET_ASIDE
 from catsofa.annotation.crowd.store import STORE, Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
@@ -20,7 +21,12 @@ from catsofa.data.records import Cat
 
 SEAT = "seat-"
 """How the names of answers given to this server begin."""
-FAILED = "the person failed the instructed checks"
+VOID: Mapping[str, str] = {
+    "failed_checks": "the person failed the instructed checks",
+    "paused_for_checks": "the person was paused after failed instructed checks",
+    "paused_for_pace": "the person was paused for answers that were too fast",
+}
+"""Why answers do not count, by the outcome of a person who failed or was paused."""
 T = TypeVar("T")
 
 
@@ -29,15 +35,18 @@ def has_store(folder: Path) -> bool:
     return (folder / STORE).is_file()
 
 
-def open_store(study: Study) -> Store:
-    """The store of a study with all its tasks; a study whose tasks are on a Label Studio server is refused."""
+def open_store(study: Study, practice: Sequence[str] = ()) -> Store:
+    """The store of a study with all its tasks; a study whose tasks are on a Label Studio server is refused.
+
+    `practice` are the tokens of the practice items.
+    """
     if study.settings.project:
         raise ValueError(
             f"the tasks of {study.folder} are on a Label Studio server, and people would judge them twice; "
             "make another study for people who come to this server"
         )
     store = Store(study.folder, identity(study.settings.secret))
-    tasks = []
+    tasks = [(token, "practice", "") for token in practice]
     for key in study.keys.values():
         item = study.items[key.item]
         writer = str(item.source.get("writer", "")) if isinstance(item, Cat) else ""
@@ -117,7 +126,8 @@ def _done(study: Study, job: Callable[[Rows], T]) -> T:
 def _answers(held: Rows, study: Study) -> Iterator[Raw]:
     """Every answer and skip in the store, in the order they came."""
     query = (
-        "SELECT s.*, a.said, a.seconds, a.at, p.state AS standing FROM seat s JOIN person p ON p.name = s.person "
+        "SELECT s.*, a.said, a.seconds, a.at, p.state AS standing, p.outcome FROM seat s "
+        "JOIN person p ON p.name = s.person JOIN task t ON t.token = s.task AND t.kind <> 'practice' "
         "LEFT JOIN answer a ON a.nonce = s.nonce WHERE a.nonce IS NOT NULL OR s.state = 'skipped' ORDER BY a.at"
     )
     for row in held.all(query):
@@ -131,7 +141,7 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
             at=at,
             seconds=None if skipped else row["seconds"],
             skipped=skipped,
-            void=FAILED if row["standing"] == "failed" and not skipped else "",
+            void=VOID[row["outcome"]] if row["standing"] in SET_ASIDE and not skipped else "",
             result=[] if skipped else result_of(study.kind.interface, json.loads(row["said"])),
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from catsofa.annotation.crowd import settings
 from catsofa.annotation.crowd.people.arrivals import LOG, Arrival
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.crowd.store import identity, reading
@@ -31,7 +32,7 @@ class Budget:
     places: int
     """Submissions that are needed, if everybody does all tasks."""
     tasks: int
-    """Tasks of one submission, checks and gold items among them."""
+    """Tasks of one submission, practice, checks and gold items among them."""
     reward: int
     """Cents for one submission."""
 
@@ -65,7 +66,7 @@ def budget(study: Study, rules: Rules, judgements: int) -> Budget:
     every = {"check": rules.check_every, "gold": rules.gold_every}
     own = rules.session - sum(planned(rules.session, rules.first, every[kind]) for kind in kinds)
     people = max(math.ceil(judgements / max(1, own)), study.settings.overlap) if judgements else 0
-    return Budget(judgements=judgements, places=people, tasks=rules.session, reward=cents(study, rules.session))
+    return Budget(judgements=judgements, places=people, tasks=rules.tasks, reward=cents(study, rules.tasks))
 
 
 def cents(study: Study, tasks: int) -> int:
@@ -75,20 +76,24 @@ def cents(study: Study, tasks: int) -> int:
 
 def dues(study: Study) -> Iterator[Due]:
     """What everybody is owed who came: the whole reward if they ended with `completed`, else what they did."""
+    failed_practice = settings.read(study).practice.pay
     with reading(study.folder, identity(study.settings.secret)) as held:
         people = {row["name"]: row for row in held.all("SELECT * FROM person")}
     for arrival in rows.read(study.folder / LOG, Arrival):
         if (person := people.get(arrival.name)) is None:
             continue
         completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
+        due = cents(study, person["quota"] if completed else person["done"])
+        if person["outcome"] == "failed_practice" and failed_practice is not None:
+            due = round(100 * failed_practice)
         yield Due(
             person=arrival.person,
             submission=arrival.submission,
             name=arrival.name,
             outcome=person["outcome"] or "at work",
             tasks=person["done"],
-            due=cents(study, person["quota"] if completed else person["done"]),
-            paid_by="approval" if completed else "bonus" if person["done"] and person["outcome"] else "",
+            due=due,
+            paid_by="approval" if completed else "bonus" if due and person["outcome"] else "",
             reason=REASON.format(failed=person["checks_failed"]) if failed else "",
             platform=arrival.platform,
             failed_checks=person["checks_failed"],

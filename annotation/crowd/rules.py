@@ -19,6 +19,21 @@ class Rules:
     """Tasks from one check or gold item to the next, give or take a quarter."""
     fail_after: int = 2
     """Failed checks after which a person gets no further task."""
+    pause: bool = False
+    """Whether failed checks pause a person, which no platform hears of, and do not fail them."""
+    practice: tuple[str, ...] = ()
+    """The tokens of the practice items, which come first and beside the session."""
+    practice_pass: int = 0
+    """Practice items that must be answered rightly."""
+    fast: float = 0.0
+    """Seconds below which an answer is too fast; 0: none is."""
+    fast_limit: int = 5
+    """Answers too fast after which a person is warned; as many again pause them."""
+
+    @property
+    def tasks(self) -> int:
+        """Tasks of one submission, practice among them."""
+        return self.session + len(self.practice)
 
     @property
     def hold(self) -> float:

@@ -11,16 +11,15 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
+from catsofa.annotation.crowd.quality import SET_ASIDE, fails_practice, fast, is_excluded, practice
 from catsofa.annotation.crowd.rules import Rules, places
 from catsofa.annotation.crowd.store import Row, Rows
 
-GOLD_PASS = 0.75
-"""The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
 WAVE = 200
 """Items with free seats that are handed out at once, at least."""
 FREED = 20
 """Expired seats that are freed in one job."""
-ENDED = {"finished", "failed", "full", "declined", "withdrawn"}
+ENDED = {"finished", "failed", "paused", "screened", "full", "declined", "withdrawn"}
 """States in which a person gets no further task."""
 ANSWERED = {"valid", "checked", "void", "surplus"}
 """States of a seat with an answer."""
@@ -40,6 +39,10 @@ class Given:
     """Tasks that the person has answered, and this one."""
     quota: int
     draft: str = ""
+    practice: bool = False
+    """Whether the task is a practice item; practice items and the others are numbered apart."""
+    warn: bool = False
+    """Whether the person answered too fast until now, and hears so with this task."""
 
 
 def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random) -> None:
@@ -62,8 +65,10 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
         rows.put("person", _new_person(rows, name, "full", "screened_out", submission, consent, now))
         return "full"
     person = _new_person(rows, name, "working", "", submission, consent, now)
-    rows.put("person", {**person, "start": order.random(), "quota": rules.session})
-    taken = set[int]()
+    rows.put("person", {**person, "start": order.random(), "quota": rules.tasks})
+    for place, token in enumerate(rules.practice, 1):
+        rows.put("plan", {"person": name, "position": place, "task": token})
+    taken, before = set[int](), len(rules.practice)
     for kind, every in (("check", rules.check_every), ("gold", rules.gold_every)):
         tokens = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
         order.shuffle(tokens)
@@ -71,7 +76,7 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
             while place in taken:
                 place += 1
             taken.add(place)
-            rows.put("plan", {"person": name, "position": place, "task": token})
+            rows.put("plan", {"person": name, "position": before + place, "task": token})
     for task in rows.all("SELECT token FROM task WHERE writer = ? AND kind = 'item'", name):
         _seat(rows, task["token"], name, 0, "own", now, now)
     return "working"
@@ -92,6 +97,8 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     person = known(rows, name)
     if person["state"] in ENDED:
         return str(person["state"])
+    if rules.practice and fails_practice(rows, rules, person):
+        return _end(rows, person, "screened", "failed_practice")
     if person["done"] >= person["quota"] or rows.get("about", "closed"):
         return stop(rows, name)
     if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
@@ -103,7 +110,7 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     planned = (
         f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
     )
-    if found := rows.first(planned, name, person["done"] + 1, name):
+    if found := rows.first(planned, name, max(person["done"] + 1, len(rules.practice)), name):
         token = found["task"]
     elif not (token := _pick(rows, person)):
         others = "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND t.kind = 'item' AND "
@@ -136,20 +143,25 @@ def answer(
     if task["kind"] == "item":
         state = "valid" if seat["state"] == "held" or _has_room(rows, seat["task"]) else "surplus"
         _move(rows, seat, "void" if is_excluded(person) else state)
+    elif task["kind"] == "practice":
+        _move(rows, seat, "checked")
         rows.put("person", person)
+        if person["state"] == "working" and fails_practice(rows, rules, person):
+            _end(rows, person, "screened", "failed_practice")
         return
-    _move(rows, seat, "checked")
+    else:
+        _move(rows, seat, "checked")
     before = is_excluded(person)
     person["gold_right"] += right[0]
     person["gold_asked"] += right[1]
     person["checks_failed"] += task["kind"] == "check" and right[0] < right[1]
-    if failed := person["checks_failed"] >= rules.fail_after:
-        person |= {"state": "failed", "outcome": "failed_checks"}
     rows.put("person", person)
-    if failed:
-        _leave(rows, name)
-    if failed or is_excluded(person) != before:
-        _recount(rows, name, counts=not (failed or is_excluded(person)))
+    if task["kind"] == "check" and person["checks_failed"] >= rules.fail_after:
+        _end(rows, person, *(("paused", "paused_for_checks") if rules.pause else ("failed", "failed_checks")))
+    elif person["state"] == "working" and fast(rows, rules, name)[0] >= 2 * rules.fast_limit:
+        _end(rows, person, "paused", "paused_for_pace")
+    elif is_excluded(person) != before:
+        _recount(rows, name, counts=before)
 
 
 def skip(rows: Rows, name: str, nonce: str) -> None:
@@ -178,11 +190,10 @@ def stop(rows: Rows, name: str) -> str:
     """End a person's work; what they did counts and is paid. The state in which it ended."""
     person = known(rows, name)
     if person["state"] == "working":
-        rows.put(
-            "person", {**person, "state": "finished", "outcome": "completed" if person["done"] else "screened_out"}
-        )
-        _leave(rows, name)
-    return str(known(rows, name)["state"])
+        practised = practice(rows, name)
+        worked = "completed" if person["done"] > practised.answered else "failed_practice"
+        return _end(rows, person, "finished", worked if person["done"] else "screened_out")
+    return str(person["state"])
 
 
 def withdraw(rows: Rows, name: str) -> None:
@@ -261,8 +272,12 @@ def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Give
     """The task of a seat, held from now on."""
     rows.put("seat", {**seat, "until": now + rules.hold})
     draft = rows.first("SELECT said FROM draft WHERE nonce = ?", seat["nonce"])
-    place, kept = person["done"] + 1, str(draft["said"]) if draft else ""
-    return Given(token=seat["task"], nonce=seat["nonce"], place=place, quota=person["quota"], draft=kept)
+    about = {"token": seat["task"], "nonce": seat["nonce"], "draft": str(draft["said"]) if draft else ""}
+    practised = practice(rows, person["name"])
+    if seat["task"] in rules.practice:
+        return Given(place=practised.met + 1, quota=practised.planned, practice=True, **about)
+    place, quota = person["done"] - practised.answered + 1, person["quota"] - practised.planned
+    return Given(place=place, quota=quota, warn=fast(rows, rules, person["name"]) == (rules.fast_limit, True), **about)
 
 
 def _move(rows: Rows, seat: Row, state: str) -> Row:
@@ -297,10 +312,14 @@ def _recount(rows: Rows, name: str, *, counts: bool) -> None:
             _move(rows, seat, state)
 
 
-def _leave(rows: Rows, name: str) -> None:
-    """Free what a person has in hand."""
-    for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
+def _end(rows: Rows, person: Row, state: str, outcome: str) -> str:
+    """End a person's work: what they have in hand is free, and who failed or was paused does not count."""
+    rows.put("person", {**person, "state": state, "outcome": outcome})
+    for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", person["name"]):
         _move(rows, seat, "expired")
+    if state in SET_ASIDE:
+        _recount(rows, person["name"], counts=False)
+    return state
 
 
 def _has_room(rows: Rows, token: str) -> bool:
@@ -308,11 +327,6 @@ def _has_room(rows: Rows, token: str) -> bool:
     task = rows.get("task", token)
     assert task is not None, "a seat has a task"
     return bool(task["kind"] != "item" or task["valid"] + task["held"] < task["need"])
-
-
-def is_excluded(person: Row) -> bool:
-    """Whether a person's judgements do not count, by the gold questions so far."""
-    return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
 
 
 def known(rows: Rows, name: str) -> Row:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from catsofa.annotation.crowd.practice import Lesson, lessons
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput, jsonl, read_text, toml_files
@@ -12,7 +13,7 @@ from catsofa.data.suppression import LEAST
 
 FILE = "study.toml"
 EXPECTED = "settings of a study as docs/annotation.md lists them"
-OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out")
+OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out", "failed_practice", "paused")
 """How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
 WITH_CODES = ("prolific", "connect")
 T = TypeVar("T")
@@ -28,6 +29,32 @@ class Quality:
     gold_every: int = 15
     fail_after: int = 2
     """Failed checks that end a person's work."""
+    then: Literal["fail", "pause"] = "fail"
+    """What they lead to: only who failed may be asked for a return, or rejected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Practice:
+    """`[practice]`: items with known answers that come first, and whom they let through."""
+
+    file: str = ""
+    """A file of items with their answers and reasons, in the study's folder."""
+    right: int = 1
+    """Items, at least, that must be answered rightly."""
+    pay: float | None = None
+    """What somebody is paid who does not pass; each task they did by default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """`[pace]`: which answers are too fast, and how many of them."""
+
+    seconds: float = 0.0
+    """An answer that took less is too fast."""
+    share: float = 0.0
+    """The same as a share of the pilot's median."""
+    limit: int = 5
+    """Answers too fast after which a person is warned; as many again pause them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +109,8 @@ class Opening:
     """All of study.toml."""
 
     quality: Quality = Quality()
+    practice: Practice = Practice()
+    pace: Pace = Pace()
     people: People = People()
     ethics: Ethics = Ethics()
     platform: Platform = Platform()
@@ -89,6 +118,12 @@ class Opening:
     consent: str = ""
     """The text in the file that `[ethics] consent` names."""
     debriefing: str = ""
+    lessons: tuple[Lesson, ...] = ()
+    """The items in the file that `[practice]` names."""
+
+    def code(self, outcome: str) -> str:
+        """The platform's code for an outcome; both kinds of pause have one."""
+        return self.platform.codes.get("paused" if outcome.startswith("paused") else outcome, "")
 
 
 def read(study: Study) -> Opening:
@@ -96,7 +131,7 @@ def read(study: Study) -> Opening:
     path = study.folder / FILE
     tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
     parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
-    parts["questionnaire"] = Questionnaire
+    parts |= {"questionnaire": Questionnaire, "practice": Practice, "pace": Pace}
     if unknown := tables.keys() - parts.keys():
         raise BadInput(path, f"an unknown table or key {min(unknown)!r}", f"the tables {', '.join(parts)}")
     opening = Opening(**{name: table(part, tables.get(name, {}), name, path) for name, part in parts.items()})
@@ -113,7 +148,20 @@ def read(study: Study) -> Opening:
     }
     if (k := opening.questionnaire.k) < LEAST:
         raise BadInput(path, f"questionnaire.k = {k}", f"{LEAST} or more: fewer people can be found out")
-    return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"])
+    practice, found = opening.practice, tuple[Lesson, ...]()
+    if practice.file:
+        found = lessons(study.folder / practice.file, study.kind, study.settings.secret)
+        if practice.right > len(found):
+            raise BadInput(path, f"practice.right = {practice.right}", f"at most its {len(found)} practice items")
+    if (practice.pay or 0) < 0:
+        raise BadInput(path, f"practice.pay = {practice.pay}", "an amount of 0 or more")
+    if (opening.pace.seconds and opening.pace.share) or not 0 <= opening.pace.share < 1 or opening.pace.seconds < 0:
+        raise BadInput(path, f"pace {opening.pace}", "seconds above 0, or a share below 1, and not both")
+    if opening.pace.share and not study.settings.after_pilot:
+        raise BadInput(
+            path, f"pace.share = {opening.pace.share} without a pilot", "pace.seconds, or a study --after-pilot"
+        )
+    return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"], lessons=found)
 
 
 def table(part: type[T], found: Any, name: str, path: Path) -> T:
@@ -153,4 +201,9 @@ def rules(study: Study, opening: Opening) -> Rules:
         check_every=quality.checks_every,
         gold_every=quality.gold_every,
         fail_after=quality.fail_after,
+        pause=quality.then == "pause",
+        practice=tuple(lesson.task.key.token for lesson in opening.lessons),
+        practice_pass=opening.practice.right,
+        fast=opening.pace.seconds or opening.pace.share * study.settings.seconds,
+        fast_limit=opening.pace.limit,
     )

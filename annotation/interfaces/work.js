@@ -45,11 +45,15 @@ async function next() {
   }
   waited = 0;
   nonce = said.nonce;
-  at("place").textContent = inLanguage("{place} of {of}", { place: said.place, of: said.of });
+  const numbers = { place: said.place, of: said.of };
+  at("place").textContent = said.practice ? inLanguage("Practice {place} of {of}", numbers) : inLanguage("{place} of {of}", numbers);
+  at("warning").textContent = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";
   at("count").textContent = inLanguage("You answered {count}. That is paid. After stopping you cannot come back.", {
     count: said.place - 1,
   });
   at("work").hidden = false;
+  at("feedback").hidden = true;
+  at("answer").querySelector(".actions").hidden = false;
   drawn = drawTask(parts, said.task, at("task"));
   drawn.restore(said.draft);
   kept = JSON.stringify(drawn.answers());
@@ -79,8 +83,34 @@ async function submit(skip) {
     return;
   }
   clearTimeout(timer);
-  await (skip ? send("/skip", { nonce }) : send("/answer", { nonce, answers: drawn.answers() }));
-  await next();
+  const said = await (skip ? send("/skip", { nonce }) : send("/answer", { nonce, answers: drawn.answers() }));
+  if (said.feedback) explain(said.feedback);
+  else await next();
+}
+
+// the practice task stays on the page, with the right answer under each question that was answered otherwise
+function explain(feedback) {
+  const given = drawn.answers();
+  let wrong = 0;
+  for (const field of at("task").querySelectorAll("fieldset")) {
+    const right = feedback.right[field.dataset.question];
+    field.querySelectorAll("input").forEach((input) => (input.disabled = true));
+    if (!right || given[field.dataset.question] === right) continue;
+    const part = parts.find((one) => one.name === field.dataset.question);
+    const told = document.createElement("p");
+    told.className = "told";
+    told.textContent = inLanguage("The right answer is: {answer}", { answer: part.labels[part.choices.indexOf(right)] || right });
+    field.append(told);
+    wrong += 1;
+  }
+  drawn = null;
+  at("verdict").textContent = wrong ? inLanguage("Not quite right.") : inLanguage("That is right.");
+  at("reason").textContent = feedback.reason;
+  at("notes").textContent = "";
+  at("answer").querySelector(".actions").hidden = true;
+  at("feedback").hidden = false;
+  at("onward").disabled = false;
+  at("onward").focus();
 }
 
 function guarded(action) {
@@ -102,6 +132,7 @@ function leaving(yes) {
 
 at("answer").addEventListener("submit", guarded(() => submit(false)));
 at("skip").addEventListener("click", guarded(() => submit(true)));
+at("onward").addEventListener("click", guarded(next));
 at("leave").addEventListener("click", () => leaving(true));
 at("stay").addEventListener("click", () => leaving(false));
 at("task").addEventListener("input", () => {

@@ -20,6 +20,8 @@ CODES: Mapping[str, tuple[str, str]] = {
     "no_consent": ("NO_CONSENT", "You did not agree to take part."),
     "failed_checks": ("FAILED_ATTENTION_CHECK", ""),
     "screened_out": ("SCREENED_OUT", "There was no work left when you came."),
+    "failed_practice": ("SCREENED_OUT", "You did not pass the practice tasks."),
+    "paused": ("OTHER", ""),
 }
 """How Prolific calls each outcome, and the reason to return the submission; without one it waits for a review."""
 WARNING = "The sentences may repeat hurtful stereotypes about groups of people."
@@ -96,7 +98,7 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
 
 def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost) -> dict[str, Any]:
     """The draft as Prolific takes it."""
-    platform, minutes = opening.platform, math.ceil(rules.session * rules.seconds / 60)
+    platform, minutes = opening.platform, math.ceil(rules.tasks * rules.seconds / 60)
     codes = []
     for outcome, code in platform.codes.items():
         kind, reason = CODES[outcome]
@@ -104,7 +106,7 @@ def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost)
         codes.append({"code": code, "code_type": kind, "actions": [action]})
     does = "say what sentences express" if study.kind.asks else "write sentences"
     description = (
-        f"<p>You {does}: {rules.session} tasks, about {minutes} minutes. You can stop at any time.</p>"
+        f"<p>You {does}: {rules.tasks} tasks, about {minutes} minutes. You can stop at any time.</p>"
         f"<p><strong>Content warning:</strong> {WARNING}</p><p>Contact: {study.settings.contact}</p>"
     )
     return {
@@ -147,7 +149,7 @@ def change(study: Study, prolific: Prolific, now: State, action: Action | None, 
     """Change the places, then the state; a study is published only if people are paid what they are promised."""
     if places is not None and places < now.places and now.status != "UNPUBLISHED":
         raise ValueError(f"the study has {now.places} places and is {now.status}: a published study can only get more")
-    promised = money.cents(study, settings.rules(study, settings.read(study)).session)
+    promised = money.cents(study, settings.rules(study, settings.read(study)).tasks)
     if action == "publish" and now.reward < promised:
         currency, paid, owed = study.settings.currency, money.decimal(now.reward), money.decimal(promised)
         raise ValueError(

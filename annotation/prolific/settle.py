@@ -24,6 +24,8 @@ WAITING = "AWAITING REVIEW"
 PAID = ("APPROVED", "PARTIALLY APPROVED")
 LONG, CHECKS = 300.0, 2
 """From so many seconds on, Prolific asks for so many failed checks before a return or a rejection; one below."""
+BY_BONUS = ("failed_practice", "paused_for_checks", "paused_for_pace")
+"""Outcomes that are paid by a bonus once the submission is returned; nobody is asked for that, or rejected."""
 T = TypeVar("T")
 
 
@@ -51,7 +53,7 @@ def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, r
     A bonus is paid only where Prolific cannot approve the submission any more, so that nobody is paid twice.
     """
     there, paid, made = {each.id: each for each in submissions}, journal.paid(), Plan()
-    session = settings.rules(study, settings.read(study)).session
+    session = settings.rules(study, settings.read(study)).tasks
     needed = CHECKS if session * study.settings.seconds >= LONG else 1
     for due in money.dues(study):
         if due.platform != "prolific":
@@ -68,7 +70,7 @@ def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, r
                 made.approve.append(due)
             else:
                 made.left.append((due.submission, f"completed here, and {found.status} on Prolific"))
-        elif due.outcome != "failed_checks":
+        elif due.outcome != "failed_checks" and (due.outcome not in BY_BONUS or found.status == WAITING):
             made.left.append(
                 (due.submission, f"{due.outcome} here after {due.tasks} tasks, and {found.status} on Prolific")
             )

@@ -35,6 +35,8 @@ class Person:
     gold_right: int
     gold_answers: int
     """Right ones and all, of the questions about gold items."""
+    standing: str = ""
+    """Why none of the person's answers counts, where a server ended their work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +166,7 @@ def _person(name: str, done: Iterable[_Done]) -> Person:
         seconds=median([d.seconds for d in done if d.seconds] or [nan]),
         gold_right=sum(a.label == a.extra["gold"] for a in gold),
         gold_answers=len(gold),
+        standing=next((d.row.void for d in done if d.row.void), ""),
     )
 
 

@@ -23,12 +23,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from catsofa.annotation.study import page_language, rows
 from catsofa.annotation.study.interface import Interface, instructions
-from catsofa.annotation.study.kinds import Key, Kind, Task, blind, kind_named
+from catsofa.annotation.study.kinds import Key, Kind, Task, blind, kind_named, with_answers
 from catsofa.data import formats
 from catsofa.data.digests import FIELD
 from catsofa.data.files import BadInput, existing_file, json_files, jsonl
@@ -205,7 +204,7 @@ def create(
         filling.chmod(0o700)  # it holds the key and the addresses of people
         jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
         for name, records in (("gold.jsonl", gold), ("checks.jsonl", checks)):
-            if known := [*_with_answers(_of_type(records, chosen.holds), chosen)]:
+            if known := [*with_answers(_of_type(records, chosen.holds), chosen)]:
                 jsonl.write(known, filling / name)
         jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):
@@ -221,22 +220,6 @@ def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:
     for record in records:
         if not isinstance(record, wanted):
             raise ValueError(f"this kind of project takes {kind_name(wanted)}, not {kind_name(type(record))}")
-        yield record
-
-
-def _with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
-    """Gold items whose right answers are choices of the interface; where people write, there is no gold."""
-    for record in gold:
-        if kind.asks is None:
-            raise ValueError(f"{kind.name} has no gold items: nobody knows beforehand what people should write")
-        _, order = kind.show(record, Random(0))
-        asked = kind.asks(record, order)
-        for name, about in asked.items():
-            if about.right not in kind.interface.questions[name].choices:
-                raise ValueError(
-                    f"gold item {record.id!r} has no right answer to {name!r}: give one of "
-                    f"{', '.join(kind.interface.questions[name].choices)} in its extra under gold"
-                )
         yield record
 
 

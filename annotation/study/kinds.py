@@ -216,6 +216,22 @@ class Task:
     key: Key
 
 
+def with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
+    """Gold items whose right answers are choices of the interface; where people write, there is no gold."""
+    for record in gold:
+        if kind.asks is None:
+            raise ValueError(f"{kind.name} has no gold items: nobody knows beforehand what people should write")
+        _, order = kind.show(record, Random(0))
+        asked = kind.asks(record, order)
+        for name, about in asked.items():
+            if about.right not in kind.interface.questions[name].choices:
+                raise ValueError(
+                    f"gold item {record.id!r} has no right answer to {name!r}: give one of "
+                    f"{', '.join(kind.interface.questions[name].choices)} in its extra under gold"
+                )
+        yield record
+
+
 def blind(
     records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False, check: bool = False
 ) -> Iterator[Task]:

@@ -16,7 +16,7 @@ from catsofa.data.languages import Language, codes, find
 EXPECTED = "the texts of pages: [texts] and [pages] (see docs/languages.md)"
 NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
 """Where a page keeps the translations that its script shows."""
-WORDS = ("asked", "institution", "name", "note", "number", "protocol", "target")
+WORDS = ("answer", "asked", "institution", "name", "note", "number", "protocol", "target")
 """Slots of texts that stand for words; the others are numbers."""
 _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage",), "TextArea": ("placeholder",)}
 

@@ -28,9 +28,11 @@ def refuse_invalid(study: Study, token: str, said: Mapping[str, Any]) -> None:
 
 def notes(study: Study, token: str, said: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What `pull` would refuse texts for, and what it would note; nothing where people judge."""
+    if study.kind.asks is not None:
+        return [], []
     term = study.items[study.keys[token].item]
     texts = {name: " ".join(text.split()) for name, text in said.items() if isinstance(text, str) and text.strip()}
-    if study.kind.asks is not None or not isinstance(term, Term):
+    if not isinstance(term, Term):
         return [], []
     kind = drafts.kind_of(study)
     language = language_of(term)

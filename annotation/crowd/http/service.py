@@ -64,7 +64,7 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
         alone = FileLock(study.folder / ".open").acquire(timeout=0)
     except Timeout:
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
-    with alone, home.open_store(study) as store:
+    with alone, home.open_store(study, rules.practice) as store:
         site = Site(study, store, opening, address)
         server = uvicorn.Server(config(app(site), host, port, address))
         cost = money.budget(study, rules, home.missing(store))

@@ -144,7 +144,7 @@ class Site:
 
     def page(self, page: str, status: int = 200, policy: str = "", **values: Any) -> Response:
         """One of the pages."""
-        minutes = math.ceil(self.rules.session * self.rules.seconds / 60)
+        minutes = math.ceil(self.rules.tasks * self.rules.seconds / 60)
         shown = {"page": page, "title": self.study.settings.title, "minutes": minutes} | self.texts | values
         headers = {"Content-Security-Policy": policy} if policy else {}
         return HTMLResponse(self.study.page(filled("work.html", **shown)), status, headers)

@@ -15,6 +15,7 @@ from catsofa.annotation.crowd.http import answers, guards
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
+from catsofa.annotation.crowd.practice import Lesson
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.settings import WITH_CODES
 from catsofa.annotation.crowd.store import Rows
@@ -29,7 +30,9 @@ class Work:
     def __init__(self, site: Site) -> None:
         """Give out the tasks of the study."""
         self._site, self._background = site, Background(site.study)
+        self._lessons = {lesson.task.key.token: lesson for lesson in site.opening.lessons}
         self._tasks = {task.key.token: task for task in site.study.tasks()}
+        self._tasks |= {token: lesson.task for token, lesson in self._lessons.items()}
 
     async def page(self, request: Request) -> Response:
         """The page on which people work, after the questions about them."""
@@ -51,6 +54,7 @@ class Work:
         shown = {name: value for name, value in self._tasks[given.token].data.items() if name != "item"}
         draft = json.loads(given.draft or "{}")
         about = {"nonce": given.nonce, "place": given.place, "of": given.quota}
+        about |= {"practice": given.practice, "warn": given.warn}
         return JSONResponse({"task": shown, "draft": draft, **about})
 
     async def draft(self, request: Request) -> Response:
@@ -68,18 +72,21 @@ class Work:
         return JSONResponse({name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()})
 
     async def answer(self, request: Request) -> Response:
-        """Keep an answer; what `pull` would call invalid is refused."""
+        """Keep an answer; what `pull` calls invalid is refused. The reply to a practice item says what is right."""
         nonce, said = guards.answer_in(await self._site.object(request))
 
-        def job(held: Rows) -> None:
+        def job(held: Rows) -> Lesson | None:
             name = self._site.who(held, request)
             token = seats.token_of(held, name, nonce)
             answers.refuse_invalid(self._site.study, token, said)
-            right = answers.right(self._site.study, token, said)
+            lesson = self._lessons.get(token)
+            right = lesson.mark(said) if lesson else answers.right(self._site.study, token, said)
             seats.answer(held, self._site.rules, name, nonce, said, right, time.time())
+            return lesson
 
-        await self._site.do(job)
-        return JSONResponse({"thanks": True})
+        lesson = await self._site.do(job)
+        feedback = {"feedback": {"right": lesson.right, "reason": lesson.reason}} if lesson else {}
+        return JSONResponse({"thanks": True, **feedback})
 
     async def skip(self, request: Request) -> Response:
         """Pass a task on."""
@@ -106,11 +113,11 @@ class Work:
             return RedirectResponse("work", status_code=303)
         outcome = person["outcome"] or "completed"
         if self._site.platform in WITH_CODES:
-            code = self._site.opening.platform.codes.get(outcome, "")
+            code = self._site.opening.code(outcome)
         else:
             code = arrivals.keyed(self._site.key, outcome, name)[:8].upper()
         back = BACK + code if code and self._site.platform == "prolific" else ""
-        about = {"state": person["state"], "done": person["done"], "code": code, "back": back}
+        about = {"state": person["state"], "outcome": outcome, "done": person["done"], "code": code, "back": back}
         settings = self._site.study.settings
         about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
         return self._site.page("done", debriefing=self._site.opening.debriefing, platform=self._site.platform, **about)

@@ -15,7 +15,7 @@ class Pace:
     """How long people took in a pilot."""
 
     seconds: float
-    """The median of all answers of people whose work was not ended by failed checks."""
+    """The median of all answers of people whose work was not ended by failed checks or haste."""
     answers: int
 
 
@@ -25,8 +25,9 @@ def pace(pilot: Path) -> Pace:
     if not (pilot / STORE).is_file():
         raise BadInput(pilot, "no store", "a pilot that was opened before (catsofa annotate open)")
     query = "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN person p ON p.name = s.person "
+    query += "JOIN task t ON t.token = s.task AND t.kind <> 'practice' "
     with reading(pilot, identity(study.settings.secret)) as held:
-        took = [row["seconds"] for row in held.all(f"{query} WHERE p.state <> 'failed'")]
+        took = [row["seconds"] for row in held.all(f"{query} WHERE p.state NOT IN ('failed', 'paused')")]
     if not took or not (middle := round(median(took), 1)):
         raise BadInput(pilot, "no answer that took time", "a pilot in which people answered, or --seconds")
     return Pace(seconds=middle, answers=len(took))

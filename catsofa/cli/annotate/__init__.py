@@ -229,10 +229,11 @@ def _say(found: "Status") -> None:
             p.invalid,
             f"{p.seconds:.1f}" if p.seconds == p.seconds else "–",
             f"{p.gold_right}/{p.gold_answers}" if p.gold_answers else "–",
+            p.standing.removeprefix("the person "),
         ]
         for p in found.people
     ]
     if rows:
-        table("People", ["name", "answers", "skipped", "invalid", "seconds", "gold"], rows)
+        table("People", ["name", "answers", "skipped", "invalid", "seconds", "gold", "standing"], rows)
     if found.closed:
         say(f"closed since {found.closed}")

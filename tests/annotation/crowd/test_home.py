@@ -8,7 +8,7 @@ import pytest
 from helpers.records import bakers, terms
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd import home, quality, seats
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Rows
@@ -72,7 +72,7 @@ def by_votes(study: Study) -> dict[str, int]:
 
 def test_the_share_of_gold_is_that_of_the_vote_rule() -> None:
     """Both rooms exclude the same people."""
-    assert Rule().gold_pass == seats.GOLD_PASS
+    assert Rule().gold_pass == quality.GOLD_PASS
 
 
 def test_store_votes_and_status_count_the_same(study: Study) -> None:
@@ -90,7 +90,7 @@ def test_store_votes_and_status_count_the_same(study: Study) -> None:
     found = status(study, None, seated)  # type: ignore[arg-type]
     assert (found.done, found.counted, found.missing) == (6, 18, 0)
     reasons = Counter(a.extra.get("invalid", "") for a in judged.annotations(study) if a.annotator == "p1")
-    assert set(reasons) == {home.FAILED}
+    assert set(reasons) == {home.VOID["failed_checks"]}
 
 
 def test_a_pull_brings_only_what_is_new(study: Study) -> None:
@@ -183,7 +183,11 @@ def test_drafts_of_who_failed_are_refused(tmp_path: Path) -> None:
         assert isinstance(given, Given)
         store.do(lambda held: seats.answer(held, RULES, "p", given.nonce, said, (0, 0), 1))
         assert home.pull(made).records == 1
-        store.do(lambda held: held.put("person", {**(held.get("person", "p") or {}), "state": "failed"}))
+        store.do(
+            lambda held: held.put(
+                "person", {**(held.get("person", "p") or {}), "state": "failed", "outcome": "failed_checks"}
+            )
+        )
     assert (home.pull(made).records, home.pull(made).refused) == (0, 1)
 
 

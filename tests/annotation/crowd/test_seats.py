@@ -306,9 +306,12 @@ class Events(RuleBasedStateMachine):
         for statement in module.OTHERS:
             self.connection.execute(statement)
         self.rows, self.now = Rows(self.connection, IDENTITY), 0.0
-        self.rules = Rules(session=7, first=3, check_every=4, gold_every=5)
+        practice = ("practice0", "practice1")
+        self.rules = Rules(
+            session=7, first=3, check_every=4, gold_every=5, practice=practice, practice_pass=1, fast=1.0, fast_limit=2
+        )
         self.known = [*tasks(4, gold=2, checks=2), ("item9", "item", "p0")]
-        seats.add(self.rows, self.known, 2, random.Random(1))
+        seats.add(self.rows, [*self.known, *((token, "practice", "") for token in practice)], 2, random.Random(1))
         self.seen: dict[str, str] = {}
         for n in range(4):
             self.arrive(f"p{n}", "s")
@@ -336,11 +339,17 @@ class Events(RuleBasedStateMachine):
         for name in sorted(names):
             assert self.task_of(name) == self.task_of(name)
 
-    @rule(name=people, mark=st.sampled_from([RIGHT, RIGHT, RIGHT, WRONG]), times=st.integers(1, 3))
-    def answers(self, name: str, mark: tuple[int, int], times: int) -> None:
-        """Somebody answers what they have, and some more."""
+    @rule(
+        name=people,
+        mark=st.sampled_from([RIGHT, RIGHT, RIGHT, WRONG]),
+        times=st.integers(1, 3),
+        took=st.sampled_from([0.0, 5.0, 5.0]),
+    )
+    def answers(self, name: str, mark: tuple[int, int], times: int, took: float = 5.0) -> None:
+        """Somebody answers what they have, and some more, too fast or not."""
         for _ in range(times):
             if isinstance(given := self.task_of(name), Given):
+                self.now += took
                 used = NONE if kind_of(given.token) == "item" else mark
                 seats.answer(self.rows, self.rules, name, given.nonce, {"q": "x"}, used, self.now)
 
@@ -408,33 +417,42 @@ TestEvents.settings = settings(
 )
 
 KILLED = """
-import os, sys, threading
+import os, random, sys, threading
 from pathlib import Path
 from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Store
-rules, who = Rules(session=1000, seconds=1), sys.argv[2]
+who, practice, limit = sys.argv[2], sys.argv[3:], 5 if sys.argv[3:] else 10**6
+rules = Rules(session=1000, seconds=1, practice=tuple(practice), fast=1.0, fast_limit=limit)
 store = Store(Path(sys.argv[1]), "ab" * 16)
+store.do(lambda rows: seats.add(rows, [(token, "practice", "") for token in practice], 0, random.Random(1)))
+def works(name):
+    for n in range(10**6):  # who was paused makes room for the next
+        work(f"{name}-{n}")
 def work(name):
     store.do(lambda rows: seats.arrive(rows, rules, name, "s", "c", 0))
     while isinstance(given := store.do(lambda rows: seats.next_task(rows, rules, name, 0)), Given):
         store.do(lambda rows: seats.answer(rows, rules, name, given.nonce, {"q": name}, (0, 0), 0))
         os.write(1, (given.nonce + chr(10)).encode())
 for n in range(8):
-    threading.Thread(target=work, args=(f"{who}-{n}",)).start()
+    threading.Thread(target=works, args=(f"{who}-{n}",)).start()
 """
 
 
+@pytest.mark.parametrize("practice", [(), ("practice0", "practice1")])
 @pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
-def test_a_kill_loses_no_acknowledged_answer(rounds: int, tmp_path: Path) -> None:
-    """Eight threads answer until the process is killed, again and again: all acknowledged is there, no row is wrong."""
+def test_a_kill_loses_no_acknowledged_answer(rounds: int, practice: tuple[str, ...], tmp_path: Path) -> None:
+    """Eight threads answer until the process is killed, again and again: all acknowledged is there, no row is wrong.
+
+    With practice, everybody has it first and is paused after ten answers, so that kills fall into both.
+    """
     said, draw = set[str](), random.Random(7)
     known = tasks(3000)
     with opened(tmp_path, known):
         pass
     for n in range(rounds):
-        command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}"]
+        command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}", *practice]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             said.add(process.stdout.readline().strip())

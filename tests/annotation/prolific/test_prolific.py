@@ -233,6 +233,23 @@ def test_one_failed_check_in_a_long_study_is_left_to_the_owner(there: prolific_s
     assert "2" in shown["left"]["S-fails"]
 
 
+@pytest.mark.parametrize(
+    "rules", [Rules(fast=9.0, fast_limit=2), Rules(session=10, first=3, check_every=4, pause=True)]
+)
+def test_who_was_paused_is_never_asked_for_a_return_and_is_paid_once_returned(
+    rules: Rules, there: prolific_server.Prolific, study: Study
+) -> None:
+    """For haste or for failed checks: left to the owner while it awaits review, then a bonus for the tasks they did."""
+    published(study)
+    come(study, rules, {"paused": (10, 0, False)})
+    there.hand_in("S-paused", "PID-paused")
+    shown = json.loads(run("settle", study, "--reject", "--json").output)
+    assert (shown["approve"], shown["ask_return"], shown["reject"], shown["bonus"]) == ([], [], [], {})
+    assert "paused" in shown["left"]["S-paused"]
+    there.submissions["S-paused"]["status"] = "RETURNED"
+    assert json.loads(run("settle", study, "--json").output)["bonus"]["S-paused"] > 0
+
+
 def test_what_changed_meanwhile_does_not_stop_the_rest(
     there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,58 @@
+"""What a person's answers so far say about their work: practice, pace and gold items. It reads the store alone."""
+
+from typing import NamedTuple
+
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.store import Row, Rows
+
+GOLD_PASS = 0.75
+"""The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
+SET_ASIDE = {"failed", "paused"}
+"""States of people whose judgements do not count."""
+
+
+class Practice(NamedTuple):
+    """A person's practice items: those planned, met (answered or skipped), answered, and answered rightly."""
+
+    planned: int
+    met: int
+    answered: int
+    right: int
+
+
+def is_excluded(person: Row) -> bool:
+    """Whether a person's judgements do not count, by the gold questions so far."""
+    return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
+
+
+def practice(rows: Rows, name: str) -> Practice:
+    """How a person did on their practice items."""
+    found = rows.all(
+        "SELECT s.nonce, a.gold_right, a.gold_asked FROM plan p "
+        "JOIN task t ON t.token = p.task AND t.kind = 'practice' "
+        "LEFT JOIN seat s ON s.task = p.task AND s.person = p.person AND s.state IN ('checked', 'skipped') "
+        "LEFT JOIN answer a ON a.nonce = s.nonce WHERE p.person = ?",
+        name,
+    )
+    answered = [row for row in found if row["gold_asked"] is not None]
+    right = sum(row["gold_right"] == row["gold_asked"] for row in answered)
+    return Practice(len(found), sum(row["nonce"] is not None for row in found), len(answered), right)
+
+
+def fails_practice(rows: Rows, rules: Rules, person: Row) -> bool:
+    """Whether a person has met all practice items and nothing else, and too few of their answers were right."""
+    done = practice(rows, person["name"])
+    return 0 < done.planned == done.met == person["given"] and done.right < rules.practice_pass
+
+
+def fast(rows: Rows, rules: Rules, name: str) -> tuple[int, bool]:
+    """A person's answers that were faster than the bound, practice apart, and whether the last one was."""
+    if not rules.fast:
+        return 0, False
+    took = rows.all(
+        "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN task t ON t.token = s.task "
+        "WHERE s.person = ? AND t.kind <> 'practice' ORDER BY a.at, s.position",
+        name,
+    )
+    were = [row["seconds"] < rules.fast for row in took]
+    return sum(were), were[-1:] == [True]

@@ -1,0 +1,322 @@
+"""Quality during a study: the practice round and the pace of answers, in the store and by HTTP."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.crowds import NOW
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+
+from catsofa.annotation.crowd import home, money, seats, settings
+from catsofa.annotation.crowd.faults import faults
+from catsofa.annotation.crowd.http import answers, site
+from catsofa.annotation.crowd.practice import lessons
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.store import Store, identity, reading
+from catsofa.annotation.results.answers import Raw, annotations
+from catsofa.annotation.results.status import status
+from catsofa.annotation.study import Study, create, rows
+from catsofa.data.files import BadInput, jsonl
+from catsofa.share.release import validated_items
+from catsofa.validation.judgements import Rule, count
+
+RIGHT, WRONG, NONE = (3, 3), (2, 3), (0, 0)
+PRACTISED = Rules(session=4, practice=("practice0", "practice1", "practice2"), practice_pass=2)
+HASTE = Rules(session=20, fast=3.0, fast_limit=2)
+
+
+@contextmanager
+def stored(folder: Path, items: int = 8, checks: int = 0) -> Iterator[Store]:
+    """A store with items for two people and three practice items, and no fault at the end."""
+    known = [(f"{kind}{n}", kind, "") for kind, most in (("item", items), ("check", checks)) for n in range(most)]
+    practice = [(f"practice{n}", "practice", "") for n in range(3)]
+    with Store(folder, "ab" * 16) as store:
+        store.do(lambda held: seats.add(held, [*known, *practice], 2, random.Random(1)))
+        yield store
+        assert store.do(lambda held: [*faults(held, [token for token, _, _ in known])]) == []
+
+
+def work(store: Store, rules: Rules, name: str, marks: list[tuple[int, int]], seconds: list[float]) -> list[Given]:
+    """Have a person come and answer with these marks and times, the last ones again and again; what they were given."""
+    store.do(lambda held: seats.arrive(held, rules, name, f"s-{name}", "c", NOW))
+    met, now = list[Given](), float(NOW)
+    while isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+        mark = marks[min(len(met), len(marks) - 1)] if not given.token.startswith("item") else NONE
+        now += seconds[min(len(met), len(seconds) - 1)]
+        store.do(lambda held, n=given.nonce, m=mark, at=now: seats.answer(held, rules, name, n, {"q": "x"}, m, at))
+        met.append(given)
+    return met
+
+
+def person(store: Store, name: str) -> dict[str, Any]:
+    """A person's row."""
+    return store.do(lambda held: held.get("person", name)) or {}
+
+
+def test_practice_comes_first_and_is_numbered_apart(tmp_path: Path) -> None:
+    """Three practice items as 1 to 3 of 3, then four tasks as 1 to 4 of 4; all seven are paid."""
+    with stored(tmp_path) as store:
+        met = work(store, PRACTISED, "a", [RIGHT], [9])
+        assert [(given.practice, given.place, given.quota) for given in met] == [
+            *((True, n, 3) for n in (1, 2, 3)),
+            *((False, n, 4) for n in (1, 2, 3, 4)),
+        ]
+        assert [given.token for given in met[:3]] == [*PRACTISED.practice]
+        assert (person(store, "a")["outcome"], person(store, "a")["done"]) == ("completed", 7)
+        assert sum(store.do(seats.counted).values()) == 4
+
+
+@pytest.mark.parametrize(("marks", "state"), [([RIGHT, WRONG, WRONG], "screened"), ([WRONG, RIGHT, RIGHT], "finished")])
+def test_who_has_too_few_practice_items_right_gets_no_task(
+    marks: list[tuple[int, int]], state: str, tmp_path: Path
+) -> None:
+    """The mark is two of three: one right ends with the outcome's code, two go on."""
+    with stored(tmp_path) as store:
+        met = work(store, PRACTISED, "a", marks, [9])
+        assert person(store, "a")["state"] == state
+        assert len(met) == (3 if state == "screened" else 7)
+        assert sum(store.do(seats.counted).values()) == (0 if state == "screened" else 4)
+
+
+def test_a_practice_item_that_is_skipped_is_not_right(tmp_path: Path) -> None:
+    """Two of three skipped: the mark of two is out of reach."""
+    with stored(tmp_path) as store:
+        store.do(lambda held: seats.arrive(held, PRACTISED, "a", "s", "c", NOW))
+        for step in range(3):
+            given = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
+            assert isinstance(given, Given)
+            assert given.place == step + 1
+            if step:
+                store.do(lambda held, n=given.nonce: seats.skip(held, "a", n))
+            else:
+                store.do(lambda held, n=given.nonce: seats.answer(held, PRACTISED, "a", n, {}, RIGHT, NOW))
+        assert store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW)) == "screened"
+
+
+def test_who_stops_in_practice_has_not_completed(tmp_path: Path) -> None:
+    """One practice item done: paid for it, and not the whole reward."""
+    with stored(tmp_path) as store:
+        store.do(lambda held: seats.arrive(held, PRACTISED, "a", "s", "c", NOW))
+        given = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
+        assert isinstance(given, Given)
+        store.do(lambda held: seats.answer(held, PRACTISED, "a", given.nonce, {}, RIGHT, NOW))
+        assert store.do(lambda held: seats.stop(held, "a")) == "finished"
+        assert person(store, "a")["outcome"] == "failed_practice"
+
+
+def test_who_answers_too_fast_is_warned_once_and_then_paused(tmp_path: Path) -> None:
+    """Two fast answers warn, two more pause: the seats are free again, and none of the answers counts."""
+    with stored(tmp_path) as store:
+        met = work(store, HASTE, "a", [NONE], [1, 9, 1, 9, 9, 1, 1])
+        assert [given.warn for given in met] == [False, False, False, True, False, False, False]
+        assert (person(store, "a")["state"], person(store, "a")["outcome"]) == ("paused", "paused_for_pace")
+        assert sum(store.do(seats.counted).values()) == 0
+        assert store.do(lambda held: seats.next_task(held, HASTE, "a", NOW)) == "paused"
+        work(store, HASTE, "b", [NONE], [9])
+        work(store, HASTE, "c", [NONE], [9])
+        assert set(store.do(seats.counted).values()) == {2}
+
+
+def test_a_fast_answer_in_practice_is_not_counted(tmp_path: Path) -> None:
+    """Practice may be clicked through; only the mark decides there."""
+    rules = replace(PRACTISED, fast=3.0, fast_limit=2)
+    with stored(tmp_path) as store:
+        assert not any(given.warn for given in work(store, rules, "a", [RIGHT], [1, 1, 1, 9]))
+        assert person(store, "a")["state"] == "finished"
+
+
+def test_failed_checks_pause_where_the_settings_say_so(tmp_path: Path) -> None:
+    """The same two failed checks, without the outcome that asks for a return."""
+    rules = Rules(session=8, first=2, check_every=4, pause=True)
+    with stored(tmp_path, checks=4) as store:
+        work(store, rules, "a", [WRONG], [9])
+        assert (person(store, "a")["state"], person(store, "a")["outcome"]) == ("paused", "paused_for_checks")
+        assert sum(store.do(seats.counted).values()) == 0
+
+
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", no_consent = "NOPE2", failed_practice = "PRAC3", paused = "PAUS4" }
+[practice]
+file = "practice.jsonl"
+right = 2
+pay = 0.5
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People of these tests work faster than the limits on requests."""
+    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
+
+
+def study_in(folder: Path, more: str = "", **known: Any) -> Study:
+    """A study of four CATs for one person, with three practice items."""
+    known = {"items": bakers(4), "overlap": 1, **known}
+    made = create(folder / "study", kind="validate-cats", contact="a@example.org", **known)
+    (made.folder / "study.toml").write_text(TOML + more)
+    taught = [replace(cat, extra={"reason": f"Reason {n}."}) for n, cat in enumerate(bakers(3, "weaver"))]
+    jsonl.write(taught, made.folder / "practice.jsonl")
+    return made
+
+
+def practised(study: Study, wrong: int) -> Any:
+    """Somebody who answers so many practice items wrongly, and the tasks rightly."""
+    truth, left = shown_truth(study), [wrong]
+    known = lessons(study.folder / "practice.jsonl", study.kind, study.settings.secret)
+    right = {lesson.task.data["context"]: dict(lesson.right) for lesson in known}
+
+    def judge(shown: dict[str, str]) -> dict[str, str]:
+        if shown["context"] not in right:
+            return truth(shown)
+        said = right[shown["context"]]
+        if left[0]:
+            left[0] -= 1
+            said = dict(zip(said, [*list(said.values())[1:], said["label_1"]], strict=True))
+        return said
+
+    return judge
+
+
+def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_path: Path) -> None:
+    """The reply says what is right and why; raw.jsonl, status and payments know four tasks, and pay for seven."""
+    study = study_in(tmp_path)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        given = ana.next()
+        assert given["practice"]
+        said = ana.post("/answer", {"nonce": given["nonce"], "answers": practised(study, 1)(given["task"])}).json()
+        assert said["feedback"]["reason"] == "Reason 0."
+        assert sorted(said["feedback"]["right"]) == ["label_1", "label_2", "label_3"]
+        assert ana.work(practised(study, 0)) == 6
+        assert "DONE1" in ana.browser.get("/done").text
+    home.pull(study)
+    assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 4
+    found = status(study)
+    assert (found.judgements, found.counted, found.people[0].answers) == (4, 4, 4)
+    assert [due.due for due in money.dues(study)] == [money.cents(study, 7)]
+    with home.open_store(study) as store:
+        opening = settings.read(study)
+        assert money.budget(study, settings.rules(study, opening), 4).tasks == 7
+        assert home.missing(store) == 0
+
+
+def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_path: Path) -> None:
+    """Two of three wrong: code PRAC3, 50 cents by a bonus, no judgement."""
+    study = study_in(tmp_path)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        assert ana.work(practised(study, 2)) == 3
+        page = ana.browser.get("/done").text
+    assert "PRAC3" in page
+    assert "practice tasks were right" in page
+    home.pull(study)
+    assert not list(rows.read(study.folder / "raw.jsonl", Raw))
+    assert [(due.outcome, due.due, due.paid_by) for due in money.dues(study)] == [("failed_practice", 50, "bonus")]
+
+
+def test_who_is_paused_stands_in_status_with_the_reason(tmp_path: Path) -> None:
+    """All answers too fast: code PAUS4, paid for each task, counted nowhere, and no message that asks for a return."""
+    study = study_in(tmp_path, "[pace]\nseconds = 9999\nlimit = 1\n")
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        assert ana.work(practised(study, 0)) == 5
+        assert "PAUS4" in ana.browser.get("/done").text
+    home.pull(study)
+    found = status(study)
+    assert (found.counted, found.people[0].standing) == (0, home.VOID["paused_for_pace"])
+    (due,) = money.dues(study)
+    assert (due.outcome, due.tasks, due.paid_by, due.reason) == ("paused_for_pace", 5, "bonus", "")
+
+
+def passes(store: Store, study: Study, name: str, now: float, draw: random.Random) -> float:
+    """Somebody of some kind comes, careful, hasty or careless, who may skip, stop or sleep; when they left."""
+    opening = settings.read(study)
+    rules, taught = settings.rules(study, opening), {each.task.key.token: each for each in opening.lessons}
+    right, quick = draw.choice([1, 1, 1, 0.6, 0]), draw.choice([0, 0, 0.3, 1])
+    store.do(lambda held: seats.arrive(held, rules, name, f"s-{name}", "c", now))
+    while isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+        token, nonce, what = given.token, given.nonce, draw.random()
+        now += 1 if draw.random() < quick else 60
+        if what < 0.05:
+            store.do(lambda held, n=nonce: seats.skip(held, name, n))
+            continue
+        if what < 0.08:
+            store.do(lambda held: draw.choice([seats.stop, seats.withdraw])(held, name))
+            break
+        if sleeps := what < 0.1:
+            now += draw.choice([60, 2 * rules.hold])
+        if token in taught:
+            known = taught[token].right
+        else:
+            assert study.kind.asks is not None
+            key = study.keys[token]
+            asked = study.kind.asks(study.items[key.item], key.order)
+            known = {question: about.right for question, about in asked.items()}
+        said = {question: label if draw.random() < right else "unrelated" for question, label in known.items()}
+        mark = taught[token].mark(said) if token in taught else answers.right(study, token, said)
+        store.do(lambda held, n=nonce, s=said, m=mark, at=now: seats.answer(held, rules, name, n, s, m, at))
+        if sleeps:
+            break
+    return now
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))])
+def test_store_status_votes_and_release_count_the_same_judgements(seed: int, tmp_path: Path) -> None:
+    """After any history of people the judgements of each CAT that count are the same, wherever they are counted."""
+    study = study_in(
+        tmp_path,
+        "[pace]\nseconds = 3\nlimit = 2\n[quality]\nfirst = 3\nchecks_every = 4\ngold_every = 5\n"
+        f"then = {random.Random(seed).choice(['fail', 'pause'])!r}\n[people]\nsession = 9\n",
+        items=bakers(8),
+        overlap=2,
+        gold=bakers(3, "florist"),
+        checks=bakers(3, "miller"),
+    )
+    draw, now = random.Random(seed), float(NOW)
+    with home.open_store(study, settings.rules(study, settings.read(study)).practice) as store:
+        for n in range(draw.randint(4, 9)):
+            now = passes(store, study, f"p{n}", now, draw)
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        by_store = seats.counted(held)
+        assert [*faults(held, study.keys)] == []
+    home.pull(study)
+    judged = [*annotations(study)]
+    rule = Rule(need=1, of=2)
+    by_votes = {task: each.taken for task, each in count(judged, rule, lambda a: str(a.extra["task"])).seats.items()}
+    assert {token: valid for token, valid in by_store.items() if valid} == {t: n for t, n in by_votes.items() if n}
+    assert status(study, seats=lambda *_: by_votes).counted == sum(by_store.values())
+    if judged:
+        found = validated_items([*study.items.values()][:8], judged, rule)
+        token = {key.item: key.token for key in study.keys.values()}
+        assert all(each.taken == by_store[token[cat.id]] for cat, each in zip(found.kept, found.seats, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("toml", "found"),
+    [
+        ("[practice]\nfile = 'none.jsonl'\n", "none.jsonl"),
+        ("[practice]\nfile = 'practice.jsonl'\nright = 4\n", "practice.right = 4"),
+        ("[practice]\nfile = 'practice.jsonl'\npay = -1.0\n", "practice.pay"),
+        ("[practice]\nfile = 'bare.jsonl'\n", "without a reason"),
+        ("[pace]\nshare = 0.2\n", "without a pilot"),
+        ("[pace]\nshare = 0.2\nseconds = 2\n", "pace"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(toml: str, found: str, tmp_path: Path) -> None:
+    """The sentence names the key or the file."""
+    study = study_in(tmp_path)
+    jsonl.write(bakers(1, "tailor"), study.folder / "bare.jsonl")
+    (study.folder / "study.toml").write_text(toml)
+    with pytest.raises(BadInput, match=found):
+        settings.read(study)

@@ -123,7 +123,7 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
         "Ethics": _ethics(works),
         "Limits": "Stereotypes are those these people know of; another place or time has others. A sentence that "
         "enough people call a stereotype may also be true of many, and one that few know is not in the set.",
-        "Provenance": f"{', '.join(f'{markdown(name)} {n:,}' for name, n in validated.made_by) or 'Not recorded'}.",
+        "Provenance": f"Made by: {', '.join(f'{markdown(name)} {n:,}' for name, n in validated.made_by)}.",
     }
     return "## Data statement\n\n" + "\n\n".join(f"### {title}\n\n{text}" for title, text in sections.items())
 

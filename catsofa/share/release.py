@@ -188,7 +188,7 @@ def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
 def _maker(item: Item) -> str:
     """What made an item: a builder, or a person in a study."""
     if item.source.get("writer"):
-        return "written by people in a study"
+        return "people in a study"
     return str(item.source.get("builder") or "not recorded")
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from catsofa.data.sources import read
     from catsofa.data.tables import table
+    from catsofa.examination import examine
     from catsofa.scoring.evaluate import evaluate
 
     __version__: str
@@ -43,10 +44,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
     "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
-    "convert", "evaluate", "read", "table",
+    "convert", "evaluate", "examine", "read", "table",
 ]  # fmt: skip
 
-_HOMES = {"convert": "data.formats", "evaluate": "scoring.evaluate", "read": "data.sources", "table": "data.tables"}
+_HOMES = {
+    "convert": "data.formats",
+    "evaluate": "scoring.evaluate",
+    "examine": "examination",
+    "read": "data.sources",
+    "table": "data.tables",
+}
 """Where a public name lives that is no record."""
 
 

@@ -75,7 +75,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
-            found_runs, left_out = _read_all(path, [place for place in _places(path) if place.resolve() not in out])
+            found_runs, left_out = _read_all(path, [place for place in places_in(path) if place.resolve() not in out])
             runs += found_runs
             unfinished += left_out
             continue
@@ -118,7 +118,7 @@ def _refuse_twice(runs: Sequence[Finished]) -> None:
             raise ValueError(f"{places} are the same model on the same data; give one of them")
 
 
-def _places(folder: Path) -> list[Path]:
+def places_in(folder: Path) -> list[Path]:
     """The folder if it is a run, or the runs below it."""
     found = {path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)}
     places = sorted(found)

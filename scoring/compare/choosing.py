@@ -101,14 +101,8 @@ def compare_choices(
     choice of one of them.
     """
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    data = open_data(on)
-    sides = [_side(Path(run), data) for run in runs]
+    data, sides = sides_on(runs, on)
     sides_of({side.model: side for side in sides})
-    for run, side in zip(runs, sides, strict=True):
-        for name, asked in sides[0].asked.items():
-            if side.asked[name] != asked:
-                found = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({asked})"
-                raise BadInput(run, found, "runs that ask the same question in the same way")
     asked_for = [set(side.replies) for side in sides]
     shared, whole = set.intersection(*asked_for), set.union(*asked_for)
     if not shared:
@@ -140,13 +134,25 @@ def compare_choices(
         coverage=len(shared) / len(whole),
         whole=len(whole),
         kind="requests",
-        signature=_signature(data.name, sides, len(shared), how),
+        signature=signature_of(data.name, sides, len(shared), how),
         warnings=tuple(
             f"{first.model} and {other.model}: the change of {of.name} is undefined, {of.undefined}"
             for other, of in family
             if of.undefined
         ),
     )
+
+
+def sides_on(runs: Sequence[Path | str], on: str | Path) -> tuple[Data, list[Side]]:
+    """The choices of runs that ask about this data, all in the same way."""
+    data = open_data(on)
+    sides = [_side(Path(run), data) for run in runs]
+    for run, side in zip(runs, sides, strict=True):
+        for name, asked in sides[0].asked.items():
+            if side.asked[name] != asked:
+                found = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({asked})"
+                raise BadInput(run, found, "runs that ask the same question in the same way")
+    return data, sides
 
 
 def _side(run: Path, data: Data) -> Side:
@@ -239,7 +245,7 @@ def _disagreement(first: Side, other: Side, how: Mapping[str, Any]) -> Interval:
     return intervals(sums_of(np.column_stack([differ, np.ones(len(differ))]), units_of(one)), {"f": FLIPS}, **how)["f"]
 
 
-def _signature(data: str, sides: Sequence[Side], shared: int, how: Mapping[str, Any]) -> Signature:
+def signature_of(data: str, sides: Sequence[Side], shared: int, how: Mapping[str, Any]) -> Signature:
     """What the numbers depend on."""
     return Signature(
         data=data,

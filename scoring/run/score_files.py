@@ -2,8 +2,8 @@
 
 __all__ = ["read_scores"]
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from catsofa.data.records import SIDES, Cat, Score, kind_name
 from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.measures.plugins import guarded
-from catsofa.scoring.measures.registry import Given, called, measure_of
+from catsofa.scoring.measures.registry import Given, Measure, called, measure_of
 from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.robustness import Comparison, robustness
 from catsofa.scoring.measures.robustness.report import Compared, RobustnessReport, robustness_report
@@ -35,7 +35,7 @@ from catsofa.scoring.run.origins import (
     scored_by,
 )
 from catsofa.scoring.run.reports import open_finished, subset_in
-from catsofa.scoring.signature import first_of, hashes_in, joint_subset
+from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subset
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 PARTS = (*SIDES, *PLACES)
@@ -195,13 +195,23 @@ def rephrased(
     )
 
 
-def compare_on(
-    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
-) -> Any:
-    """Compare models by their files of scores, or by runs, which know their data and must be of the same.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Several models' scores of the same records, and what must be said beside any number made from them."""
 
-    On CATs and pairs by paired changes; on probes, by the identities and stereotypes at both ends of their orders.
-    """
+    records: Sequence[Any]
+    given: Mapping[str, Given]
+    """The scores by model."""
+    measure: Measure
+    protocol: Protocol
+    signature: Signature
+    warnings: tuple[str, ...]
+
+
+def models_on(
+    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+) -> Models:
+    """Files of scores, or runs, which know their data and must be of the same; runs scored otherwise are refused."""
     models = list(map(Path, scores))
     places = [on] if on is not None else list(map(data_of, models))
     name, records = read_named(places[0])
@@ -215,12 +225,27 @@ def compare_on(
         refuse_other_ways(path, chosen)
         refuse_other_data(path, places[0], records)
     called = labels(models)
-    signature = chosen.signature(name, " ".join(called), dtype=precision_of(models))
-    given = dict(zip(called, map(given_in, models), strict=True))
-    found = measure.compare(records, given, chosen, signature)
-    subset = joint_subset(map(subset_in, models), [found.items])
-    told = (*skipped_rows(places[0]), *found.warnings, *cautions.of_runs(models))
-    return replace(found, signature=replace(found.signature, subset=subset), warnings=told)
+    return Models(
+        records=records,
+        given=dict(zip(called, map(given_in, models), strict=True)),
+        measure=measure,
+        protocol=chosen,
+        signature=chosen.signature(name, " ".join(called), dtype=precision_of(models)),
+        warnings=(*skipped_rows(places[0]), *cautions.of_runs(models)),
+    )
+
+
+def compare_on(
+    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+) -> Any:
+    """Compare models by their files of scores, or by runs, which know their data and must be of the same.
+
+    On CATs and pairs by paired changes; on probes, by the identities and stereotypes at both ends of their orders.
+    """
+    of = models_on(scores, on, protocol=protocol, seed=seed)
+    found = of.measure.compare(of.records, of.given, of.protocol, of.signature)
+    subset = joint_subset(map(subset_in, scores), [found.items])
+    return replace(found, signature=replace(found.signature, subset=subset), warnings=(*found.warnings, *of.warnings))
 
 
 def cats_on(on: str | Path) -> Iterator[Cat]:

@@ -24,8 +24,9 @@ def public_names(file: Path) -> list[str]:
 
 
 def test_the_page_of_the_api_lists_exactly_the_public_names() -> None:
-    """Every name in an `__all__` of the rooms is on the page, and no other name."""
-    public = {f"{module_of(file)}.{name}" for file in sources(*ROOMS) for name in public_names(file)}
+    """Every name in an `__all__` of the rooms, and of what joins rooms for Python, is on the page, and no other."""
+    files = [*sources(*ROOMS), ROOT / "catsofa/examination.py"]
+    public = {f"{module_of(file)}.{name}" for file in files for name in public_names(file)}
     assert len(LISTED) == len(set(LISTED))
     assert set(LISTED) == public
 
@@ -34,7 +35,9 @@ def test_dir_shows_the_public_names_of_the_package() -> None:
     """`dir(catsofa)` is `catsofa.__all__`; each name but the version is the object that the page lists."""
     assert dir(catsofa) == sorted(catsofa.__all__)
     objects = {
-        name.rpartition(".")[2]: name for name in LISTED if name.startswith(("catsofa.data", "catsofa.scoring.ev"))
+        name.rpartition(".")[2]: name
+        for name in LISTED
+        if name.startswith(("catsofa.data", "catsofa.scoring.ev", "catsofa.ex"))
     }
     for name in set(catsofa.__all__) - {"__version__"}:
         module, _, attribute = objects[name].rpartition(".")

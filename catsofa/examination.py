@@ -1,0 +1,179 @@
+"""Runs and files of scores as a matrix of items × models, and what it says of the items."""
+
+__all__ = ["examine"]
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data.files import BadInput
+from catsofa.data.percentages import quantity
+from catsofa.data.records import AssociationTest, Cat, Pair, Probe
+from catsofa.data.statistics import Array
+from catsofa.report.inputs import places_in
+from catsofa.scoring.choosing.estimates import A, S
+from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
+from catsofa.scoring.compare.choosing import Side, sides_on, signature_of
+from catsofa.scoring.examine import RESAMPLES, Examination, Flag, ItemMatrix
+from catsofa.scoring.examine import examine as examined
+from catsofa.scoring.measures import crows_pairs, sofa
+from catsofa.scoring.measures.cat_outcomes import outcomes
+from catsofa.scoring.measures.registry import Given, called
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.run.manifest import CHOICES, MANIFEST
+from catsofa.scoring.run.reports import read_report, subset_in
+from catsofa.scoring.run.score_files import Models, models_on
+from catsofa.scoring.signature import joint_subset
+from catsofa.validation.lint import Report
+from catsofa.validation.lint.rule import Finding, Severity
+
+TWO = "expected two or more, since items are judged by what sets models apart"
+TAKES = "CATs, CrowS-Pairs, probes, association tests, or runs of choose"
+SEVERITIES: dict[str, Severity] = {"E1": "info", "E2": "warning"}
+
+Row = tuple[str, str, str, str]
+"""Item, task, domain and term."""
+Column = Mapping[str, float]
+"""What one model makes of each item."""
+
+
+def examine(
+    scores: Sequence[Path | str],
+    on: Path | str | None = None,
+    *,
+    protocol: str = "catsofa",
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
+) -> Examination:
+    """How good the items of a data set are at telling these models apart.
+
+    `scores` are two runs or more, folders that hold runs, or files of scores; files, and runs of `choose`, need `on`.
+    """
+    paths = [place for path in map(Path, scores) for place in _runs(path)]
+    if len(paths) < 2:
+        raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
+    chosen = [(path / CHOICES).is_file() for path in paths]
+    if any(chosen):
+        if on is None:
+            raise BadInput(paths[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
+        if not all(chosen):
+            raise BadInput(paths[chosen.index(False)], "no run of `catsofa choose`, as others are", "runs of one kind")
+        data, sides = sides_on(paths, on)
+        if len({side.model for side in sides}) < len(sides):
+            raise ValueError(f"{' and '.join(side.model for side in sides)}: found a model twice; name each once")
+        matrix = _of_choices(sides)
+        how = {"resamples": resamples, "seed": seed or 0}
+        found = examined(matrix, **how)
+        return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
+    of = models_on(paths, on, protocol=protocol, seed=seed)
+    matrix = _of_scores(of, paths)
+    found = examined(matrix, resamples=resamples, seed=of.protocol.seed)
+    signature = replace(of.signature, resamples=resamples)
+    if any(subsets := list(map(subset_in, paths))):
+        common = int(np.isfinite(matrix.values).all(axis=1).sum())
+        signature = replace(signature, subset=joint_subset(subsets, [common]))
+    return replace(found, signature=signature, warnings=(*found.warnings, *of.warnings))
+
+
+def _runs(path: Path) -> list[Path]:
+    """A file or a run; or the runs below a folder."""
+    if not path.is_dir() or (path / MANIFEST).is_file() or (path / CHOICES).is_file():
+        return [path]
+    return places_in(path)
+
+
+def _of_scores(of: Models, paths: Sequence[Path]) -> ItemMatrix:
+    """The matrix that scores make of their records."""
+    kind = type(of.records[0])
+    if kind is AssociationTest:
+        reports = [{row["test"]: row for row in read_report(path)["results"]} for path in paths]
+        columns: list[Column] = [
+            {test: float("nan") if row["effect_size"] is None else row["effect_size"] for test, row in report.items()}
+            for report in reports
+        ]
+        return _joined([(test.id, "tests", "", test.id) for test in of.records], columns, list(of.given))
+    makers: Mapping[type[Any], Callable[[Sequence[Any], Given, Protocol], tuple[list[Row], Column]]] = {
+        Cat: _of_cats,
+        Pair: _of_pairs,
+        Probe: _of_probes,
+    }
+    if kind not in makers:
+        raise ValueError(f"found {called(kind)}; expected {TAKES}, whose items have a score of each model")
+    made = [makers[kind](of.records, given, of.protocol) for given in of.given.values()]
+    return _joined(made[0][0], [column for _, column in made], list(of.given))
+
+
+def _joined(rows: Sequence[Row], columns: Sequence[Column], models: Sequence[str]) -> ItemMatrix:
+    """Columns joined by item; what a model lacks is unscored."""
+    items, tasks, domains, terms = (np.array(names, dtype=np.str_) for names in zip(*rows, strict=True))
+    values = [[column.get(item, float("nan")) for column in columns] for item in items.tolist()]
+    return ItemMatrix(
+        values=np.array(values, dtype=np.float64),
+        models=tuple(models),
+        items=items,
+        tasks=tasks,
+        domains=domains,
+        terms=terms,
+    )
+
+
+def _of_cats(cats: Sequence[Cat], given: Given, _: Protocol) -> tuple[list[Row], Column]:
+    """1 where the stereotype scores above the anti-stereotype, 0 below, ½ for a tie."""
+    found = outcomes(cats, given.numbers(), ties="half", error=given.error)
+    return [(cat.id, cat.kind, cat.bias_type, cat.target) for cat in cats], _column(found.ids, found.prefers)
+
+
+def _of_pairs(pairs: Sequence[Pair], given: Given, protocol: Protocol) -> tuple[list[Row], Column]:
+    """1 where the more stereotyping sentence scores higher, 0 lower, ½ for a tie; each pair is its own cluster."""
+    sides, rounding = crows_pairs.by_pair(given.scores), protocol.crows_pairs.rounding
+    found = crows_pairs.preferences(pairs, sides, ties="half", rounding=rounding, error=given.error)
+    rows = [(pair.id, "pairs", pair.bias_type, pair.id) for pair in pairs]
+    return rows, _column([pair.id for pair in pairs], np.where(found.scored, found.won, np.nan))
+
+
+def _of_probes(probes: Sequence[Probe], given: Given, protocol: Protocol) -> tuple[list[Row], Column]:
+    """The variance of log PPL* of each stereotype, whose mean is the SoFa score; categories are tasks."""
+    found = sofa.measured(probes, given.scores, protocol.sofa).stereotypes
+    named = {f"{row.category}: {row.stereotype}": row for row in found}
+    return [(name, row.category, "", name) for name, row in sorted(named.items())], {
+        name: row.variance for name, row in named.items()
+    }
+
+
+def _column(items: Iterable[str], values: Array) -> Column:
+    """Values by item."""
+    return dict(zip(map(str, items), values.tolist(), strict=True))
+
+
+def _of_choices(sides: Sequence[Side]) -> ItemMatrix:
+    """The share of the stereotype among the choices of each item, the mean of both orders.
+
+    An item without a choice in one of the orders is unscored: position might have decided it.
+    """
+    known = {name: item for side in sides for name, item in side.items.items() if item.open}
+    if (kind := next(iter(known.values())).kind if known else WHICH) in (WHICH, WORDS, DECISIONS):
+        raise ValueError(f"found choices of {kind}; expected choices between a stereotype and its opposite: {TAKES}")
+    columns = []
+    for side in sides:
+        rows = side.rows
+        items, places = np.unique(rows.items[rows.open], return_inverse=True)
+        of_order = []
+        for first in (True, False):
+            kept = rows.weights[rows.open][:, [S, A]] * (rows.first[rows.open] == first)[:, None]
+            stereotype, anti = (np.bincount(places, weights=one, minlength=len(items)) for one in kept.T)
+            with np.errstate(invalid="ignore"):
+                of_order.append(stereotype / (stereotype + anti))
+        columns.append(_column(items, np.mean(of_order, axis=0)))
+    rows_of_items = [(item.id, item.kind or "choices", item.domain, item.cluster) for item in known.values()]
+    return _joined(rows_of_items, columns, [side.model for side in sides])
+
+
+def findings(flags: Iterable[Flag]) -> Report:
+    """The named items as lint names them, those below chance first."""
+    found = [
+        Finding(rule=flag.rule, severity=SEVERITIES[flag.rule], item=flag.item, message=flag.message) for flag in flags
+    ]
+    return Report(findings=sorted(found, key=lambda one: one.rule, reverse=True), ran=list(SEVERITIES), missing={})

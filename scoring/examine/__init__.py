@@ -1,0 +1,71 @@
+"""Whether a benchmark measures: how good its items are at telling models apart.
+
+Rows are items, columns are models. Every number has two intervals: over other terms, and over other models.
+"""
+
+__all__ = ["Examination", "Flag", "ItemMatrix", "Part", "examine"]
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from catsofa.data.tables import Tabular
+from catsofa.scoring.examine.convergence import Agreement, convergence
+from catsofa.scoring.examine.items import examined
+from catsofa.scoring.examine.matrix import ItemMatrix
+from catsofa.scoring.examine.part import Flag, Part
+from catsofa.scoring.signature import Signature
+
+RESAMPLES = 1_000
+"""Draws of terms behind each interval over terms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination(Tabular):
+    """How good the items of each task are, and whether the tasks agree."""
+
+    parts: Mapping[str, Part]
+    convergence: Sequence[Agreement]
+    models: tuple[str, ...]
+    signature: Signature | None = None
+    warnings: tuple[str, ...] = ()
+    """Sentences about the models and their scores; those about a task are in its part."""
+
+    @property
+    def flags(self) -> list[Flag]:
+        """The items that somebody should look at, task by task."""
+        return [flag for part in self.parts.values() for flag in part.flags]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as they stand in our JSON."""
+        return {
+            "models": list(self.models),
+            "results": {
+                **{task: part.to_dict() for task, part in self.parts.items()},
+                "convergence": [pair.to_dict() for pair in self.convergence],
+            },
+            "warnings": list(self.warnings),
+            **({"signature": self.signature.to_dict()} if self.signature else {}),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each number of each task, with its limits over terms and models."""
+        return [
+            {
+                "task": task,
+                "number": name,
+                **found.both.row("value"),
+            }
+            for task, part in self.parts.items()
+            for name, found in part.numbers.items()
+        ]
+
+    def heading(self) -> str:
+        """How many models, and the signature."""
+        return f"{len(self.models)} models" + (f" | {self.signature}" if self.signature else "")
+
+
+def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) -> Examination:
+    """How good the items of each task are at telling these models apart; two models or more."""
+    parts = {task: examined(part, resamples=resamples, seed=seed) for task, part in matrix.parts().items()}
+    return Examination(parts=parts, convergence=convergence(matrix), models=matrix.models)

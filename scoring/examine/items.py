@@ -1,0 +1,240 @@
+"""From the scores of one task's items to its numbers, each with its intervals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.percentages import in_percent, quantity
+from catsofa.data.statistics import Array, draw_counts
+from catsofa.scoring.examine.limits import CORRELATION, RELIABILITY, SHARE, Estimate, estimate
+from catsofa.scoring.examine.matrix import ItemMatrix
+from catsofa.scoring.examine.order import (
+    LEAST,
+    deviations,
+    eigenvalues,
+    half_correlations,
+    item_rest,
+    nulls,
+    weighted_medians,
+)
+from catsofa.scoring.examine.part import ALL_AGREE, NEGATIVE, Flag, Part
+from catsofa.scoring.examine.variance import (
+    CROSSED,
+    NESTED,
+    components,
+    crossed_coefficient,
+    nested_coefficient,
+    shares,
+    term_sums,
+)
+from catsofa.scoring.statistics.intervals import ALIKE, resampled_sums
+
+SPLITS = 500
+"""Random halves of the terms."""
+PERMUTATIONS = 200
+"""Shuffles of the models within each item."""
+OUTER = 0.025
+"""The p-value up to which a negative item–rest correlation is named."""
+RANK = 0.95
+"""The quantile of the shuffled eigenvalues that a dimension must exceed (parallel analysis)."""
+BLOCK = 100
+"""Resamples of item–rest correlations held in memory at once."""
+FEWEST_TERMS = 4
+"""Terms from which halves differ."""
+MANY = 20
+"""Models below which a warning says how few they are."""
+
+Parts = list[Array]
+"""The scores without each of the models in turn."""
+
+
+def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
+    """The numbers of one task; models and items without any score are left out."""
+    scored = np.isfinite(matrix.values)
+    models, rows = np.asarray(scored.any(axis=0)), np.asarray(scored.any(axis=1))
+    of, values = matrix.take(rows), matrix.values[np.ix_(rows, models)]
+    if min(values.shape) < 2:
+        found = f"{quantity(len(values), 'item')} scored by {quantity(values.shape[1], 'model')}"
+        raise ValueError(f"{matrix.tasks[0]}: found {found}; expected two of each or more, so that they can differ")
+    terms = int(of.groups.max()) + 1
+    left_out = [np.delete(values, at, axis=1) for at in range(values.shape[1])] if values.shape[1] > 2 else []
+    numbers, negative = _variance(values, of.groups, left_out, resamples=resamples, seed=seed)
+    undefined = {} if "coefficient" in numbers else {"terms": "one item a term" if terms > 1 else "one term"}
+    shuffled = Shuffled()
+    if values.shape[1] < LEAST:
+        undefined |= dict.fromkeys(("split_half", "item_rest", "dimensions"), f"fewer than {LEAST} models")
+    else:
+        numbers |= _rests(values, of.groups, left_out, resamples=resamples, seed=seed)
+        shuffled = _shuffled(values, of.items, seed)
+        if terms < FEWEST_TERMS:
+            undefined["split_half"] = f"fewer than {FEWEST_TERMS} terms"
+        else:
+            halves = [float(_median(half_correlations(one, of.groups, SPLITS, seed))) for one in (values, *left_out)]
+            # terms drawn twice would lie in both halves, so that there are no draws
+            numbers["split_half"] = estimate(halves[0], np.empty(0), 0, np.array(halves[1:]), RELIABILITY)
+    complete = np.isfinite(values).all(axis=1)
+    return Part(
+        models=values.shape[1],
+        items=len(values),
+        terms=terms,
+        complete=int(complete.sum()),
+        coverage=float(scored[:, models].mean()),
+        numbers=numbers,
+        null=shuffled.null,
+        eigenvalues=shuffled.eigenvalues,
+        shuffled=shuffled.limits,
+        undefined=undefined,
+        flags=(*_agreeing(of.items[complete], values[complete]), *shuffled.flags),
+        warnings=tuple(_warnings(matrix, models, scored[:, models], negative, numbers)),
+    )
+
+
+def _median(values: Array) -> float:
+    """The median of what is defined; NaN of nothing."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else np.nan
+
+
+def _agreeing(items: NDArray[np.str_], values: Array) -> Iterator[Flag]:
+    """The items on which all models agree."""
+    for item, row in zip(items.tolist(), values, strict=True):
+        if np.ptp(row) == 0:
+            yield Flag(item=item, rule=ALL_AGREE, message=f"all {len(row)} models score {row[0]:g}: it sets none apart")
+
+
+def _variance(
+    values: Array, groups: NDArray[np.int64], left_out: Parts, *, resamples: int, seed: int
+) -> tuple[dict[str, Estimate], list[str]]:
+    """Shares of variance, coefficients and the share on which all agree; and the components that came out negative."""
+    terms = int(groups.max()) + 1
+    columns = _columns(values, groups)
+    found = _of_sums(columns.sum(axis=0), nested := 1 < terms < len(values))
+    draws = _of_sums(resampled_sums(columns, resamples, seed), nested)
+    without = [_of_sums(_columns(one, groups).sum(axis=0), nested) for one in left_out]
+    scales = {"kr20": RELIABILITY, "coefficient": RELIABILITY}
+    numbers = {
+        name: estimate(
+            float(value), draws[name], terms, np.array([float(one[name]) for one in without]), scales.get(name, SHARE)
+        )
+        for name, value in found.items()
+    }
+    return numbers, [name.partition(".")[2] for name, value in found.items() if name not in scales and value < 0]
+
+
+def _columns(values: Array, groups: NDArray[np.int64]) -> Array:
+    """A row for each term: the items on which all models agree, those that all scored, and the sums for components."""
+    complete = np.isfinite(values).all(axis=1)
+    agree = complete & (np.nanmax(values, axis=1, initial=-np.inf) == np.nanmin(values, axis=1, initial=np.inf))
+    counts = [np.bincount(groups, weights=one, minlength=groups.max() + 1) for one in (agree, complete)]
+    return np.concatenate([np.stack(counts, axis=1), term_sums(values, groups)], axis=1)
+
+
+def _of_sums(sums: Array, nested: bool) -> dict[str, Array]:
+    """Every number that follows from the sums of `_columns`."""
+    agree, complete, rest = sums[..., 0], sums[..., 1], sums[..., 2:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = {"all_agree": agree / complete, "kr20": crossed_coefficient(rest)}
+    found |= {
+        f"variance.{name}": share
+        for name, share in zip(CROSSED, np.moveaxis(shares(components(rest)), -1, 0), strict=True)
+    }
+    if nested:
+        parts = np.moveaxis(shares(components(rest, nested=True)), -1, 0)
+        found |= {f"terms.{name}": share for name, share in zip(NESTED, parts, strict=True)}
+        found["coefficient"] = nested_coefficient(rest)
+    return found
+
+
+def _rests(
+    values: Array, groups: NDArray[np.int64], left_out: Parts, *, resamples: int, seed: int
+) -> dict[str, Estimate]:
+    """The median of the item–rest correlations, and their share below 0, over draws of terms and models left out."""
+    terms, rng = int(groups.max()) + 1, np.random.default_rng(seed)
+    away, scored = deviations(values)
+    blocks = []
+    for start in range(0, resamples, BLOCK):
+        weights = draw_counts(terms, min(BLOCK, resamples - start), rng)[:, groups].T
+        r = item_rest(away, scored, weights)
+        with np.errstate(invalid="ignore"):
+            below = (weights * (r < 0)).sum(axis=0) / (weights * np.isfinite(r)).sum(axis=0)
+        blocks.append(np.stack([weighted_medians(r, weights), below]))
+    draws = np.concatenate(blocks, axis=1) if blocks else np.empty((2, 0))
+    each = np.array([summary(item_rest(*deviations(one))[:, 0]) for one in (values, *left_out)]).T
+    return {
+        f"item_rest.{name}": estimate(float(of[0]), drawn, terms, of[1:], scale)
+        for name, of, drawn, scale in zip(("median", "negative"), each, draws, (CORRELATION, SHARE), strict=True)
+    }
+
+
+def summary(r: Array) -> tuple[float, float]:
+    """The median of correlations, and their share below 0, over those that are defined."""
+    known = r[np.isfinite(r)]
+    return _median(known), float((known < 0).mean()) if len(known) else np.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shuffled:
+    """What is left where the models of each item are shuffled; empty of too few models."""
+
+    null: Mapping[str, float] = field(default_factory=dict)
+    eigenvalues: tuple[float, ...] = ()
+    limits: tuple[float, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+
+def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
+    """The null of item–rest correlations and eigenvalues, and the items whose correlation is lower than by chance."""
+    away, scored = deviations(values)
+    r, roots = item_rest(away, scored)[:, 0], eigenvalues(away, scored)
+    below, summaries, drawn = np.ones(len(r)), [], []
+    for mixed, spectrum in nulls(away, scored, PERMUTATIONS, np.random.default_rng(seed)):
+        below += mixed <= r + ALIKE
+        summaries.append(summary(mixed))
+        drawn.append(spectrum)
+    (median, negative), (medians, negatives) = summary(r), np.array(summaries).T
+    tried = PERMUTATIONS + 1
+    return Shuffled(
+        null={
+            "null_median": float(np.mean(medians)),
+            "null_negative": float(np.mean(negatives)),
+            "p_median": float((1 + (medians >= median).sum()) / tried),
+            "p_negative": float((1 + (negatives <= negative).sum()) / tried),
+        },
+        # deviations from an item's mean leave one fewer than there are models
+        eigenvalues=tuple(roots[:-1].tolist()),
+        limits=tuple(np.quantile(drawn, RANK, axis=0)[:-1].tolist()),
+        flags=tuple(
+            Flag(item=item, rule=NEGATIVE, message=f"item–rest correlation {one:.2f}, p {p:.3f} over shuffled models")
+            for item, one, p in zip(items.tolist(), r.tolist(), (below / tried).tolist(), strict=True)
+            if one < 0 and p <= OUTER
+        ),
+    )
+
+
+def _warnings(
+    matrix: ItemMatrix,
+    models: NDArray[np.bool_],
+    scored: NDArray[np.bool_],
+    negative: Sequence[str],
+    numbers: Mapping[str, Estimate],
+) -> Iterator[str]:
+    """Sentences that belong beside the numbers."""
+    count = int(models.sum())
+    if count < MANY:
+        yield (
+            f"{count} models: intervals over models have {count - 1} degrees of freedom, and models of one family "
+            "count as several here"
+        )
+    if missing := [name for name, kept in zip(matrix.models, models, strict=True) if not kept]:
+        yield f"left out, since they score no item: {', '.join(missing)}"
+    if not scored.all():
+        yield (
+            f"{in_percent(float(scored.mean()))} of the cells are scored; the numbers are right if scores are missing "
+            "for reasons that have nothing to do with their value"
+        )
+    if negative:
+        yield f"negative estimate of variance, counted as 0: {', '.join(negative)}"
+    if not numbers["kr20"].value > 0:
+        yield "the order of the models is not reliable (coefficient not above 0): no number of such items makes it so"

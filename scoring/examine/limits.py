@@ -1,0 +1,83 @@
+"""Intervals of a number: over other terms with these models, over other models with these items, and over both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import hypot, inf, isfinite, nan, sqrt
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from catsofa.data.statistics import Array, students
+from catsofa.scoring.statistics.intervals import ALIKE, Interval, wilson
+
+FEWEST = 3
+"""Models from which one can be left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The scale on which the error of a number is alike to both sides, and the limits of the number itself."""
+
+    to: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+    least: float = -inf
+    most: float = inf
+
+
+CORRELATION = Scale(to=np.arctanh, back=np.tanh, least=-1, most=1)
+SHARE = Scale(to=special.logit, back=special.expit, least=0, most=1)
+RELIABILITY = Scale(to=lambda x: -np.log1p(-x), back=lambda x: -np.expm1(-x), most=1)
+"""Of coefficients, whose distance from 1 is a ratio of mean squares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its intervals; limits are NaN where nothing says how far the number might lie."""
+
+    both: Interval
+    """Over other terms and other models: the two errors added as if they were independent."""
+    terms: Interval
+    """Over other terms, by the bootstrap: the models stay."""
+    models: Interval
+    """Over other models, by the jackknife: the items stay."""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return self.both.value
+
+    def limits(self) -> dict[str, Any]:
+        """The limits over both, and each interval by name."""
+        return {**self.both.limits(), "terms": self.terms.limits(), "models": self.models.limits()}
+
+
+def estimate(value: float, draws: Array, clusters: int, without: Array, scale: Scale) -> Estimate:
+    """A number with the bootstrap's error over draws of clusters, and the jackknife's over models left out.
+
+    Student's t with one degree of freedom fewer than there are clusters, or models. `value`, `draws` and `without` may
+    lie outside the scale, as a negative variance does: the number is then at the edge, its error that of plain numbers.
+    """
+    drawn = draws[np.isfinite(draws)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        placed = np.isfinite(scale.to(np.array([*drawn, *without, value]))).all()
+    to, back = (scale.to, scale.back) if placed else (np.asarray, np.asarray)
+    over_terms = over_models = nan
+    if clusters > 1 and len(drawn) > 1:
+        over_terms = float(np.std(to(drawn))) * sqrt(clusters / (clusters - 1)) * students(clusters)
+    if (models := len(without)) >= FEWEST and np.isfinite(without).all():
+        over_models = float(np.std(to(without))) * sqrt(models - 1) * students(models)
+
+    def around(reach: float) -> Interval:
+        shown = float(np.clip(value, scale.least, scale.most))
+        if not isfinite(value) or not reach > ALIKE:
+            return Interval(shown, nan, nan)
+        low, high = (np.clip(back(to(value) + side), scale.least, scale.most) for side in (-reach, reach))
+        return Interval(shown, float(low), float(high))
+
+    found = Estimate(*map(around, (hypot(over_terms, over_models), over_terms, over_models)))
+    if scale is SHARE and value in (0, 1) and clusters > 1 and over_terms == 0:
+        # no draw moves a share of none or all, which is no proof about the next term
+        low, high = (limit / 100 for limit in wilson(100 * value, clusters))
+        return Estimate(found.both, Interval(value, low, high), found.models)
+    return found

@@ -1,0 +1,105 @@
+"""What the models' scores say of the items of one task, as numbers by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any
+
+from catsofa.scoring.examine.limits import Estimate
+from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
+from catsofa.scoring.statistics.intervals import Interval
+
+WANTED = (0.8, 0.9)
+"""Coefficients that a D-study asks for."""
+ALL_AGREE, NEGATIVE = "E1", "E2"
+"""Rules by which an item is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """An item that somebody should look at."""
+
+    item: str
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The numbers of one task."""
+
+    models: int
+    items: int
+    terms: int
+    complete: int
+    """Items that every model scored: agreement is counted over these."""
+    coverage: float
+    """Share of the cells of items × models that are scored."""
+    numbers: Mapping[str, Estimate]
+    """Each number with its intervals, by name."""
+    null: Mapping[str, float] = field(default_factory=dict)
+    """Median and share below 0 of item–rest correlations where the models are shuffled, and the p of both."""
+    eigenvalues: tuple[float, ...] = ()
+    shuffled: tuple[float, ...] = ()
+    """What the eigenvalues of shuffled models exceed in 5 % of cases."""
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    """Numbers that have no value here, with the reason."""
+    flags: Sequence[Flag] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def dimensions(self) -> int | None:
+        """Eigenvalues that exceed those of shuffled models, up to the first that does not."""
+        if not self.eigenvalues:
+            return None
+        above = [one > limit for one, limit in zip(self.eigenvalues, self.shuffled, strict=True)]
+        return [*above, False].index(False)
+
+    def value(self, name: str) -> float:
+        """A number by name; NaN if it is undefined."""
+        return self.numbers[name].value if name in self.numbers else nan
+
+    def needs(self, name: str, wanted: float) -> tuple[int | None, dict[str, Any]]:
+        """The items (`kr20`) or terms (`coefficient`) that reach a coefficient, and the limits of that number."""
+        count, found = self.terms if name == "coefficient" else self.items, self.numbers[name]
+
+        def limits(side: Interval) -> dict[str, Any]:
+            return {"low": needed(side.high, count, wanted), "high": needed(side.low, count, wanted)}
+
+        over = {"terms": limits(found.terms), "models": limits(found.models)}
+        return needed(found.value, count, wanted), {**limits(found.both), **over}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as they stand in our JSON; shares lie between 0 and 1."""
+        items = {str(wanted): self.needs("kr20", wanted) for wanted in WANTED}
+        terms = {str(wanted): self.needs("coefficient", wanted) for wanted in WANTED if "coefficient" in self.numbers}
+        by_term = {
+            "variance": {name: self.value(f"terms.{name}") for name in NESTED},
+            "coefficient": self.value("coefficient"),
+            "terms_for": {wanted: count for wanted, (count, _) in terms.items()},
+        }
+        rest = {name: self.value(f"item_rest.{name}") for name in ("median", "negative")}
+        return {
+            "counts": {name: getattr(self, name) for name in ("models", "items", "terms", "complete")},
+            "coverage": self.coverage,
+            "variance": {name: self.value(f"variance.{name}") for name in CROSSED},
+            "items_for": {wanted: count for wanted, (count, _) in items.items()},
+            "kr20": self.value("kr20"),
+            **({"terms": by_term} if terms else {}),
+            "split_half": self.value("split_half"),
+            "all_agree": self.value("all_agree"),
+            "item_rest": {**rest, **self.null},
+            "dimensions": {
+                "count": self.dimensions,
+                "eigenvalues": list(self.eigenvalues),
+                "shuffled": list(self.shuffled),
+            },
+            "flags": {rule: sum(flag.rule == rule for flag in self.flags) for rule in (ALL_AGREE, NEGATIVE)},
+            "undefined": dict(self.undefined),
+            "intervals": {
+                **{name: found.limits() for name, found in self.numbers.items()},
+                **{f"items_for.{wanted}": limits for wanted, (_, limits) in items.items()},
+                **{f"terms_for.{wanted}": limits for wanted, (_, limits) in terms.items()},
+            },
+            "warnings": list(self.warnings),
+        }

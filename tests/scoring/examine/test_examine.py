@@ -1,0 +1,163 @@
+"""A matrix of items × models and what it says of the items."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from catsofa.data.statistics import Array
+from catsofa.scoring.examine import ItemMatrix, examine
+from catsofa.scoring.examine.convergence import model_means
+from catsofa.scoring.examine.limits import RELIABILITY, SHARE, estimate
+from catsofa.scoring.statistics.rank_correlation import kendall
+
+
+def matrix(values: Array, each: int = 3, tasks: int = 1) -> ItemMatrix:
+    """Items in terms of so many, in so many tasks of equal size."""
+    names = [f"i{at:03}" for at in range(len(values))]
+    return ItemMatrix(
+        values=values,
+        models=tuple(f"m{at}" for at in range(values.shape[1])),
+        items=np.array(names),
+        tasks=np.array([f"task{at * tasks // len(values)}" for at in range(len(values))]),
+        domains=np.array(["habits"] * len(values)),
+        terms=np.array([f"t{at // each}" for at in range(len(values))]),
+    )
+
+
+def drawn(models: int = 8, items: int = 60, spread: float = 0.35, seed: int = 0) -> Array:
+    """Preferences of models that differ by so much to both sides of a half."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((items, models)) < np.linspace(0.5 - spread, 0.5 + spread, models)).astype(float)
+
+
+def test_items_that_order_the_models_differ_from_shuffled_ones() -> None:
+    """Models from 15 to 85 %: a positive median, fewer below 0 than by chance, one dimension or more."""
+    part = examine(matrix(drawn())).parts["task0"]
+    rest = part.to_dict()["item_rest"]
+    assert rest["median"] > 0.2 > abs(rest["null_median"])
+    assert rest["negative"] < 0.3 < rest["null_negative"]
+    assert rest["p_median"] == rest["p_negative"] == pytest.approx(1 / 201)
+    assert part.value("kr20") > 0.8
+    assert part.dimensions == 1
+
+
+def test_items_that_order_nothing_are_those_of_chance() -> None:
+    """Models of one rate: the coefficient's limits hold 0, no number of items is promised up to the upper limit."""
+    part = examine(matrix(drawn(spread=0.0))).parts["task0"]
+    found = part.to_dict()
+    low, high = (found["intervals"]["kr20"][side] for side in ("low", "high"))
+    assert low < 0.05 < high
+    assert found["intervals"]["items_for.0.8"]["high"] is None
+    assert found["item_rest"]["p_median"] > 0.05
+    assert part.dimensions == 0
+
+
+def test_a_negative_variance_is_0_and_named() -> None:
+    """Two models that differ on each item and not on the whole: no variance of models, no number of items."""
+    values = np.array([[1.0, 0.0], [0.0, 1.0]] * 6)
+    part = examine(matrix(values)).parts["task0"]
+    found = part.to_dict()
+    assert found["variance"]["model"] == found["variance"]["item"] == 0
+    assert found["variance"]["residual"] == 1
+    assert found["items_for"] == {"0.8": None, "0.9": None}
+    assert any(each.startswith("negative estimate of variance, counted as 0: model, item") for each in part.warnings)
+    assert any("no number of such items" in each for each in part.warnings)
+
+
+def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> None:
+    """Three models: no item–rest correlation, halves or dimensions; two: no interval over models either."""
+    three = examine(matrix(drawn(3))).parts["task0"]
+    assert set(three.undefined) == {"item_rest", "split_half", "dimensions"}
+    assert np.isfinite(three.numbers["variance.item"].models.low)
+    two = examine(matrix(drawn(2))).parts["task0"]
+    assert np.isnan(two.numbers["variance.item"].models.low)
+    assert np.isfinite(two.numbers["variance.item"].terms.low)
+    assert any(each.startswith("2 models: ") for each in two.warnings)
+
+
+def test_one_model_or_one_item_is_refused() -> None:
+    """Nothing tells apart what is alone."""
+    for values in (drawn(1), drawn(5, 1)):
+        with pytest.raises(ValueError, match="expected two of each or more"):
+            examine(matrix(values))
+
+
+def test_a_model_without_scores_is_left_out_and_named() -> None:
+    """Nine models, one of which scores nothing: the numbers are those of eight."""
+    values = drawn()
+    empty = np.concatenate([values, np.full((60, 1), np.nan)], axis=1)
+    found, plain = (examine(matrix(one)).parts["task0"] for one in (empty, values))
+    assert found.numbers == plain.numbers
+    assert "left out, since they score no item: m8" in found.warnings
+
+
+def test_missing_scores_are_counted_and_change_little() -> None:
+    """A tenth missing at random: the coverage says so, agreement is counted over whole items, the rest is near."""
+    values = drawn(items=300)
+    holes = values.copy()
+    holes[np.random.default_rng(1).random(values.shape) < 0.1] = np.nan
+    found, plain = (examine(matrix(one)).parts["task0"] for one in (holes, values))
+    assert found.coverage == pytest.approx(np.isfinite(holes).mean())
+    assert found.complete == np.isfinite(holes).all(axis=1).sum()
+    for name in ("variance.model", "variance.item", "kr20", "coefficient", "item_rest.median", "split_half"):
+        assert found.value(name) == pytest.approx(plain.value(name), abs=0.06)
+    assert any("of the cells are scored" in each for each in found.warnings)
+
+
+def test_items_to_look_at_are_named_with_the_reason() -> None:
+    """An item on which all agree is E1; one that turns the order of 60 others around is E2."""
+    against = np.array([[1.0, 1, 1, 1, 0, 0, 0, 0], [1.0] * 8])
+    flags = {flag.item: flag for flag in examine(matrix(np.concatenate([drawn(), against]))).flags}
+    assert flags["i060"].rule == "E2"
+    assert flags["i061"].rule == "E1"
+    assert "all 8 models score 1" in flags["i061"].message
+
+
+def test_the_order_of_items_and_models_changes_no_estimate() -> None:
+    """Turned around in both directions: every number but those of random halves and shuffles."""
+    one = matrix(drawn())
+    turned = replace(
+        one.take(np.arange(60)[::-1] >= 0),
+        values=one.values[::-1, ::-1],
+        **{name: getattr(one, name)[::-1] for name in ("items", "tasks", "domains", "terms", "models")},
+    )
+    here, there = examine(one).parts["task0"], examine(turned).parts["task0"]
+    for name in here.numbers.keys() - {"split_half"}:
+        assert there.value(name) == pytest.approx(here.value(name), abs=1e-9)
+    assert here.value("split_half") == pytest.approx(there.value("split_half"), abs=0.02)
+
+
+def test_tasks_converge_by_the_rank_correlation_of_their_means() -> None:
+    """Two tasks: Kendall's tau of the models' means, r over the root of both coefficients."""
+    of = matrix(drawn(items=120), tasks=2)
+    found = examine(of)
+    one, other = (model_means(part.values) for part in of.parts().values())
+    tau = kendall(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))  # type: ignore[arg-type]
+    pair = found.convergence[0]
+    assert (pair.parts, pair.kendall.value.value) == (("task0", "task1"), tau.value.value)
+    kr20 = [part.value("kr20") for part in found.parts.values()]
+    assert pair.disattenuated == pytest.approx(pair.pearson.value / np.sqrt(np.prod(kr20)))
+
+
+def test_terms_of_one_item_have_no_nested_design() -> None:
+    """The part of terms is refused with its reason, the rest stands."""
+    part = examine(matrix(drawn(), each=1)).parts["task0"]
+    assert part.undefined == {"terms": "one item a term"}
+    assert "terms" not in part.to_dict()
+
+
+def test_a_jackknife_of_a_mean_is_its_standard_error() -> None:
+    """Means without each of 0.2, 0.4, 0.6, 0.8: half the width is t · s/√n on the scale of log odds, nearly."""
+    values = np.array([0.2, 0.4, 0.6, 0.8])
+    without = (values.sum() - values) / 3
+    found = estimate(0.5, np.empty(0), 0, without, SHARE).models
+    reach = 3.182 * values.std(ddof=1) / 2
+    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=0.08)
+
+
+def test_limits_stay_on_the_scale_of_their_number() -> None:
+    """A coefficient is at most 1, a share of 0 in each draw has Wilson's limits over the terms."""
+    assert estimate(0.99, np.array([0.9, 0.999]), 20, np.empty(0), RELIABILITY).terms.high < 1
+    none = estimate(0.0, np.zeros(50), 20, np.empty(0), SHARE).terms
+    assert (none.low, none.high) == pytest.approx((0, 0.161), abs=0.001)

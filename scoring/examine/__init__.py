@@ -66,6 +66,18 @@ class Examination(Tabular):
 
 
 def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) -> Examination:
-    """How good the items of each task are at telling these models apart; two models or more."""
-    parts = {task: examined(part, resamples=resamples, seed=seed) for task, part in matrix.parts().items()}
-    return Examination(parts=parts, convergence=convergence(matrix), models=matrix.models)
+    """How good the items of each task are at telling these models apart.
+
+    A task needs two items and two models that score some; one with fewer is left out with a warning.
+    """
+    tasks = matrix.parts()
+    fit = {task: part for task, part in tasks.items() if min(part.scored().values.shape) >= 2}
+    short = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
+    if not fit:
+        raise ValueError(f"{'; '.join(short)}; expected two items and two models or more, so that they can differ")
+    return Examination(
+        parts={task: examined(part, resamples=resamples, seed=seed) for task, part in fit.items()},
+        convergence=convergence(fit),
+        models=matrix.models,
+        warnings=tuple(short),
+    )

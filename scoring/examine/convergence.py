@@ -1,6 +1,6 @@
 """Whether the parts of a benchmark put the models in one order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan, sqrt
@@ -49,11 +49,10 @@ class Agreement:
         }
 
 
-def convergence(matrix: ItemMatrix) -> tuple[Agreement, ...]:
+def convergence(tasks: Mapping[str, ItemMatrix]) -> tuple[Agreement, ...]:
     """Every pair of tasks, then every pair of domains within a task."""
-    tasks = matrix.parts()
     families = [tasks, *({f"{task}: {d}": m for d, m in _domains(part).items()} for task, part in tasks.items())]
-    pairs = [pair for parts in families for pair in _pairs(parts, matrix.models)]
+    pairs = [pair for parts in families for pair in _pairs(parts)]
     adjusted = holm([tau.p for _, tau, _, _ in pairs])
     return tuple(
         Agreement(parts=names, kendall=tau, holm=p, pearson=r, disattenuated=true)
@@ -68,7 +67,7 @@ def _domains(part: ItemMatrix) -> dict[str, ItemMatrix]:
 
 
 def _pairs(
-    parts: Mapping[str, ItemMatrix], models: Sequence[str]
+    parts: Mapping[str, ItemMatrix],
 ) -> Iterator[tuple[tuple[str, str], Correlation, Estimate, float]]:
     """What each two parts have in common."""
     means = {name: model_means(part.values) for name, part in parts.items()}
@@ -77,10 +76,12 @@ def _pairs(
         for name, part in parts.items()
     }
     for one, other in combinations(parts, 2):
+        models = parts[one].models
         sides = np.stack([means[one], means[other]])
         tau = kendall(*(dict(zip(models, side.tolist(), strict=True)) for side in sides))
-        r = float(correlations(*sides)) if len(models) >= LEAST else nan
-        left_out = np.array([float(correlations(*np.delete(sides, at, axis=1))) for at in range(len(models))])
+        sides = sides[:, np.isfinite(sides).all(axis=0)]
+        r = float(correlations(*sides)) if sides.shape[1] >= LEAST else nan
+        left_out = np.array([float(correlations(*np.delete(sides, at, axis=1))) for at in range(sides.shape[1])])
         found = estimate(r, np.empty(0), 0, left_out, CORRELATION)
         both = reliable[one] * reliable[other] if min(reliable[one], reliable[other]) > 0 else nan
         yield (one, other), tau, found, r / sqrt(both)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.percentages import in_percent, quantity
+from catsofa.data.percentages import in_percent
 from catsofa.data.statistics import Array, draw_counts
 from catsofa.scoring.examine.limits import CORRELATION, RELIABILITY, SHARE, Estimate, estimate
 from catsofa.scoring.examine.matrix import ItemMatrix
@@ -52,12 +52,8 @@ Parts = list[Array]
 
 def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
     """The numbers of one task; models and items without any score are left out."""
-    scored = np.isfinite(matrix.values)
-    models, rows = np.asarray(scored.any(axis=0)), np.asarray(scored.any(axis=1))
-    of, values = matrix.take(rows), matrix.values[np.ix_(rows, models)]
-    if min(values.shape) < 2:
-        found = f"{quantity(len(values), 'item')} scored by {quantity(values.shape[1], 'model')}"
-        raise ValueError(f"{matrix.tasks[0]}: found {found}; expected two of each or more, so that they can differ")
+    of = matrix.scored()
+    values, scored = of.values, np.isfinite(of.values)
     terms = int(of.groups.max()) + 1
     left_out = [np.delete(values, at, axis=1) for at in range(values.shape[1])] if values.shape[1] > 2 else []
     numbers, negative = _variance(values, of.groups, left_out, resamples=resamples, seed=seed)
@@ -74,20 +70,21 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
             halves = [float(_median(half_correlations(one, of.groups, SPLITS, seed))) for one in (values, *left_out)]
             # terms drawn twice would lie in both halves, so that there are no draws
             numbers["split_half"] = estimate(halves[0], np.empty(0), 0, np.array(halves[1:]), RELIABILITY)
-    complete = np.isfinite(values).all(axis=1)
+    complete = scored.all(axis=1)
     return Part(
         models=values.shape[1],
         items=len(values),
         terms=terms,
         complete=int(complete.sum()),
-        coverage=float(scored[:, models].mean()),
+        coverage=float(np.isfinite(matrix.values).mean()),
         numbers=numbers,
         null=shuffled.null,
         eigenvalues=shuffled.eigenvalues,
         shuffled=shuffled.limits,
         undefined=undefined,
         flags=(*_agreeing(of.items[complete], values[complete]), *shuffled.flags),
-        warnings=tuple(_warnings(matrix, models, scored[:, models], negative, numbers)),
+        by_chance=shuffled.by_chance,
+        warnings=tuple(_warnings(matrix, of, negative, numbers)),
     )
 
 
@@ -182,6 +179,7 @@ class Shuffled:
     eigenvalues: tuple[float, ...] = ()
     limits: tuple[float, ...] = ()
     flags: tuple[Flag, ...] = ()
+    by_chance: float = 0.0
 
 
 def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
@@ -210,28 +208,24 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
             for item, one, p in zip(items.tolist(), r.tolist(), (below / tried).tolist(), strict=True)
             if one < 0 and p <= OUTER
         ),
+        by_chance=OUTER * int(np.isfinite(r).sum()),
     )
 
 
 def _warnings(
-    matrix: ItemMatrix,
-    models: NDArray[np.bool_],
-    scored: NDArray[np.bool_],
-    negative: Sequence[str],
-    numbers: Mapping[str, Estimate],
+    matrix: ItemMatrix, scored: ItemMatrix, negative: Sequence[str], numbers: Mapping[str, Estimate]
 ) -> Iterator[str]:
     """Sentences that belong beside the numbers."""
-    count = int(models.sum())
-    if count < MANY:
+    if (count := len(scored.models)) < MANY:
         yield (
             f"{count} models: intervals over models have {count - 1} degrees of freedom, and models of one family "
             "count as several here"
         )
-    if missing := [name for name, kept in zip(matrix.models, models, strict=True) if not kept]:
+    if missing := [name for name in matrix.models if name not in scored.models]:
         yield f"left out, since they score no item: {', '.join(missing)}"
-    if not scored.all():
+    if not (known := np.isfinite(matrix.values)).all():
         yield (
-            f"{in_percent(float(scored.mean()))} of the cells are scored; the numbers are right if scores are missing "
+            f"{in_percent(float(known.mean()))} of the cells are scored; the numbers are right if scores are missing "
             "for reasons that have nothing to do with their value"
         )
     if negative:

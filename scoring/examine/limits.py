@@ -27,8 +27,8 @@ class Scale:
 
 CORRELATION = Scale(to=np.arctanh, back=np.tanh, least=-1, most=1)
 SHARE = Scale(to=special.logit, back=special.expit, least=0, most=1)
-RELIABILITY = Scale(to=lambda x: -np.log1p(-x), back=lambda x: -np.expm1(-x), most=1)
-"""Of coefficients, whose distance from 1 is a ratio of mean squares."""
+RELIABILITY = Scale(to=lambda x: -np.log1p(-x), back=lambda x: -np.expm1(-x), least=-1, most=1)
+"""Of coefficients, whose distance from 1 is a ratio of mean squares; they have no lower bound, and are cut at −1."""
 
 
 @dataclass(frozen=True, slots=True)

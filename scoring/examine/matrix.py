@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.percentages import quantity
 from catsofa.data.statistics import Array
 
 
@@ -37,6 +38,17 @@ class ItemMatrix:
         """The rows of a mask."""
         parts = {name: getattr(self, name)[rows] for name in ("values", "items", "tasks", "domains", "terms")}
         return replace(self, **parts)
+
+    def scored(self) -> "ItemMatrix":
+        """The items and models with any score."""
+        known = np.isfinite(self.values)
+        models, rows = np.asarray(known.any(axis=0)), np.asarray(known.any(axis=1))
+        names = tuple(name for name, kept in zip(self.models, models, strict=True) if kept)
+        return replace(self.take(rows), values=self.values[np.ix_(rows, models)], models=names)
+
+    def size(self) -> str:
+        """How many items and models, for people."""
+        return f"{quantity(len(self.items), 'item')} scored by {quantity(len(self.models), 'model')}"
 
     def parts(self) -> "dict[str, ItemMatrix]":
         """The items of each task, in the order in which the tasks come."""

@@ -45,6 +45,8 @@ class Part:
     undefined: Mapping[str, str] = field(default_factory=dict)
     """Numbers that have no value here, with the reason."""
     flags: Sequence[Flag] = ()
+    by_chance: float = 0.0
+    """Items that rule `NEGATIVE` would name, at most, if item–rest correlations were those of shuffled models."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -54,6 +56,10 @@ class Part:
             return None
         above = [one > limit for one, limit in zip(self.eigenvalues, self.shuffled, strict=True)]
         return [*above, False].index(False)
+
+    def named(self, rule: str) -> int:
+        """How many items a rule names."""
+        return sum(flag.rule == rule for flag in self.flags)
 
     def value(self, name: str) -> float:
         """A number by name; NaN if it is undefined."""
@@ -94,7 +100,7 @@ class Part:
                 "eigenvalues": list(self.eigenvalues),
                 "shuffled": list(self.shuffled),
             },
-            "flags": {rule: sum(flag.rule == rule for flag in self.flags) for rule in (ALL_AGREE, NEGATIVE)},
+            "flags": {**{rule: self.named(rule) for rule in (ALL_AGREE, NEGATIVE)}, "by_chance": self.by_chance},
             "undefined": dict(self.undefined),
             "intervals": {
                 **{name: found.limits() for name, found in self.numbers.items()},

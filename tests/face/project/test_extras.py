@@ -38,6 +38,7 @@ choose --replies replies.jsonl --on cats.jsonl
 score model --on cats.jsonl
 robustness --original predictions.json --paraphrase predictions.json --on cats.jsonl
 compare run run
+examine predictions.json predictions.json --on cats.jsonl
 baseline sentiment --on cats.jsonl --model model --out sentiment.json
 ensemble --scores predictions.json --scores predictions.json --on cats.jsonl --out ensemble.json
 controls --on cats.jsonl --out controls

@@ -79,8 +79,18 @@ def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> No
 def test_one_model_or_one_item_is_refused() -> None:
     """Nothing tells apart what is alone."""
     for values in (drawn(1), drawn(5, 1)):
-        with pytest.raises(ValueError, match="expected two of each or more"):
+        with pytest.raises(ValueError, match="expected two items and two models or more"):
             examine(matrix(values))
+
+
+def test_a_task_that_one_model_scores_is_left_out_and_named() -> None:
+    """The other task is examined; nothing converges."""
+    values = drawn()
+    values[30:, 1:] = np.nan
+    found = examine(matrix(values, tasks=2))
+    assert list(found.parts) == ["task0"]
+    assert found.warnings == ("task1 is left out, found 30 items scored by 1 model",)
+    assert not found.convergence
 
 
 def test_a_model_without_scores_is_left_out_and_named() -> None:
@@ -89,6 +99,7 @@ def test_a_model_without_scores_is_left_out_and_named() -> None:
     empty = np.concatenate([values, np.full((60, 1), np.nan)], axis=1)
     found, plain = (examine(matrix(one)).parts["task0"] for one in (empty, values))
     assert found.numbers == plain.numbers
+    assert found.coverage == pytest.approx(8 / 9)
     assert "left out, since they score no item: m8" in found.warnings
 
 

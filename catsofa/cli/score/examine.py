@@ -1,0 +1,176 @@
+"""The command that says how good the items of a benchmark are."""
+
+import json as written_json
+from collections.abc import Iterator
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.numbers import UNDEFINED, chance
+from catsofa.cli.score.protocols import ProtocolName, Seed
+from catsofa.cli.terminal import DATA, Json, doing, examples, print_json, say, table, warn
+from catsofa.data.percentages import in_percent, quantity
+
+if TYPE_CHECKING:
+    from catsofa.scoring.examine import Examination, Part
+    from catsofa.scoring.statistics.intervals import Interval
+
+NAMES = {"model": "models", "item": "items", "term": "terms", "model_term": "model × term", "residual": "rest"}
+"""Components of variance for people."""
+NEGATIVE = "E2"
+"""The rule that names items which turn the order of the models around."""
+LIMITS = ["both", "other terms", "other models"]
+"""What the intervals are over."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's command."""
+    app.command(
+        epilog=examples(
+            "catsofa examine runs/a runs/b runs/c runs/d",
+            "catsofa examine a.json b.json c.json d.json --on dev.json --json",
+            "catsofa examine runs/*-chat --on crows-pairs --drop look-at.json",
+        )
+    )(examine)
+
+
+def examine(
+    models: Annotated[
+        list[Path],
+        typer.Argument(help="Runs of score or of choose, folders that hold runs, or files of scores; two or more."),
+    ],
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files, and for runs of choose: the data.")] = None,
+    protocol: ProtocolName = "catsofa",
+    seed: Seed = None,
+    drop: Annotated[
+        Path | None, typer.Option(help="File for the items that people should look at, in the format of lint.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say how good the items of a data set are at telling these models apart.
+
+    Shares of variance, the items and terms that a reliable order of models needs, the items on which all models agree
+    or that turn the order around, and whether the tasks order the models alike. Each number has an interval over
+    other terms, over other models, and over both.
+    """
+    from catsofa.data.files import atomic_write
+    from catsofa.examination import examine as run
+    from catsofa.examination import findings
+    from catsofa.validation.lint import as_json
+
+    doing("examining, by resampling")
+    found = run(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    if drop:
+        with atomic_write(drop) as out:
+            out.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
+    if json:
+        print_json(found.to_dict())
+        return
+    for task, part in found.parts.items():
+        show_part(task, part)
+    show_convergence(found)
+    warn(found.warnings)
+    if drop:
+        say(f"{quantity(len(found.flags), 'item')} to look at in {drop}")
+    say(str(found.signature))
+
+
+def show_part(task: str, part: "Part") -> None:
+    """Print the numbers of one task."""
+    size = f"{quantity(part.items, 'item')} of {quantity(part.terms, 'term')}, {quantity(part.models, 'model')}"
+    scored = "" if part.coverage == 1 else f", {in_percent(part.coverage)} of the cells scored"
+    rows = [[title, *_cells(part, name)] for title, name in _numbers(part)]
+    table(f"{task}: {size}{scored}", ["number", "value", *LIMITS], rows)
+    for name, what in {"kr20": "items", "coefficient": "terms"}.items():
+        if name in part.numbers:
+            needs = [f"{wanted}: {_needed(part, name, wanted)}" for wanted in (0.8, 0.9)]
+            say(f"{what} for a coefficient of {', of '.join(needs)}")
+    if null := part.null:
+        say(
+            f"item–rest correlations where models are shuffled: median {null['null_median']:.2f}, below 0 "
+            f"{in_percent(null['null_negative'])}; p {chance(null['p_median'])} and {chance(null['p_negative'])}"
+        )
+        pairs = zip(part.eigenvalues[:3], part.shuffled[:3], strict=True)
+        roots = ", ".join(f"{one:.1f} ({limit:.1f})" for one, limit in pairs)
+        turned = (
+            f"{quantity(part.named(NEGATIVE), 'item')} below 0 with p ≤ 0.025, at most {part.by_chance:.0f} by chance"
+        )
+        say(f"{turned}; dimensions: {part.dimensions}; first eigenvalues (shuffled, 95 %): {roots}")
+    for name, why in part.undefined.items():
+        say(f"{name.replace('_', ' ')}: {UNDEFINED}, {why}")
+    warn(part.warnings)
+
+
+def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
+    """The rows of the table: titles and names of numbers."""
+    nested = "coefficient" in part.numbers
+    for name, title in NAMES.items():
+        if f"variance.{name}" in part.numbers:
+            yield f"variance of {title}", f"variance.{name}"
+    if nested:
+        yield "variance of terms", "terms.term"
+        yield "variance of model × term", "terms.model_term"
+    yield "coefficient, these terms (KR-20)", "kr20"
+    if nested:
+        yield "coefficient, other terms", "coefficient"
+    if "split_half" in part.numbers:
+        yield "split-half over terms", "split_half"
+    yield "all models agree", "all_agree"
+    if "item_rest.median" in part.numbers:
+        yield "item–rest, median", "item_rest.median"
+        yield "item–rest, below 0", "item_rest.negative"
+
+
+def _cells(part: "Part", name: str) -> list[str]:
+    """A number, and its three intervals; shares in percent."""
+    found = part.numbers[name]
+    shares = name.startswith(("variance.", "terms.", "all_agree", "item_rest.negative"))
+
+    def shown(value: float) -> str:
+        return UNDEFINED if isnan(value) else f"{100 * value:.1f} %" if shares else f"{value:.3f}"
+
+    def limits(of: "Interval") -> str:
+        if isnan(of.low):
+            return "–"
+        return ", ".join(f"{100 * side:.1f}" if shares else f"{side:.2f}" for side in (of.low, of.high))
+
+    return [shown(found.value), limits(found.both), limits(found.terms), limits(found.models)]
+
+
+def _needed(part: "Part", name: str, wanted: float) -> str:
+    """How many items or terms, with the limits over both, or over models."""
+    count, limits = part.needs(name, wanted)
+    if count is None:
+        return "no number"
+    low, high = limits["low"], limits["high"]
+    if isnan(part.numbers[name].both.low):
+        return f"{count:,}"
+    return f"{count:,} [{low:,}, {f'{high:,}' if high is not None else 'no limit'}]"
+
+
+def show_convergence(found: "Examination") -> None:
+    """Print how far the parts agree on the order of the models."""
+
+    rows = [
+        [
+            _title(pair.parts),
+            f"{pair.kendall.value:.2f}",
+            chance(pair.kendall.p),
+            chance(pair.holm),
+            f"{pair.disattenuated:.2f}" if not isnan(pair.disattenuated) else UNDEFINED,
+        ]
+        for pair in found.convergence
+        if not isnan(pair.kendall.value.value)
+    ]
+    if rows:
+        columns = ["order of the models in", "Kendall's tau", "p", "Holm's p", "r, disattenuated"]
+        table(f"convergence, {quantity(len(found.models), 'model')}", columns, rows)
+
+
+def _title(parts: "tuple[str, str]") -> str:
+    """Two tasks; or two domains and their task, once."""
+    (task, domain), (_, other) = ([*name.split(": ", 1), ""][:2] for name in parts)
+    return f"{domain} – {other} ({task})" if domain else " – ".join(parts)

@@ -1,0 +1,84 @@
+"""`catsofa examine`: what it prints, writes and refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.records import cat
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.data.files import jsonl
+from catsofa.scoring.compare import baselines
+
+CATS = [cat(f"{term}x{n}", target=f"t{term}") for term in range(8) for n in range(4)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """The data, and prediction files of four models that guess and one that prefers every stereotype."""
+    jsonl.write(CATS, tmp_path / "cats.jsonl")
+    made = {f"guess{seed}.json": baselines.random(CATS, seed=seed) for seed in range(4)}
+    for name, scores in {**made, "stereotyped.json": baselines.stereotyped(CATS)}.items():
+        formats.named("predictions").write(list(scores), tmp_path / name)
+    return [str(path) for path in sorted(tmp_path.glob("*.json"))]
+
+
+def called(*words: str, columns: int = 80) -> tuple[int, str]:
+    """Exit code and output; an error is its sentence."""
+    done = CliRunner().invoke(app, ["examine", *words], env={"COLUMNS": str(columns)})
+    return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_every_number_stands_beside_its_intervals(files: list[str], columns: int) -> None:
+    """The table fits the terminal; denominators, the number of models and the signature stand beside it."""
+    code, said = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), columns=columns)
+    assert code == 0
+    body = said.partition("items for a coefficient")[0]
+    assert max(map(len, body.splitlines())) <= columns
+    assert "intrasentence: 32 items of 8 terms, 5 models" in said
+    for name in ("variance of", "coefficient,", "split-half", "all models", "item–rest,"):
+        assert name in body
+    assert "warning: 5 models: intervals over models have 4 degrees of freedom" in " ".join(said.split())
+    assert "| resamples:1000 |" in said
+
+
+def test_json_has_the_keys_of_the_page(files: list[str]) -> None:
+    """Results by task, each number and its limits over terms, models and both; NaN is null."""
+    code, said = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), "--json")
+    found = json.loads(said)
+    assert code == 0
+    part = found["results"]["intrasentence"]
+    assert set(part["variance"]) == {"model", "item", "residual"}
+    assert set(part["items_for"]) == {"0.8", "0.9"}
+    assert {"median", "negative", "null_median", "null_negative"} < set(part["item_rest"])
+    assert set(part["intervals"]["kr20"]) == {"low", "high", "terms", "models"}
+    assert part["intervals"]["split_half"]["terms"] == {"low": None, "high": None}
+    assert found["results"]["convergence"] == []
+    assert found["signature"]["resamples"] == 1000
+
+
+def test_items_to_look_at_are_written_as_lint_writes_findings(files: list[str], tmp_path: Path) -> None:
+    """Each finding names an item of the data, a rule and a reason."""
+    out = tmp_path / "look.json"
+    code, said = called(*files, "--on", str(tmp_path / "cats.jsonl"), "--drop", str(out))
+    found = json.loads(out.read_text("utf-8"))
+    assert code == 0
+    assert set(found) == {"findings", "ran", "missing"}
+    assert {one["rule"] for one in found["findings"]} <= {"E1", "E2"}
+    assert {one["item"] for one in found["findings"]} <= {one.id for one in CATS}
+    assert f"{len(found['findings'])} item" in said
+
+
+def test_what_cannot_be_examined_is_refused_with_what_to_do(files: list[str], tmp_path: Path) -> None:
+    """One model, the same model twice, no data, a file that is not there: exit code 2 and a sentence."""
+    on = ["--on", str(tmp_path / "cats.jsonl")]
+    assert called(files[0], *on) == (
+        2,
+        "found 1 model; expected two or more, since items are judged by what sets models apart",
+    )
+    assert "are scores of one model" in called(files[0], files[0], *on)[1]
+    assert "--on with their CATs" in called(*files)[1]
+    assert called(files[0], str(tmp_path / "none.json"), *on)[0] == 2

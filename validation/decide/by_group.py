@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Annotation
-from catsofa.data.statistics import WIDE, score_limits
+from catsofa.data.statistics import WIDE, score_limits, students
 from catsofa.data.suppression import LEAST, small_cells
 from catsofa.validation.agreement.groups import Difference, difference
 from catsofa.validation.agreement.intervals import Limits, share_limits
@@ -45,7 +45,7 @@ class Group:
     shares: Mapping[str, Share]
     """The share of each label; the limits are over its people, as if others like them were asked."""
     difficulty: Share
-    """The mean difficulty of the items that it judged twice or more often; the limits are over items."""
+    """The mean difficulty of the items that it judged twice or more often; the limits are over its people too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def by_group(
     differ = _differ(ratings, group, len(names), k)
     shown = {item: {cell.label for cell in row.values()} - {None} for item, row in cells.items()}
     return ByGroup(
-        groups={name: _group(ratings, group == n, label[:, n], unlike[:, n]) for n, name in enumerate(names)},
+        groups={name: _group(ratings, group == n, counts[:, n]) for n, name in enumerate(names)},
         items=cells,
         k=k,
         hidden=sum(table[item][name] > 0 for item, name in hidden),
@@ -147,22 +147,41 @@ def _differ(ratings: Ratings, group: Indices, groups: int, k: int) -> NDArray[np
     return np.asarray(np.where(known, label, -1).max(axis=1) > least)
 
 
-def _group(ratings: Ratings, member: Indices, label: Indices, unlike: Floats) -> Group:
-    """One group over all items, given which people are its members."""
+def _group(ratings: Ratings, member: NDArray[np.bool_], counts: Indices) -> Group:
+    """One group over all items, given which people are its members, and how often it gave each label to each item."""
     mine = member[ratings.annotator]
     places = ratings.annotator[mine] * len(ratings.labels) + ratings.label[mine]
     given = np.bincount(places, minlength=len(member) * len(ratings.labels)).reshape(len(member), -1)[member]
     each = np.asarray(given.sum(axis=1), np.float64)
-    twice = unlike[~np.isnan(unlike)]
-    mean = float(twice.mean()) if len(twice) else np.nan
     return Group(
         people=int(member.sum()),
         judgements=int(mine.sum()),
         items=len(np.unique(ratings.item[mine])),
-        decided=int((label >= 0).sum()),
+        decided=int((2 * counts.max(axis=1) > counts.sum(axis=1)).sum()),
         shares={
             name: (float(given[:, n].sum() / each.sum()), share_limits(np.asarray(given[:, n], np.float64), each))
             for n, name in enumerate(ratings.labels)
         },
-        difficulty=(mean, share_limits(twice, np.ones(len(twice)))),
+        difficulty=_difficulty(ratings, mine, counts),
     )
+
+
+def _difficulty(ratings: Ratings, mine: NDArray[np.bool_], counts: Indices) -> Share:
+    """The mean difficulty of a group's items, with Student's limits of the jackknife over its people."""
+    unlike, n = _unlike(counts[:, None])[:, 0], counts.sum(axis=1)
+    known = n > 1
+    whole, items = float(unlike[known].sum()), int(known.sum())
+    # what each judgement changes where its person is left out: its item is less difficult, more, or no item any more
+    item, label, person = ratings.item[mine], ratings.label[mine], numbered(map(str, ratings.annotator[mine]))[1]
+    left = n[item] - 1
+    alike = (counts * (counts - 1)).sum(axis=1)[item] - 2 * (counts[item, label] - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = np.where(left > 1, 1 - alike / (left * (left - 1)), 0)
+        change = np.where(left > 0, without - unlike[item], 0)
+        people = int(person.max(initial=-1)) + 1
+        sums = whole + np.bincount(person, weights=change, minlength=people)
+        means = sums / (items - np.bincount(person, weights=left == 1, minlength=people))
+        mean = whole / items if items else np.nan
+        error = np.sqrt((people - 1) / people * ((means - means.mean()) ** 2).sum()) if people > 1 else np.nan
+    reach = students(people) * error if np.isfinite(error) else np.nan
+    return float(mean), (max(0.0, mean - reach), min(1.0, mean + reach)) if reach == reach else (np.nan, np.nan)

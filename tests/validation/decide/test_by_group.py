@@ -1,5 +1,6 @@
 """What groups of annotators decide: by hand, with planted differences, and on real ratings beside pandas."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,25 @@ def study(seed: int, planted: float) -> ByGroup:
     """What the test says of a simulated study."""
     rows = judged(seed, planted)
     return by_group(rows, column(rows, "home"), permutations=99, seed=seed)
+
+
+def test_the_limits_of_difficulty_are_those_of_leaving_each_person_out() -> None:
+    """Jackknife by hand: 12 Dravians, each left out in turn; Student's t with 11 degrees of freedom is 2.201."""
+    rows = [row for row in judged(3, 0.3) if row.extra["home"] == "Dravian"]
+
+    def mean(said: list[Annotation]) -> float:
+        per_item: dict[str, list[str]] = {}
+        for row in said:
+            per_item.setdefault(row.item, []).append(row.label)
+        shares = [np.mean([a != b for a, b in combinations(labels, 2)]) for labels in per_item.values() if labels[1:]]
+        return float(np.mean(shares))
+
+    people = sorted({row.annotator for row in rows})
+    left_out = np.array([mean([row for row in rows if row.annotator != one]) for one in people])
+    reach = 2.2009852 * np.sqrt(11 / 12 * ((left_out - left_out.mean()) ** 2).sum())
+    value, limits = study(3, 0.3).groups["Dravian"].difficulty
+    assert value == pytest.approx(mean(rows))
+    assert limits == pytest.approx((mean(rows) - reach, mean(rows) + reach))
 
 
 def test_a_planted_difference_is_found_and_chance_alone_is_not() -> None:

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from catsofa.data.language.opposites import opposed
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 
@@ -54,9 +55,9 @@ def _turning(one: str, other: str) -> list[str]:
     """The negations of two sentences if their number is odd, antonyms and words with a negative affix counted in."""
     found = [word for text in (one, other) for word in _negations(text)]
     apart = [set(one.split()) - set(other.split()), set(other.split()) - set(one.split())]
-    for pair in wordlist("meaning.toml")["antonyms"]:
-        opposed = any(pair[0] in ours and pair[1] in theirs for ours, theirs in (apart, apart[::-1]))
-        if opposed and not {*pair} & {*found}:
+    listed = [(a, b) for pair in wordlist("meaning.toml")["antonyms"] for a, b in (pair, pair[::-1])]
+    for pair in [*((a, b) for a, b in listed if a in apart[0] and b in apart[1]), *opposed(*apart)]:
+        if not {*pair} & {word for one in found for word in re.split("[ /]", one)}:
             found.append("/".join(pair))
     denied = _denied((apart[0] | apart[1]) - set(found))
     return found if len(found) % 2 and len(denied) % 2 == 0 else []

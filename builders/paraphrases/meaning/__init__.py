@@ -3,7 +3,9 @@
 from typing import Literal, NamedTuple
 
 from catsofa.builders.paraphrases.meaning.content import added
-from catsofa.builders.paraphrases.meaning.described import described, same_thing
+from catsofa.builders.paraphrases.meaning.described import described, moved, same_thing
+from catsofa.builders.paraphrases.meaning.replaced import replaced
+from catsofa.builders.paraphrases.meaning.roles import turned, unreal
 from catsofa.builders.paraphrases.meaning.targets import (
     Named,
     another_person,
@@ -45,10 +47,21 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
 
 
 def alarms(sentence: str, context: str, target: str) -> list[Alarm]:
-    """What may have changed the meaning: `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `added`."""
+    """What may have changed the meaning.
+
+    `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `moved`, `added`, `replaced`, `turned`.
+    """
     found = word_alarms(sentence, context)
     if not same_thing(sentence, context, target):
         found.append(Alarm("described", (described(context)[-1], described(sentence)[-1])))
+    if moved(sentence, context):
+        found.append(Alarm("moved"))
     if new := added(sentence, context, target):
         found.append(Alarm("added", new))
+    if others := replaced(sentence, context, target):
+        found.append(Alarm("replaced", others))
+    if wished := unreal(sentence, context):
+        found.append(Alarm("hedge", wished))
+    if two := turned(sentence, context):
+        found.append(Alarm("turned", two))
     return found

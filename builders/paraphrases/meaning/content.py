@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from catsofa.builders.dictionary import other_parts
+from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
 from catsofa.builders.paraphrases.meaning.targets import phrases, related, same_person
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
@@ -18,22 +18,36 @@ def added(sentence: str, context: str, target: str) -> tuple[str, ...]:
     """
     same = same_person(sentence, target)
     names = {name.lower() for name in (target, *related(target), *((same.word,) if same else ()))}
-    known = {_lemma(part) for name in names for phrase in phrases(name) for part in phrase.split()}
-    ours, theirs = (tuple(dict.fromkeys(_lemma(word) for word in compounds(text))) for text in (sentence, context))
+    known = {lemma(part) for name in names for phrase in phrases(name) for part in phrase.split()}
+    ours, theirs = (tuple(dict.fromkeys(lemma(word) for word in compounds(text))) for text in (sentence, context))
     kept = [word for word in theirs if word not in known | _words(*_EMPTY)]
     said = [word for word in ours if word not in known | _words() and other_parts(word) != {"ADV"}]
-    new = tuple(word for word in said if not any(_alike(word, other) for other in kept))
-    lost = sum(not any(_alike(word, other) for other in ours) for word in kept)
+    new = tuple(word for word in said if not any(alike(word, other) for other in kept))
+    if not new and _goes_on(compounds(sentence), compounds(context)):
+        new = tuple(word for word in compounds(sentence) if word not in compounds(context))
+    lost = sum(not any(alike(word, other) for other in ours) for word in kept)
     return new if not lost or len(new) >= lost + 2 else ()
 
 
-def _alike(one: str, other: str) -> bool:
+def _goes_on(sentence: tuple[str, ...], context: tuple[str, ...]) -> bool:
+    """Whether a sentence has all words of another in their order, three more and a verb among them."""
+    rest, more = iter(context), list[str]()
+    wanted = next(rest, None)
+    for word in sentence:
+        if word == wanted:
+            wanted = next(rest, None)
+        else:
+            more.append(word)
+    return wanted is None and len(more) >= 3 and any(verb_tags(word) and word not in CLOSED for word in more)
+
+
+def alike(one: str, other: str) -> bool:
     """Whether two lemmas are one word, or begin alike."""
     return one == other or (len(one) > 3 and len(other) > 3 and one[:4] == other[:4])
 
 
 @cache
-def _lemma(word: str) -> str:
+def lemma(word: str) -> str:
     """The first lemma of a word, as a verb if it can be one."""
     from lemminflect import getAllLemmas
 

@@ -20,13 +20,21 @@ def same_thing(sentence: str, context: str, target: str) -> bool:
     return bool(same_person(one[-1], other[-1]))
 
 
+def moved(sentence: str, context: str) -> bool:
+    """Whether only the slot has moved and all other words stay, or he is she."""
+    ours, theirs = tokens_of(sentence), tokens_of(context)
+    if [word for word in ours if word != "BLANK"] == [word for word in theirs if word != "BLANK"]:
+        return ours != theirs
+    return {*described(sentence)[-1:], *described(context)[-1:]} == {"he", "she"}
+
+
 def described(sentence: str) -> tuple[str, ...]:
     """The noun phrase that the slot describes, without a parser; its last word is its head.
 
     It is the noun after the slot ("a BLANK voice"); after a linking verb the subject of its clause; else the noun right
     before the slot ("found him BLANK"); else the subject.
     """
-    tokens = tuple("BLANK" if "BLANK" in t else _CONTRACTED.sub("", t.lower()) for t in _TOKEN.findall(sentence))
+    tokens = tokens_of(sentence)
     at = tokens.index("BLANK")
     after, linked = _noun_phrase(tokens, at + 1), _linking_verb(tokens, at)
     # "who is BLANK lives here": after a linking verb, what can be a verb is one
@@ -41,11 +49,16 @@ def described(sentence: str) -> tuple[str, ...]:
         before -= 1
     clause = max((i + 1 for i in range(at) if tokens[i] in _list("breaks")), default=0)
     if linked is None and tokens[clause] in _list("openers"):
-        return _first_phrase(tokens, clause + 1, at)
+        return first_phrase(tokens, clause + 1, at)
     if linked is None and _is_noun(tokens[before]) and _is_object(tokens, before):
         return (tokens[before],)
     verb = at - 1 if at and verb_tags(tokens[at - 1]) else at
-    return _subject(tokens, verb if linked is None else linked)
+    return subject(tokens, verb if linked is None else linked)
+
+
+def tokens_of(sentence: str) -> tuple[str, ...]:
+    """The words and punctuation of a sentence in lower case, contracted verbs cut off, and its BLANK."""
+    return tuple("BLANK" if "BLANK" in t else _CONTRACTED.sub("", t.lower()) for t in _TOKEN.findall(sentence))
 
 
 def _is_object(tokens: tuple[str, ...], at: int) -> bool:
@@ -84,7 +97,7 @@ def _linking_verb(tokens: tuple[str, ...], at: int) -> int | None:
     return None
 
 
-def _subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
+def subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
     """The subject of a verb: the first noun phrase of its clause, or of an earlier clause where this has none."""
     to = next((i for i in (verb - 1, verb - 2) if i > 0 and tokens[i] == "to"), None)
     if (
@@ -104,13 +117,13 @@ def _subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
         if relative and start >= verb - 1:
             return (tokens[noun],)
         relative = relative and tokens[start - 1] != "that"
-        if not relative and (found := _first_phrase(tokens, start, stop)):
+        if not relative and (found := first_phrase(tokens, start, stop)):
             return found
         stop = start - 1
     return ()
 
 
-def _first_phrase(tokens: tuple[str, ...], start: int, stop: int) -> tuple[str, ...]:
+def first_phrase(tokens: tuple[str, ...], start: int, stop: int) -> tuple[str, ...]:
     """The first noun phrase or pronoun between two places; that of a preposition at the start is passed over."""
     place = start
     if start < stop and tokens[start] in _list("prepositions"):

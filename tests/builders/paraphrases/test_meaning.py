@@ -17,7 +17,8 @@ from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
 from catsofa.data.language.alarms import word_alarms
 
-PAIRS = tomllib.loads((Path(__file__).parents[1] / "data" / "meaning_pairs.toml").read_text("utf-8"))
+DATA = Path(__file__).parents[1] / "data"
+PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -197,6 +198,93 @@ def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
     both = [[keep[first], keep[second]] for first, second in given.values()]
     assert len(both) == 459
     assert cohens_kappa(to_table(both)[0]).kappa == pytest.approx(0.985, abs=0.0005)
+
+
+def counted(file: str) -> tuple[Counter[str], Counter[str]]:
+    """What becomes of the pairs that change the meaning, and of those that keep it, in a file of blind pairs."""
+    changed, kept = Counter[str](), Counter[str]()
+    for about in tomllib.loads((DATA / file).read_text("utf-8"))["contexts"]:
+        sentences = dict.fromkeys(about["keeps"], True)
+        classes = about.keys() - {"set", "style", "target", "fillers", "original", "keeps"}
+        for sentence, keeps in (sentences | {about[name]: False for name in classes}).items():
+            told = find_target(sentence, about["original"], about["target"], "derived")
+            review = told.alarm or alarms(sentence, about["original"], about["target"])
+            (kept if keeps else changed)["refused" if told.lost else "review" if review else "accepted"] += 1
+    return changed, kept
+
+
+def test_of_the_half_of_the_blind_pairs_that_made_the_rules_no_changed_one_passes() -> None:
+    """144 pairs, 96 of them with a changed meaning, antonyms and turned roles among them."""
+    changed, kept = counted("fresh_pairs.toml")
+    assert (changed.total(), changed["accepted"]) == (96, 0)
+    assert (kept.total(), kept["refused"]) == (48, 1)
+    assert kept["review"] <= 13
+
+
+def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> None:
+    """270 pairs that are only counted: a gate that gets worse fails here, and nobody reads which pair it was."""
+    changed, kept = counted("held_out_pairs.toml")
+    assert (changed.total(), kept.total()) == (180, 90)
+    assert changed["accepted"] <= 9
+    assert kept["refused"] <= 4
+    assert kept["review"] <= 33
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence", "alarm"),
+    [
+        ("The nurse warned the BLANK farmer.", "The BLANK farmer warned the nurse.", ("turned", ("nurse", "farmer"))),
+        (
+            "The nurse warned the BLANK farmer.",
+            "The nurse was warned by a BLANK farmer.",
+            ("turned", ("nurse", "farmer")),
+        ),
+        ("The baker hired a BLANK cook.", "The baker hired a BLANK gardener.", ("replaced", ("cook", "gardener"))),
+        (
+            "The cook sat inside the BLANK hut.",
+            "The cook sat behind the BLANK hut.",
+            ("replaced", ("inside", "behind")),
+        ),
+        (
+            "The cook visited BLANK friends.",
+            "The cook hoped to visit BLANK friends.",
+            ("hedge", ("hoped", "to", "visit")),
+        ),
+        ("The cook pays a BLANK friend.", "The cook must pay a BLANK friend.", ("hedge", ("must",))),
+        ("The cook bought a BLANK short coat.", "The cook bought a BLANK long coat.", ("negation", ("long/short",))),
+        ("The cook met the BLANK friend.", "The BLANK cook met the friend.", ("moved", ())),
+        ("The cook ran because he was BLANK.", "The cook ran because she was BLANK.", ("moved", ())),
+        (
+            "The cook left BLANK notes.",
+            "The cook left BLANK notes and went away again.",
+            ("added", ("and", "went", "away", "again")),
+        ),
+    ],
+)
+def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
+    context: str, sentence: str, alarm: tuple[str, tuple[str, ...]]
+) -> None:
+    """People turned round, one word for another, a wish for a deed, an opposite, the slot elsewhere, a clause more."""
+    assert alarm in alarms(sentence, context, "cook" if "cook" in context and "baker" not in context else "nurse")
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence"),
+    [
+        ("The nurse warned the BLANK farmer.", "The BLANK farmer was warned by the nurse."),
+        ("The nurse praised the farmer for BLANK answers.", "The farmer was praised by the nurse for BLANK answers."),
+        (
+            '"The nurse hugged the BLANK farmer," said the baker.',
+            "The baker said that the nurse hugged the BLANK farmer.",
+        ),
+        ("The nurse ran toward the BLANK hut.", "The nurse ran towards the BLANK hut."),
+        ("The nurse used to feed BLANK birds.", "The nurse fed BLANK birds."),
+        ("For his son, the nurse baked BLANK bread.", "The nurse baked BLANK bread for his son."),
+    ],
+)
+def test_a_passive_or_a_part_moved_to_the_front_turns_nobody_round(context: str, sentence: str) -> None:
+    """Who does it stays."""
+    assert not alarms(sentence, context, "nurse")
 
 
 def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: Path) -> None:

@@ -1,0 +1,137 @@
+"""Who does what in a sentence, without a parser: a paraphrase may turn the roles of two people round."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from catsofa.builders.dictionary import CLOSED, names_person, other_parts, verb_tags
+from catsofa.builders.paraphrases.meaning.described import first_phrase, subject, tokens_of
+from catsofa.data.language.inflection import singulars
+from catsofa.data.language.opposites import lemmas
+from catsofa.data.language.wordlists import wordlist
+
+_BE = frozenset(["am", "are", "be", "been", "being", "is", "was", "were", "get", "gets", "got"])
+_POINTS = frozenset([",", ".", ";", ":", "?", "!"])
+_SUBJECTS = frozenset(["i", "we", "you", "he", "she", "they", "it"])
+_UNKNOWN = frozenset(["BLANK", "he", "she", "they", "it", "who"])
+_FIRST = frozenset(["i", "me", "my", "us", "we", "our"])
+
+
+class Deed(NamedTuple):
+    """A verb and who does it."""
+
+    verb: str
+    agent: str
+
+
+def turned(sentence: str, context: str) -> tuple[str, ...]:
+    """The two who have changed places beside a verb that both sentences have; none where nobody has."""
+    before, said = list(deeds(context)), {name for token in tokens_of(sentence) for name in _names(token)}
+    told = {name for token in tokens_of(context) for name in _names(token)}
+    for verb, agent in deeds(sentence):
+        known = [deed.agent for deed in before if deed.verb == verb]
+        if known and agent not in known and agent in told and known[0] in said:
+            return known[0], agent
+    (one, passive), (other, was_passive) = people(sentence), people(context)
+    settled = {deed.agent for deed in deeds(sentence) if deed in before}
+    both = [name for name in other if name in one and name not in settled]
+    ours = [name for name in one if name in other and name not in settled]
+    if len(both) < 2 or len({*ours}) != len(ours) or len({*both}) != len(both):
+        return ()
+    turned_round = [(a, b) for a, b in pairwise(both) if ours.index(b) < ours.index(a)]
+    return turned_round[0] if turned_round and passive == was_passive else ()
+
+
+def people(sentence: str) -> tuple[list[str], bool]:
+    """The words for people in a sentence in their order, and whether it is passive; a part in front goes last."""
+    tokens = list(tokens_of(sentence))
+    if tokens[0] in _in_front() and "," in tokens:
+        tokens = [*tokens[tokens.index(",") + 1 :], *tokens[: tokens.index(",")]]
+    names = [min(_names(token)) for token in tokens]
+    passive = any(
+        "VBN" in verb_tags(token) and place and tokens[_before(tuple(tokens), place)] in _BE and "by" in tokens[place:]
+        for place, token in enumerate(tokens)
+    )
+    return [name for name in names if names_person(name)], passive
+
+
+def deeds(sentence: str) -> Iterator[Deed]:
+    """Each verb with its agent: the subject, or of a passive whoever comes behind `by`."""
+    tokens = tokens_of(sentence)
+    for place, word in enumerate(tokens):
+        if not _is_verb(tokens, place):
+            continue
+        tags, at = verb_tags(word), _before(tokens, place)
+        if "VBN" in tags and tokens[at] in _BE:
+            stop = next((i for i in range(place, len(tokens)) if tokens[i] in _POINTS), len(tokens))
+            by = next((i + 1 for i in range(place, stop) if tokens[i] == "by"), None)
+            phrase = first_phrase(tokens, by, stop) if by else ()
+        elif tokens[at] in _SUBJECTS:
+            phrase = (tokens[at],)
+        elif place and tokens[place - 1] in _POINTS:
+            phrase = first_phrase(tokens, place + 1, len(tokens))
+        else:
+            phrase = subject(tokens, place)
+        if phrase and phrase[-1] not in _UNKNOWN:
+            yield Deed(_verb(word), min(_names(phrase[-1])))
+
+
+def unreal(sentence: str, context: str) -> tuple[str, ...]:
+    """A verb that only one of two sentences has behind another verb and `to`, with that verb: hoped to visit."""
+    wished, done = zip(*map(_wished, (sentence, context)), strict=True)
+    for one, other in ((0, 1), (1, 0)):
+        for verb, governor in wished[one].items():
+            if verb in done[other] and verb not in done[one] and verb not in wished[other]:
+                return governor, "to", verb
+    return ()
+
+
+def _wished(sentence: str) -> tuple[dict[str, str], set[str]]:
+    """The verbs behind another one and `to`, each with that one, and all other verbs."""
+    tokens, wished, done = tokens_of(sentence), dict[str, str](), set[str]()
+    for place, word in enumerate(tokens):
+        at = place - 1 - (place > 1 and tokens[place - 1] == "have")
+        if at > 0 and tokens[at] == "to" and verb_tags(word):
+            if tokens[at - 1] not in wordlist("meaning.toml")["fulfilled"] and _is_verb(tokens, at - 1):
+                wished[_verb(word)] = tokens[at - 1]
+        elif _is_verb(tokens, place):
+            done.add(_verb(word))
+    return wished, done
+
+
+def _is_verb(tokens: tuple[str, ...], place: int) -> bool:
+    """Whether the word at a place is a full verb: no form of be, have, do, and no noun by what stands before it."""
+    word, before = tokens[place], tokens[_before(tokens, place)] if place else ""
+    tags = verb_tags(word)
+    if not tags or word in CLOSED or word in _BE or tags == {"VBG"}:
+        return False
+    lists = wordlist("meaning.toml")["grammar"]
+    noun = before == "BLANK" or before in (*lists["determiners"], *lists["prepositions"]) or before.endswith("'s")
+    return not noun and (bool(tags & {"VBD", "VBN", "VBZ"}) or not other_parts(word))
+
+
+def _before(tokens: tuple[str, ...], place: int) -> int:
+    """The place of the word before, adverbs passed over."""
+    at = place - 1
+    while at > 0 and (other_parts(tokens[at]) == {"ADV"} or tokens[at] in ("just", "not", "still")):
+        at -= 1
+    return at
+
+
+def _verb(word: str) -> str:
+    """The dictionary form of a verb, the shortest if there are several."""
+    return min((one for one in lemmas(word) if "VB" in verb_tags(one)), key=lambda one: (len(one), one), default=word)
+
+
+@cache
+def _in_front() -> frozenset[str]:
+    """Words that begin a part which may as well stand at the end."""
+    lists = wordlist("meaning.toml")["grammar"]
+    return frozenset([*lists["prepositions"], *lists["breaks"], "whenever"])
+
+
+def _names(word: str) -> set[str]:
+    """The singulars of a noun without its 's; one name for all words of the first person."""
+    plain = word.removesuffix("'s").removesuffix("’s")
+    return {"we"} if plain in _FIRST else set(singulars(plain))

@@ -47,8 +47,14 @@ class Work:
     """The institution and protocol of the ethics review."""
     erased: Sequence[int] = ()
     """The answers of each person who had theirs erased."""
-    about: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """How many people gave each answer about themselves, by question; small answers are wider ones, or withheld."""
+    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What is counted of each person's answers about themselves; small answers are wider ones, or withheld."""
+
+    @property
+    def about(self) -> dict[str, Counter[str]]:
+        """How many people gave each answer about themselves, by question."""
+        questions = dict.fromkeys(name for each in self.said.values() for name in each)
+        return {name: Counter(each[name] for each in self.said.values() if name in each) for name in questions}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +91,6 @@ def work_of(study: Study) -> Work:
     """A study in the numbers a data statement wants."""
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     days = sorted(row.at[:10] for row in answers)
-    said = published(study, {row.annotator for row in answers})
-    questions = dict.fromkeys(name for each in said.values() for name in each)
     opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
     return Work(
         kind=study.kind.name,
@@ -103,7 +107,7 @@ def work_of(study: Study) -> Work:
         minimum_age=opened.people.minimum_age if opened else 0,
         ethics=", ".join(filter(None, (opened.ethics.institution, opened.ethics.protocol))) if opened else "",
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
-        about={name: Counter(each[name] for each in said.values() if name in each) for name in questions},
+        said=published(study, {row.annotator for row in answers}, again=True),
     )
 
 

@@ -76,8 +76,8 @@ def release(
     if empty := [name for name, some in written.items() if not some]:
         raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")
     seen = _facts_of(found, len(items), rule)
-    statement = data_statement(seen, [work_of(study) for study in studies], facts.language)
-    facts = replace(facts, statement=statement)
+    works = [work_of(study) for study in studies]
+    facts = replace(facts, statement=data_statement(seen, works, facts.language))
     judged_in = judging(studies)
     if by and len(judged_in) != 1:
         raise ValueError(f"groups are those of one study in which people judged, and there are {len(judged_in)}")
@@ -93,8 +93,10 @@ def release(
         files = sorted(file for file in filling.rglob("*") if file.is_file())
         digest = hex_digest("".join(map(sha256_of, files)))
         if groups:
-            Background(judged_in[0]).release(digest, groups.rows)
-        for study in studies:
+            Background(judged_in[0]).release("judgements", digest, groups.rows)
+        for study, work in zip(studies, works, strict=True):
+            if work.said:
+                Background(study).release("statement", digest, work.said)
             releases.note(study, facts.pretty_name, str(folder), digest, people_of(found.kept))
 
     made = write_release(written, folder, facts, also=also)

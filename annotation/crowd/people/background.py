@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from catsofa.annotation.crowd.people.arrivals import key_in, keyed
 from catsofa.annotation.crowd.people.questionnaire import questions
@@ -18,21 +19,32 @@ from catsofa.data.suppression import WITHHELD, generalised, steps_of
 
 STORE, KEY = "background.db", "background.key"
 NOT_ASKED = "not asked"
+Part = Literal["judgements", "statement"]
+"""The parts of a release that say something of people: each judgement's group, and the counts of the data statement."""
 
 
-def published(study: Study, people: Iterable[str], names: Collection[str] = ()) -> dict[str, dict[str, str]]:
+def published(
+    study: Study, people: Iterable[str], names: Collection[str] = (), *, again: bool = False
+) -> dict[str, dict[str, str]]:
     """What may be published of each of these people: every answer alone is that of k people or more.
 
-    Only the questions of these names, or all. It is for memory alone.
+    Only the questions of these names, or all. With `again`, k people or more also share what the data statements of
+    earlier releases counted them under: nobody follows from a difference of two counts. It is for memory alone.
     """
     if not (study.folder / STORE).is_file():
         return {}
     settings, said = read(study).questionnaire, Background(study).said(people)
+    earlier = Background(study).released(said, "statement") if again else {}
     rows: dict[str, dict[str, str]] = {person: {} for person in said}
     for name, question in questions(study, settings).items():
         if not names or name in names:
             known = {person: {name: each[name]} for person, each in said.items() if name in each}
-            for person, row in generalised(known, steps_of([name], {name: question.wider}), settings.k).items():
+            before = {
+                person: {key: value for key, value in row.items() if key.endswith(f" {name}")}
+                for person, row in earlier.items()
+            }
+            steps = steps_of([name], {name: question.wider})
+            for person, row in generalised(known, steps, settings.k, before).items():
                 rows[person] |= row
     return rows
 
@@ -61,7 +73,7 @@ def published_together(study: Study, people: Iterable[str], names: Sequence[str]
     said = store.said(people)
     rows = {person: {name: said.get(person, {}).get(name, NOT_ASKED) for name in names} for person in people}
     steps = steps_of(names, {name: asked[name].wider for name in names})
-    found = generalised(rows, steps, settings.k, store.released(people))
+    found = generalised(rows, steps, settings.k, store.released(people, "judgements"))
     changed = {}
     for name in names:
         new = [found[person][name] for person in people if found[person][name] != rows[person][name]]
@@ -86,17 +98,19 @@ class Background:
         with self._rows() as rows:
             rows.run("INSERT OR REPLACE INTO person VALUES (?, ?, ?)", name, text, self._checksum((name, text)).hex())
 
-    def release(self, digest: str, published: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep what a release says of people, so that a later one does not tell more of them apart."""
+    def release(self, part: Part, digest: str, published: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep what a part of a release says of people, so that a later one does not tell more of them apart."""
         name_of = self._naming()
-        texts = {name_of(person): json.dumps([digest, row], ensure_ascii=False) for person, row in published.items()}
+        texts = {
+            name_of(person): json.dumps([part, digest, row], ensure_ascii=False) for person, row in published.items()
+        }
         with self._rows() as rows:
             for name, text in texts.items():
                 checksum = self._checksum((name, text)).hex()
                 rows.run("INSERT OR IGNORE INTO released VALUES (?, ?, ?)", name, text, checksum)
 
-    def released(self, people: Iterable[str]) -> dict[str, dict[str, str]]:
-        """What all releases together say of these people. It is for memory alone."""
+    def released(self, people: Iterable[str], part: Part) -> dict[str, dict[str, str]]:
+        """What this part of all releases together says of these people. It is for memory alone."""
         if not self.path.is_file():
             return {}
         name_of = self._naming()
@@ -105,8 +119,9 @@ class Background:
             there = [row for row in rows.all("SELECT * FROM released") if row["name"] in wanted]
         self._refuse_changed(there)
         for row in there:
-            digest, said = json.loads(row["said"])
-            found[wanted[row["name"]]] |= {f"{digest} {column}": value for column, value in said.items()}
+            of, digest, said = json.loads(row["said"])
+            if of == part:
+                found[wanted[row["name"]]] |= {f"{digest} {column}": value for column, value in said.items()}
         return dict(found)
 
     def said(self, people: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -9,9 +9,10 @@ __all__ = ["Change", "paired_changes"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan, nan, sqrt
 
 import numpy as np
+from scipy import special
 
 from catsofa.data.statistics import LEVEL
 from catsofa.scoring.statistics.intervals import (
@@ -72,21 +73,76 @@ def paired_changes(
     seed: Seed = 0,
 ) -> dict[str, Change]:
     """The change of each measure from `columns` to `others`, whose rows are the same clusters; NaN without one."""
+    tests = paired_tests(columns, others, measures, resamples=resamples, seed=seed)
+    return {name: test.change(level) for name, test in tests.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The change of a measure between two results of the same clusters, to be tested against any value."""
+
+    value: Array
+    """The parts that the change is made of; NaN where there is no change."""
+    errors: Array
+    """How far draws miss each part."""
+    span: float
+    """How far the measure can move at most."""
+    clusters: int
+
+    def change(self, level: float = LEVEL) -> Change:
+        """The change with its limits and the two-sided p of no change; without errors or a value there are none."""
+        if not self.tested:
+            return Change(Interval(_total(self.value), nan, nan), nan)
+        tested = _Tested(self.value, self.errors, self.clusters)
+        by = tested.value
+        if tested.alike:
+            return Change(Interval(by, nan, nan), tested.p(0.0))
+        low, high = (_limit(tested, outer, 1 - level) for outer in (-self.span, self.span))
+        if high - low <= self.span * 2.0 ** (2 - HALVINGS):
+            low = high = nan
+        return Change(Interval(by, low, high), tested.p(0.0))
+
+    def p_at_least(self, value: float) -> float:
+        """One-sided p of a true change of `value` or more: small where the change is shown to be less."""
+        return self._tail(value, 0)
+
+    def p_at_most(self, value: float) -> float:
+        """One-sided p of a true change of `value` or less: small where the change is shown to be more."""
+        return self._tail(value, 1)
+
+    def _tail(self, value: float, side: int) -> float:
+        """The greater of the p of the draws and of Student's t, since draws from few clusters spread too little."""
+        if not self.tested:
+            return nan
+        tested = _Tested(self.value, self.errors, self.clusters)
+        return max(tested.tails(value)[side], tested.students(value)[side])
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a change, and clusters that say how it errs."""
+        return not isnan(self.value.sum()) and len(self.errors) > 0
+
+
+def paired_tests(
+    columns: Array, others: Array, measures: Mapping[str, Measure], *, resamples: int = RESAMPLES, seed: Seed = 0
+) -> dict[str, PairedTest]:
+    """The test of each measure's change from `columns` to `others`, whose rows are the same clusters."""
     if columns.shape != others.shape:
         raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {others.shape}")
     if not len(columns):
-        return dict.fromkeys(measures, NO_CHANGE)
+        nothing = PairedTest(np.array([nan]), np.empty((0, 1)), 0.0, 0)
+        return dict.fromkeys(measures, nothing)
     both, rng = np.concatenate([columns, others], axis=1), np.random.default_rng(seed)
     few = len(both) < FEW
     halved, resampled = _halved_sums(both, resamples, rng), resampled_sums(both, resamples if few else 0, rng)
-    changes = {}
+    tests = {}
     for name, measure in measures.items():
         value = _parts(both.sum(axis=0), measure)
         errors = _errors(value, _parts(halved, measure))
         if few and len(errors) and (np.ptp(errors, axis=0) > ALIKE * np.abs(value).max()).any():
             errors = _students(_errors(value, _parts(resampled, measure)), len(both), rng)
-        changes[name] = _change(value, errors, measure.most - measure.least, level, few)
-    return changes
+        tests[name] = PairedTest(value, errors, measure.most - measure.least, len(both))
+    return tests
 
 
 def _errors(value: Array, drawn: Array) -> Array:
@@ -132,20 +188,6 @@ def _students(errors: Array, clusters: int, rng: np.random.Generator) -> Array:
     return np.asarray(drawn * np.concatenate([half, half]))
 
 
-def _change(value: Array, errors: Array, span: float, level: float, few: bool) -> Change:
-    """The change with its limits and p; without errors or a value there are none."""
-    if isnan(value.sum()) or not len(errors):
-        return Change(Interval(_total(value), nan, nan), nan)
-    tested = _Tested(value, errors, few)
-    by = tested.value
-    if tested.alike:
-        return Change(Interval(by, nan, nan), tested.p(0.0))
-    low, high = (_limit(tested, outer, 1 - level) for outer in (-span, span))
-    if high - low <= span * 2.0 ** (2 - HALVINGS):
-        low = high = nan
-    return Change(Interval(by, low, high), tested.p(0.0))
-
-
 def _total(parts: Array) -> float:
     """The change that these parts make."""
     return float(parts[0] + (abs(parts[1]) - abs(parts[2]) if len(parts) > 1 else 0))
@@ -173,9 +215,9 @@ class _Tested:
     which is too small where clusters move both results alike and a result has crossed its kink by chance.
     """
 
-    def __init__(self, value: Array, errors: Array, few: bool) -> None:
+    def __init__(self, value: Array, errors: Array, clusters: int) -> None:
         """The parts of a change and how they err; places near the kink are left as they are for few clusters."""
-        self.value, self.few = _total(value), few
+        self.value, self.clusters = _total(value), clusters
         self.places, self.slopes = value[1:], SIDES if len(value) > 1 else np.ones((1, 1))
         covariance = np.atleast_2d(np.cov(errors.T, ddof=0)) @ self.slopes.T
         least = ALIKE * max(1.0, abs(self.value))
@@ -192,15 +234,31 @@ class _Tested:
         return int(np.abs(studentised - _greater_of_lesser(studentised)).argmin())
 
     def p(self, change: float) -> float:
-        """Two-sided p of a value of the true change; never 0, since the observed one is one of the draws."""
+        """Two-sided p of a value of the true change."""
+        return min(1.0, 2 * min(self.tails(change)))
+
+    def tails(self, change: float) -> tuple[float, float]:
+        """One-sided p of a true change of so much or more, and of so much or less.
+
+        Neither is ever 0, since the observed one is one of the draws.
+        """
         excesses = self.linear - change
         places = self._places(excesses)
         offsets = self.slopes[:, 1:] @ places - _total(np.r_[0.0, places])
         drawn = _greater_of_lesser(self.errors + offsets / self.scales)
         observed = float(_greater_of_lesser(excesses / self.scales))
         # a tolerance, since the same change summed in another order differs in its last digits
-        beyond = min(int(np.sum(drawn >= observed - CLOSE)), int(np.sum(drawn <= observed + CLOSE)))
-        return min(1.0, 2 * (beyond + 1) / (len(drawn) + 1))
+        beyond = np.sum(drawn <= observed + CLOSE), np.sum(drawn >= observed - CLOSE)
+        low, high = ((int(count) + 1) / (len(drawn) + 1) for count in beyond)
+        return low, high
+
+    def students(self, change: float) -> tuple[float, float]:
+        """The same two by Student's t on each linear change; of few clusters the draws are Student's t already."""
+        if self.clusters < FEW:
+            return 0.0, 0.0
+        studentised = (self.linear - change) / self.scales * sqrt(1 - 1 / self.clusters)
+        low = float(special.stdtr(self.clusters - 1, _greater_of_lesser(studentised)))
+        return low, 1 - low
 
     def _places(self, excesses: Array) -> Array:
         """Where the two results most likely lie if a change is true, each no further than at the kink.
@@ -212,7 +270,7 @@ class _Tested:
         places = self.places - excesses[side] * self.shares[:, side]
         signs = np.array([1.0, -1.0])[: len(places)] * self.slopes[side, 1:]
         places = np.where(places * signs > 0, places, 0.0)
-        if self.few or not len(places):
+        if self.clusters < FEW or not len(places):
             return np.asarray(places)
         # the linear changes with the other side of one result: side 0 to 3 has the bits (first, second)
         crossed = self.scales[[side ^ 2, side ^ 1]] / 2

@@ -51,7 +51,7 @@ from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, In
 PREFERENCE = Measure(
     name="preference", pieces=lambda sums: position.PREFERENCE.pieces(sums) / 100, ideal=0.5, least=0, most=1
 )
-ACCURACY = Measure(name="accuracy", pieces=lambda sums: bbq.ACCURACY.pieces(sums) / 100, least=0, most=1)
+ACCURACY = Measure(name="accuracy", pieces=lambda sums: bbq.ACCURACY.pieces(sums) / 100, ideal=1, least=0, most=1)
 ANSWERS = {
     "ambig": {"acc_amb": ACCURACY, "s_amb": bbq.S_AMB},
     "disambig": {"acc_dis": ACCURACY, "s_dis": bbq.S_DIS},
@@ -108,7 +108,7 @@ def compare_choices(
     if not shared:
         raise ValueError("no request has a reply of every model; do the runs ask about other samples of the data?")
     first, *others = (side.take(sorted(shared, key=repr)) for side in sides)
-    family = [(other, of) for other in others for of in _compared(first, other, how)]
+    family = [(other, of) for other in others for of in compared_by(first, other, how)]
     changes = [
         NO_CHANGE if of.undefined else paired_changes(*of.sides, {of.name: of.measure}, **how)[of.name]
         for _, of in family
@@ -146,7 +146,7 @@ def compare_choices(
 def sides_on(runs: Sequence[Path | str], on: str | Path) -> tuple[Data, list[Side]]:
     """The choices of runs that ask about this data, all in the same way."""
     data = open_data(on)
-    sides = [_side(Path(run), data) for run in runs]
+    sides = [side_of(Path(run), data) for run in runs]
     for run, side in zip(runs, sides, strict=True):
         for name, asked in sides[0].asked.items():
             if side.asked[name] != asked:
@@ -155,7 +155,7 @@ def sides_on(runs: Sequence[Path | str], on: str | Path) -> tuple[Data, list[Sid
     return data, sides
 
 
-def _side(run: Path, data: Data) -> Side:
+def side_of(run: Path, data: Data) -> Side:
     """The choices in the folder of a run, whose data these must be."""
     report, asked = read_report(run), asked_in(run / RUN)
     if hashes_in(asked["data"]) != hashes_in(data.name):
@@ -181,7 +181,7 @@ def _reason(parts: Iterable[Rows], how: Mapping[str, Any]) -> str:
     return next((why for rows in parts if (why := preference_of(rows, **how)[1] if len(rows.items) else NO_CHOICE)), "")
 
 
-def _compared(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
+def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
     """What two models are compared by: position and preference, the bias of each test, and BBQ's numbers."""
     kind = next(iter(first.items.values())).kind
     every = first.rows, other.rows

@@ -25,9 +25,7 @@ class Bbq(AnswerScores):
     def results(self, records: Iterable[Question], given: Given, protocol: Protocol, resamples: int) -> bbq.Results:
         """The numbers of the likeliest answers; a question whose likeliest answers tie has no answer."""
         questions = list(records)
-        scores = {(score.item, score.task): score.score for score in given.scores}
-        rows = [[bbq.number(scores.get((one.id, place))) for place in PLACES] for one in questions]
-        chosen, tied = _likeliest(np.array(rows, dtype=np.float64), given.error)
+        chosen, tied = answers(questions, given)
         unknown = None if given.unknown is None else [one.id in given.unknown for one in questions]
         pairs = list(zip(questions, chosen, strict=True))
         return bbq.results(pairs, ties=tied, unknown=unknown, resamples=resamples, seed=protocol.seed)
@@ -71,6 +69,13 @@ class Bbq(AnswerScores):
 
 
 MEASURE = Bbq()
+
+
+def answers(questions: Sequence[Question], given: Given) -> tuple[list[int | None], bbq.Flags]:
+    """The position of the likeliest answer to each question, None where there is none, and where the likeliest tie."""
+    scores = {(score.item, score.task): score.score for score in given.scores}
+    rows = [[bbq.number(scores.get((one.id, place))) for place in PLACES] for one in questions]
+    return _likeliest(np.array(rows, dtype=np.float64).reshape(-1, len(PLACES)), given.error)
 
 
 def _likeliest(scores: Array, error: float) -> tuple[list[int | None], bbq.Flags]:

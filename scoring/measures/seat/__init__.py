@@ -7,7 +7,7 @@ effect shows an association; a small one does not show that there is none.
 __all__ = ["associations", "cosines", "effect_size", "measure", "results", "with_holm"]
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isnan, nan, sqrt
 from typing import Any, Protocol
 
@@ -65,6 +65,8 @@ class Association:
     unknown: int | None = None
     """Texts with a token that the tokenizer does not know; None where nobody counted."""
     reason: str = ""
+    associations: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """s(w, A, B) of each target of X (`x`) and of Y (`y`); none of an unscored test."""
 
     def to_dict(self) -> dict[str, Any]:
         """The row as it stands in our JSON."""
@@ -176,6 +178,7 @@ def measure(
         how=tail.how,
         splits=tail.splits,
         statistic=float(s_x.sum() - s_y.sum()),
+        associations={"x": s_x.tolist(), "y": s_y.tolist()},
     )
 
 

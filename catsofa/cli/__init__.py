@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from catsofa.cli import annotate, build, data, demo, filter, release, report, run, score, share, validate, verify
+from catsofa.cli import annotate, build, data, demo, filter, gate, release, report, run, score, share, validate, verify
 from catsofa.cli.build import candidates, paraphrases
 from catsofa.cli.score import nsp, served
 from catsofa.cli.spinner import patience
@@ -71,6 +71,7 @@ for room in (
     score,
     served,
     nsp,
+    gate,
     report,
     share,
     run,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,7 +31,18 @@ if TYPE_CHECKING:
 
 IMPOSSIBLE = "> any"
 """An effect that is larger than any can be."""
-Baseline = Literal["ideal", "stereotyped", "random", "unigram", "sentiment"]
+PLAIN: dict[Literal["ideal", "stereotyped"], str] = {
+    "ideal": "Prefer stereotype and anti-stereotype in turn, and both to the unrelated candidate: 100, 50, 100.",
+    "stereotyped": "Always prefer the stereotype: ss 100, icat 0.",
+}
+"""The baselines without options of their own, and what each does."""
+
+BASELINE = typer.Typer(
+    name="baseline",
+    no_args_is_help=True,
+    help="Save runs as a baseline for `catsofa check`, or write the scores of a model that knows only one thing.",
+)
+"""The commands of baselines; the gate adds its own."""
 
 On = Annotated[str, typer.Option(metavar=DATA, help="The CATs.")]
 Out = Annotated[Path, typer.Option(help="The prediction file to write; score it with `catsofa score --predictions`.")]
@@ -39,13 +50,18 @@ Out = Annotated[Path, typer.Option(help="The prediction file to write; score it 
 
 def register(app: typer.Typer) -> None:
     """Add this topic's commands."""
-    app.command(
-        epilog=examples(
-            "catsofa baseline stereotyped --on dev.json --out stereotyped.json",
-            "catsofa baseline unigram --on dev.json --word-counts counts.tsv --out unigram.json",
-            "catsofa baseline sentiment --on dev.json --model MODEL --out sentiment.json",
+    app.add_typer(BASELINE)
+    for name, about in PLAIN.items():
+        BASELINE.command(name, epilog=examples(f"catsofa baseline {name} --on dev.json --out {name}.json"))(
+            plain(name, about)
         )
-    )(baseline)
+    BASELINE.command(epilog=examples("catsofa baseline random --on dev.json --out random.json"))(random)
+    BASELINE.command(
+        epilog=examples("catsofa baseline unigram --on dev.json --word-counts counts.tsv --out unigram.json")
+    )(unigram)
+    BASELINE.command(epilog=examples("catsofa baseline sentiment --on dev.json --model MODEL --out sentiment.json"))(
+        sentiment
+    )
     app.command(
         epilog=examples(
             "catsofa ensemble --scores bert.json --scores gpt2.json --on dev.json --out ensemble.json",
@@ -67,46 +83,62 @@ def register(app: typer.Typer) -> None:
     )(power)
 
 
-def baseline(
-    name: Annotated[
-        Baseline,
-        typer.Argument(help=f"Which baseline: {', '.join(get_args(Baseline))}.", metavar="NAME", show_choices=False),
-    ],
+def plain(name: Literal["ideal", "stereotyped"], about: str) -> Callable[[str, Path, bool], None]:
+    """The command of a baseline without options of its own."""
+
+    def baseline(on: On, out: Out, quiet: Quiet = False) -> None:
+        from catsofa.scoring.compare import baselines
+
+        _write_baseline(getattr(baselines, name), on, out, quiet)
+
+    baseline.__doc__ = about
+    return baseline
+
+
+def random(on: On, out: Out, seed: Annotated[int, typer.Option(help="Random seed.")] = 0, quiet: Quiet = False) -> None:
+    """Draw a number for each candidate: lms, ss and icat of 50 in expectation."""
+    from catsofa.scoring.compare import baselines
+
+    _write_baseline(lambda cats: baselines.random(cats, seed=seed), on, out, quiet)
+
+
+def unigram(
     on: On,
     out: Out,
-    word_counts: Annotated[
-        Path | None, typer.Option(help="Words and how often they occur, tab between (unigram).")
-    ] = None,
+    word_counts: Annotated[Path | None, typer.Option(help="Words and how often they occur, tab between.")] = None,
     frequencies: OldFrequencies = None,
-    model: Annotated[str, typer.Option(help="A text-classification model (sentiment).")] = "",
-    label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
-    seed: Annotated[int, typer.Option(help="Of the random baseline.")] = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Write the scores of a model that knows only one thing, as a prediction file."""
+    """Score each candidate by the mean log frequency of its words."""
     from catsofa.data.language.word_numbers import read_counts
     from catsofa.scoring.compare import baselines
 
-    def unigram(cats: "Iterable[Cat]") -> "Iterable[Score]":
-        if not (counts := renamed(word_counts, frequencies, "--word-counts")):
-            raise ValueError("the unigram baseline needs word counts: name a file with --word-counts")
-        return baselines.unigram(cats, baselines.smoothed(read_counts(counts)))
+    if not (counts := renamed(word_counts, frequencies, "--word-counts")):
+        raise ValueError("the unigram baseline needs word counts: name a file with --word-counts")
+    known = baselines.smoothed(read_counts(counts))
+    _write_baseline(lambda cats: baselines.unigram(cats, known), on, out, quiet)
 
-    def sentiment(cats: "Iterable[Cat]") -> "Iterable[Score]":
-        if not model:
-            raise ValueError("the sentiment baseline needs a text-classification model: name one with --model")
-        return baselines.sentiment(cats, baselines.classifier(model), label=label)
 
-    ways: dict[str, Callable[[Iterable[Cat]], Iterable[Score]]] = {
-        "ideal": baselines.ideal,
-        "stereotyped": baselines.stereotyped,
-        "random": lambda cats: baselines.random(cats, seed=seed),
-        "unigram": unigram,
-        "sentiment": sentiment,
-    }
+def sentiment(
+    on: On,
+    out: Out,
+    model: Annotated[str, typer.Option(help="A text-classification model.")] = "",
+    label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
+    quiet: Quiet = False,
+) -> None:
+    """Score each candidate by the probability that its sentence is negative."""
+    from catsofa.scoring.compare import baselines
+
+    if not model:
+        raise ValueError("the sentiment baseline needs a text-classification model: name one with --model")
+    _write_baseline(lambda cats: baselines.sentiment(cats, baselines.classifier(model), label=label), on, out, quiet)
+
+
+def _write_baseline(make: "Callable[[Iterable[Cat]], Iterable[Score]]", on: str, out: Path, quiet: bool) -> None:
+    """Write the scores of a model that knows only one thing, as a prediction file."""
     cats = _cats(on, quiet)
     total = sum(len(cat.candidates) for cat in cats)
-    _write(progress(ways[name](cats), "scored", total, quiet=quiet), out, quiet)
+    _write(progress(make(cats), "scored", total, quiet=quiet), out, quiet)
 
 
 def ensemble(

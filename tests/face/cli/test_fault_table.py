@@ -43,7 +43,7 @@ COMMANDS = {
     "filter similarity": "filter similarity rewritten --original few.jsonl --out out --model ./static",
     "filter near-duplicates": "filter near-duplicates habits.jsonl --out out/kept.jsonl --refused out/twice.jsonl",
     "controls": "controls --on cats.jsonl --out out",
-    "baseline": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
+    "baseline stereotyped": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
     "validate votes": "validate votes --in judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
     "validate split": "validate split cats.jsonl --out out",
     "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",

@@ -39,6 +39,12 @@ score model --on cats.jsonl
 robustness --original predictions.json --paraphrase predictions.json --on cats.jsonl
 compare run run
 examine predictions.json predictions.json --on cats.jsonl
+check run --against run
+baseline save run --out saved.json
+baseline ideal --on cats.jsonl --out ideal.json
+baseline stereotyped --on cats.jsonl --out stereotyped.json
+baseline random --on cats.jsonl --out random.json
+baseline unigram --on cats.jsonl --word-counts counts.tsv --out unigram.json
 baseline sentiment --on cats.jsonl --model model --out sentiment.json
 ensemble --scores predictions.json --scores predictions.json --on cats.jsonl --out ensemble.json
 controls --on cats.jsonl --out controls

@@ -1,0 +1,160 @@
+"""The commands of the regression gate: `check`, and `baseline save`."""
+
+import json as texts
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.numbers import chance
+from catsofa.cli.score.controls import BASELINE
+from catsofa.cli.score.protocols import Seed
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, say, table, warn
+from catsofa.data.percentages import quantity
+
+if TYPE_CHECKING:
+    from catsofa.gate import Checked, Verdict
+
+SHOWN = 5
+"""Target terms, and items, that are named for people."""
+
+Runs = Annotated[
+    list[Path], typer.Argument(metavar="RUN…", help="Folders of `score --out` or `choose --out`, or above.")
+]
+On = Annotated[list[str] | None, typer.Option(metavar=DATA, help="Data of runs of choose, or that moved; repeatable.")]
+Paraphrase = Annotated[
+    list[Path] | None, typer.Option(help="Runs on paraphrases of the CATs of a RUN: their flips are tested too.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    BASELINE.command(
+        epilog=examples(
+            "catsofa baseline save runs/gpt2 --out baseline.json",
+            "catsofa baseline save runs/chatty --on crows-pairs --out chatty.json",
+        )
+    )(save)
+    app.command(
+        epilog=examples(
+            "catsofa check runs/new --against baseline.json",
+            "catsofa check runs --against baseline.json --margin ss=1 --margin ss/gender=2 --junit check.xml",
+            "catsofa check runs/small --against runs/large --margin lms=2 --margin ss=2 --require-equivalence",
+            "catsofa check a/model b/model --label step-100 --label step-200 --against baseline.json --json",
+        )
+    )(check)
+
+
+def save(
+    runs: Runs,
+    out: Annotated[Path, typer.Option(help="The baseline to write: a JSON file, small enough to commit.")],
+    on: On = None,
+    paraphrase: Paraphrase = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write what finished runs made of each item, as a baseline for `catsofa check`."""
+    from catsofa.gate import snapshots_of
+    from catsofa.gate.snapshots import save as write
+
+    doing("reading scores")
+    found = snapshots_of(runs, on=[local(place) for place in on or ()], paraphrases=paraphrase or ())
+    write(found, out)
+    for one in found:
+        say(f"{one.kind}: {one.signature}", quiet=quiet)
+    say(f"{out}: {quantity(len(found), 'run')}, {out.stat().st_size:,} bytes", quiet=quiet)
+
+
+def check(
+    runs: Runs,
+    against: Annotated[Path, typer.Option(help="A file of `catsofa baseline save`, or a run, or a folder of runs.")],
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="How much worse ss, or ss/gender, may be; 0 if not given. Repeatable."
+        ),
+    ] = None,
+    require_equivalence: Annotated[
+        bool, typer.Option("--require-equivalence", help="Fail unless every change is shown to be within its margin.")
+    ] = False,
+    require_non_inferiority: Annotated[
+        bool, typer.Option("--require-non-inferiority", help="Fail unless nothing is shown worse by its margin.")
+    ] = False,
+    on: On = None,
+    paraphrase: Paraphrase = None,
+    label: Annotated[list[str] | None, typer.Option(help="A name for each RUN, in their order.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, too.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write Markdown for a pull request, too.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write SARIF, too.")] = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Say whether runs are worse than a baseline by more than a margin: paired one-sided tests, corrected by Holm.
+
+    Worse means further from the ideal: lms lower, ss and CrowS-Pairs further from 50, SoFa, |d| of SEAT, flips and
+    bias higher.
+
+    Exit code 0: no regression is shown. 1: one is shown, or what --require-… asks for is not. 2: no regression, but a
+    run could not be compared: other data, another protocol, a measure that is missing.
+    """
+    from catsofa.data.files import atomic_write
+    from catsofa.gate import check as checked
+    from catsofa.gate import forms, margins_in
+
+    if require_equivalence and require_non_inferiority:
+        raise ValueError("give --require-equivalence or --require-non-inferiority: equivalence says more")
+    doing("comparing, by resampling")
+    found = checked(
+        runs,
+        against,
+        margins=margins_in(margin or ()),
+        require="equivalence" if require_equivalence else "non-inferiority" if require_non_inferiority else "",
+        on=[local(place) for place in on or ()],
+        paraphrases=paraphrase or (),
+        labels=label or (),
+        seed=seed or 0,
+    )
+    for path, make in (
+        (junit, forms.junit),
+        (markdown, lambda found: forms.markdown(found).encode()),
+        (sarif, lambda found: texts.dumps(forms.as_sarif(found, against), ensure_ascii=False, indent=1).encode()),
+    ):
+        if path:
+            with atomic_write(path) as file:
+                file.write(make(found))
+    if json:
+        print_json(found.to_dict())
+    else:
+        show(found)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+def show(found: "Verdict") -> None:
+    """Print a verdict: a table for each run, what moved most where a test failed, and the verdict itself."""
+    for run in found.runs:
+        if run.tests:
+            _show_tests(run)
+        warn(run.warnings)
+        if run.refused:
+            note(f"catsofa: {run.label}: not comparable: {run.refused}")
+    say(found.sentence)
+
+
+def _show_tests(run: "Checked") -> None:
+    """Print the tests of one run, and the terms and items that moved most where one failed."""
+    from catsofa.gate import forms
+
+    rows = [
+        [test.paired.name, test.paired.set, forms.number(test.test.before), forms.number(test.test.after),
+         forms.change(test), forms.number(test.test.margin), chance(test.holm), test.found]
+        for test in run.tests
+    ]  # fmt: skip
+    columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "Holm's p", "found"]
+    table(f"{run.label} against {run.baseline}, on {run.data}", columns, rows)
+    for test in (test for test in run.tests if test.failed):
+        for what, moved in (("terms", test.paired.terms), ("items", test.paired.each)):
+            if most := test.ends(moved, SHOWN):
+                named = ", ".join(f"{row.name} {forms.number(row.before)} -> {forms.number(row.after)}" for row in most)
+                say(f"{test.paired.name} of {test.paired.set}, {what} that moved most: {named}")
+    say(run.signature)

@@ -1,0 +1,345 @@
+"""The regression gate: whether runs are worse than a baseline by more than a margin, over the same items."""
+
+__all__ = ["check", "margins_in", "snapshots_of"]
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isnan
+from pathlib import Path
+from typing import Any, Literal
+
+from catsofa.data.files import BadInput
+from catsofa.data.percentages import in_percent
+from catsofa.data.tables import Tabular
+from catsofa.gate import kinds
+from catsofa.gate.kinds import Moved, Paired, cats, choices
+from catsofa.gate.snapshots import CHOICES, EXPECTED, FLIPS, Snapshot, Taken, read, taken, taken_flips
+from catsofa.report import inputs
+from catsofa.report.inputs import Finished, NotThere
+from catsofa.scoring.signature import differences
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.margins import LEVEL, MarginTest, margin_test
+
+Require = Literal["", "non-inferiority", "equivalence"]
+Found = Literal["regression", "same", "equivalent", "not inferior", "open"]
+FREE = ("version", "dtype", "seed", "resamples")
+"""Parts of a signature that two runs may differ in and still be held against one another."""
+THIN = 0.9
+"""A warning stands where fewer of the items are decided by both runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """One measure of one set of items, held against the baseline."""
+
+    paired: Paired
+    test: MarginTest
+    holm: float = 1.0
+    """p of a regression, corrected for every test of the call."""
+    failed: bool = False
+
+    @property
+    def found(self) -> Found:
+        """What is shown: the first of these that holds."""
+        if self.holm <= LEVEL:
+            return "regression"
+        if self.test.same:
+            return "same"
+        if self.test.p_equivalent <= LEVEL:
+            return "equivalent"
+        return "not inferior" if self.test.p_not_worse <= LEVEL else "open"
+
+    def shows(self, require: Require) -> bool:
+        """Whether it shows what is required; equal outcomes do, and equivalence shows that nothing is inferior."""
+        wanted = {"": (), "non-inferiority": ("equivalent", "not inferior"), "equivalence": ("equivalent",)}[require]
+        return not require or self.found == "same" or self.found in wanted
+
+    def ends(self, rows: Sequence[Moved], most: int) -> list[Moved]:
+        """Those that moved most in the direction of the whole."""
+        sign = 1 if self.test.after >= self.test.before else -1
+        along = [row for row in rows if sign * (row.after - row.before) > 0]
+        return sorted(along, key=lambda row: (-sign * (row.after - row.before), row.name))[:most]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The test as it stands in our JSON, the terms and items that moved along with the measure most first."""
+        test = self.test
+        numbers = {"before": test.before, "after": test.after, **test.change.by.row("change"), "worse": test.worse}
+        p = {"p": test.p_worse, "holm": self.holm, "p_not_inferior": test.p_not_worse}
+        of = {"items": self.paired.items, "decided": self.paired.decided}
+        named = {"terms": self.ends(self.paired.terms, MOST_TERMS), "moved": self.ends(self.paired.each, MOST_ITEMS)}
+        return {
+            "measure": self.paired.name, "set": self.paired.set, **numbers, "margin": test.margin, **p,
+            "p_equivalent": test.p_equivalent, "found": self.found, "failed": self.failed, **of,
+            **{name: [row.to_dict() for row in rows] for name, rows in named.items()},
+        }  # fmt: skip
+
+
+MOST_TERMS, MOST_ITEMS = 5, 20
+"""Target terms and items that are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """One run, held against its baseline."""
+
+    label: str
+    folder: Path
+    baseline: str
+    """The model of the baseline."""
+    data: str
+    kind: str
+    signature: str
+    tests: Sequence[Test] = ()
+    refused: str = ""
+    """Why it could not be compared; empty if it was."""
+    warnings: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as it stands in our JSON."""
+        about = {name: str(getattr(self, name)) for name in ("label", "baseline", "data", "kind", "signature")}
+        tests = [test.to_dict() for test in self.tests]
+        return {**about, "tests": tests, "refused": self.refused, "warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Tabular):
+    """What a check found."""
+
+    runs: Sequence[Checked]
+    require: Require = ""
+
+    @property
+    def exit_code(self) -> int:
+        """1: a regression is shown, or what is required is not; 2: neither, but a run could not be compared; else 0."""
+        if any(test.failed for run in self.runs for test in run.tests):
+            return 1
+        return 2 if any(run.refused for run in self.runs) else 0
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        count = sum(len(run.tests) for run in self.runs)
+        of = f"{count:,} test{'' if count == 1 else 's'}"
+        worse = sum(test.found == "regression" for run in self.runs for test in run.tests)
+        failed = sum(test.failed for run in self.runs for test in run.tests)
+        refused = sum(bool(run.refused) for run in self.runs)
+        if failed:
+            parts = [f"regression in {worse} of {of}"] if worse else []
+            parts += [f"{self.require} not shown in {failed - worse} of {of}"] if failed > worse else []
+            return "; ".join(parts)
+        if refused:
+            return f"not comparable: {refused} of {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"
+        return f"{self.require} shown in {of}" if self.require else f"no regression in {of}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as it stands in our JSON."""
+        about = {"verdict": self.sentence, "exit_code": self.exit_code, "required": self.require, "level": LEVEL}
+        return {**about, "runs": [run.to_dict() for run in self.runs]}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each test."""
+        return [
+            {"run": run.label, "data": run.data, **{k: v for k, v in test.to_dict().items() if k not in NESTED}}
+            for run in self.runs
+            for test in run.tests
+        ]
+
+    def heading(self) -> str:
+        """The verdict in words."""
+        return self.sentence
+
+
+NESTED = ("terms", "moved")
+
+
+def check(
+    runs: Sequence[Path | str],
+    against: Path | str,
+    *,
+    margins: Mapping[str, float] | None = None,
+    require: Require = "",
+    on: Sequence[Path | str] = (),
+    paraphrases: Sequence[Path | str] = (),
+    labels: Sequence[str] = (),
+    seed: int = 0,
+) -> Verdict:
+    """Hold finished runs, or all below a folder, against a baseline or a run: one-sided tests with Holm's correction.
+
+    `margins` names measures (`ss`), or a measure and a set (`ss/gender`), and how much further from its ideal each
+    may be; 0 if not given. Runs are joined to the baseline by their data. `labels` name the paths of `runs` in order.
+    """
+    margins = dict(margins or {})
+    newer, refused = _taken(runs, on, paraphrases, labels)
+    older = _baseline(against, on, paraphrases)
+    checked, used = list[Checked](), set[int]()
+    for label, one in newer:
+        at, why = _match(one.snapshot, older)
+        used |= {at} if at is not None else set()
+        checked.append(_checked(label, one, older[at], margins, seed) if at is not None else _refused(label, why, one))
+    refused += [
+        Checked(label="no run", folder=Path(against), baseline=one.model, data=one.signature.data, kind=one.kind,
+                signature=str(one.signature), refused=f"the baseline holds {one.kind} on {one.signature.data}, and no "
+                "run is of it")
+        for at, one in enumerate(older) if at not in used and not any(run.refused for run in checked)
+    ]  # fmt: skip
+    tests = [test for run in checked for test in run.tests]
+    _refuse_idle(margins, tests, require)
+    corrected = iter(holm([test.test.p_worse for test in tests]))
+    for at, run in enumerate(checked):
+        some = [replace(test, holm=next(corrected)) for test in run.tests]
+        some = [replace(test, failed=test.found == "regression" or not test.shows(require)) for test in some]
+        checked[at] = replace(run, tests=some)
+    return Verdict(runs=[*checked, *refused], require=require)
+
+
+def snapshots_of(
+    runs: Sequence[Path | str], *, on: Sequence[Path | str] = (), paraphrases: Sequence[Path | str] = ()
+) -> list[Snapshot]:
+    """The outcomes of all runs below these paths, for a baseline: one model on each data set."""
+    found, refused = _taken(runs, on, paraphrases)
+    if refused:
+        raise BadInput(refused[0].folder, refused[0].refused, "finished runs with the scores of single items")
+    snapshots = [one.snapshot for _, one in found]
+    for at, one in enumerate(snapshots):
+        for other in snapshots[:at]:
+            if one.kind == other.kind and not _apart(one, other):
+                names = f"{other.model} and {one.model}"
+                raise ValueError(f"{names} are two models on {one.signature.data}; save a baseline of one of them")
+    return snapshots
+
+
+def margins_in(given: Iterable[str]) -> dict[str, float]:
+    """Margins as the command line takes them: `ss=1`, or `ss/gender=2` for one set."""
+    found: dict[str, float] = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ValueError(f"found the margin {text!r}; expected a measure and a number, such as ss=1") from None
+        if not name or not 0 <= found[name] < inf:
+            raise ValueError(f"found the margin {text!r}; expected a number from 0, such as ss=1")
+    return found
+
+
+def _taken(
+    paths: Sequence[Path | str],
+    on: Sequence[Path | str],
+    paraphrases: Sequence[Path | str],
+    labels: Sequence[str] = (),
+) -> tuple[list[tuple[str, Taken]], list[Checked]]:
+    """The outcomes of all runs below these paths with their labels, and those that cannot be read."""
+    if labels and len(labels) != len(paths):
+        raise ValueError(f"found {len(labels)} labels and {len(paths)} paths of runs; give a --label for each RUN")
+    found, refused = list[tuple[str, Taken]](), list[Checked]()
+    for number, path in enumerate(paths):
+        given = inputs.find([path])
+        for run in given.runs:
+            label = labels[number] if labels else run.model
+            try:
+                found.append((label, taken(run, on)))
+            except NotThere as error:
+                refused.append(_unread(label, run, str(error)))
+        refused += [replace(_unread(str(path)), refused=sentence) for sentence in given.unfinished]
+    originals = [one for path in paths for one in inputs.find([path]).runs if one.kind == "stereoset"]
+    for run in inputs.find(paraphrases).runs if paraphrases else ():
+        mine = [one for one in originals if one.signature.model == run.signature.model]
+        if len(mine) != 1:
+            raise BadInput(run.folder, f"paraphrases of {run.model}, of whose originals {len(mine)} runs were found",
+                           "one run of the same model on the original CATs")  # fmt: skip
+        found.append((f"{run.model}, paraphrased", taken_flips(mine[0], run)))
+    return found, refused
+
+
+def _baseline(against: Path | str, on: Sequence[Path | str], paraphrases: Sequence[Path | str]) -> list[Snapshot]:
+    """The snapshots of a baseline, of a run, or of all runs below a folder."""
+    path = Path(against)
+    if path.is_file():
+        return read(path)
+    if not path.is_dir():
+        raise BadInput(path, "no such file or folder", EXPECTED)
+    found, refused = _taken([path], on, ())
+    if refused:
+        raise BadInput(path, refused[0].refused, EXPECTED)
+    return [one.snapshot for _, one in found]
+
+
+def _match(one: Snapshot, older: Sequence[Snapshot]) -> tuple[int | None, str]:
+    """The place of the snapshot that a run is held against; or why there is none."""
+    same = [at for at, other in enumerate(older) if other.kind == one.kind and not _apart(other, one)]
+    if len(same) == 1:
+        return same[0], ""
+    if same:
+        models = ", ".join(older[at].model for at in same)
+        return None, f"the baseline holds {len(same)} models on this data ({models}); give it one"
+    alike = [other for other in older if other.kind == one.kind]
+    if not alike:
+        held = ", ".join(sorted({other.kind for other in older}))
+        return None, f"the baseline holds {held}, and this is a run of {one.kind}; save a baseline of such a run"
+    nearest = min((_apart(other, one) for other in alike), key=len)
+    return None, f"not the baseline's {'; '.join(nearest)}; score by the same protocol on the same data, or save anew"
+
+
+def _apart(one: Snapshot, other: Snapshot) -> list[str]:
+    """In what two snapshots differ that makes them two measurements."""
+    return [why for why in differences(one.signature, other.signature) if why.partition(":")[0] not in FREE]
+
+
+def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, float], seed: int) -> Checked:
+    """A run against its baseline, before p is corrected."""
+    one = newer.snapshot
+    outcomes = (older.outcomes, one.outcomes)
+    if one.kind == CHOICES:
+        pairs = choices.tests(newer.records, *outcomes, seed)
+    else:
+        make = cats.flip_tests if one.kind == FLIPS else kinds.module_of(one.kind).tests
+        pairs = make(newer.records, *outcomes, newer.protocol, seed)
+    found, told, why = list[Test](), list[str](), list[str]()
+    for paired in pairs:
+        margin = margins.get(f"{paired.name}/{paired.set}", margins.get(paired.name, 0.0))
+        name = f"{paired.name} of {paired.set}"
+        test = margin_test(paired.before, paired.after, paired.measure, margin, step=paired.step, seed=seed)
+        if not paired.known or (isnan(test.before) and not paired.undefined):
+            told.append(f"{name} is not tested: the baseline has no value")
+            continue
+        if paired.undefined or isnan(test.after):
+            why.append(f"{name} has a value in the baseline alone: {paired.undefined or 'the run has none'}")
+            continue
+        if paired.decided < THIN:
+            told.append(f"{name} rests on {in_percent(paired.decided)} of its items, which both runs decide")
+        found.append(Test(paired=paired, test=test))
+    about = _refused(label, "; ".join(why) or ("" if found else "no measure has a value in both runs"), newer)
+    free = differences(older.signature, one.signature)
+    told += [f"the baseline differs in {'; '.join(free)}"] if free else []
+    return replace(about, baseline=older.model, tests=found, warnings=[*told, *newer.warnings])
+
+
+def _refused(label: str, why: str, one: Taken) -> Checked:
+    """A run without tests."""
+    signed = one.snapshot.signature
+    return Checked(label=label, folder=one.folder, baseline="", data=signed.data, kind=one.snapshot.kind,
+                   signature=str(signed), refused=why)  # fmt: skip
+
+
+def _unread(label: str, run: Finished | None = None, why: str = "") -> Checked:
+    """A run that cannot be read."""
+    data, kind, signature = (run.signature.data, run.kind, str(run.signature)) if run else ("", "", "")
+    folder = run.folder if run else Path(label)
+    return Checked(label=label, folder=folder, baseline="", data=data, kind=kind, signature=signature, refused=why)
+
+
+def _refuse_idle(margins: Mapping[str, float], tests: Iterable[Test], require: Require) -> None:
+    """Refuse a margin that no test has, and a requirement without a margin."""
+    tests = list(tests)
+    known = list(dict.fromkeys(name for test in tests for name in _names(test.paired)))
+    if idle := [name for name in margins if name not in known]:
+        raise ValueError(f"the margin {idle[0]!r} is of no test here; they are {', '.join(known) or 'none'}")
+    without = list(dict.fromkeys(test.paired.name for test in tests if not test.test.margin))
+    if require and without:
+        raise ValueError(f"{require} needs a margin above 0; give --margin {without[0]}=NUMBER")
+
+
+def _names(paired: Paired) -> Iterator[str]:
+    """What a margin may call a test."""
+    yield paired.name
+    yield f"{paired.name}/{paired.set}"

@@ -1,0 +1,67 @@
+"""Association tests: how each target associates with the attributes A rather than B."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from catsofa.data.records import AssociationTest
+from catsofa.gate import kinds
+from catsofa.gate.kinds import Paired
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.statistics.intervals import Array, Measure
+
+X, X_SUM, X_SQUARES, Y, Y_SUM, Y_SQUARES = range(6)
+"""Columns of a target: 1 in its set, its association, and the square of it."""
+
+
+def of_run(rows: Sequence[dict[str, object]]) -> kinds.Outcomes:
+    """The associations of the targets of each test that is scored."""
+    return {
+        str(row["test"]): {side: kinds.written(found[side]) for side in ("x", "y")}
+        for row in rows
+        if isinstance(found := row.get("associations"), dict)
+    }
+
+
+def tests(
+    records: Sequence[AssociationTest], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
+) -> Iterator[Paired]:
+    """The effect size of each test that a run has scored, over its targets."""
+    for test in records:
+        if test.id not in before and test.id not in after:
+            continue
+        sides = [_columns(held[test.id]) if test.id in held else np.empty((0, 6)) for held in (before, after)]
+        names = [*test.x.items, *test.y.items]
+        whole, alike = len(names), len(sides[0]) == len(sides[1]) > 0
+        alike = alike and np.array_equal(sides[0][:, [X, Y]], sides[1][:, [X, Y]])
+        here, there = sides if alike else (np.empty((0, 6)), np.empty((0, 6)))
+        values = [side[:, X_SUM] - side[:, Y_SUM] for side in (here, there)]
+        yield Paired(
+            name="seat", set=test.id, measure=EFFECT, before=here, after=there, items=len(here),
+            decided=len(here) / whole,
+            each=kinds.moved(names, *values) if len(here) == whole else (),
+            known=test.id in before,
+            undefined="" if alike else "the runs have no vectors of the same targets",
+        )  # fmt: skip
+
+
+def _columns(held: dict[str, str]) -> Array:
+    """A row for each target."""
+    x, y = (kinds.numbers_in(held[side]) for side in ("x", "y"))
+    columns = np.zeros((len(x) + len(y), 6))
+    columns[: len(x), X : X_SQUARES + 1] = np.column_stack([np.ones(len(x)), x, x**2])
+    columns[len(x) :, Y : Y_SQUARES + 1] = np.column_stack([np.ones(len(y)), y, y**2])
+    return columns
+
+
+def _effect(sums: Array) -> Array:
+    """d: the difference of the means over the standard deviation of all targets, each set counted alike."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y = sums[..., X_SUM] / sums[..., X], sums[..., Y_SUM] / sums[..., Y]
+        squares = (sums[..., X_SQUARES] / sums[..., X] + sums[..., Y_SQUARES] / sums[..., Y]) / 2
+        count = sums[..., X] + sums[..., Y]
+        spread = (squares - ((x + y) / 2) ** 2) * count / (count - 1)
+        return np.asarray((x - y) / np.sqrt(spread))[..., None]
+
+
+EFFECT = Measure(name="seat", pieces=_effect, ideal=0, least=-2, most=2)

@@ -1,0 +1,304 @@
+"""The regression gate: exit codes, margins, baselines, and what is named."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+from helpers.gate_runs import cats, even, number, planted
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data.files import jsonl
+from catsofa.data.records import Cat
+from catsofa.scoring.protocols import named
+
+Planted = Callable[..., Path]
+
+
+def worse(cat: Cat) -> str:
+    """ss 70 in the domain of trades, whose terms are even, and 50 elsewhere."""
+    term, item = number(cat)
+    return "+" if term % 2 == 0 and item in (0, 1, 2, 3) else even(cat)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """200 CATs of 20 terms in two domains."""
+    jsonl.write(cats(), tmp_path / "cats.jsonl")
+    return tmp_path / "cats.jsonl"
+
+
+@pytest.fixture
+def base(tmp_path: Path, data: Path) -> Path:
+    """A run with ss 50 and lms 100."""
+    return planted(tmp_path / "base", data, even)
+
+
+def ran(*arguments: object) -> tuple[int, str]:
+    """The exit code and all that `catsofa` prints; 2 for an error, which the program says in one sentence."""
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
+    if isinstance(done.exception, ValueError):
+        return 2, str(done.exception)
+    return done.exit_code, done.output
+
+
+def checked(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """The exit code of `check --json`, and what it prints."""
+    done = CliRunner().invoke(app, ["check", *map(str, arguments), "--json"])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def by_name(found: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """The tests of the first run by measure and set."""
+    return {(test["measure"], test["set"]): test for test in found["runs"][0]["tests"]}
+
+
+def test_a_run_is_no_regression_of_itself(base: Path, tmp_path: Path) -> None:
+    """Exit code 0 against the run, a folder above it and its baseline, also where equivalence is required."""
+    ran("baseline", "save", base, "--out", tmp_path / "b.json")
+    for against in (base, tmp_path / "b.json"):
+        code, found = checked(base, "--against", against)
+        assert (code, {test["found"] for test in found["runs"][0]["tests"]}) == (0, {"same"})
+    margins = ("--margin", "ss=1", "--margin", "lms=1", "--require-equivalence")
+    assert checked(base, "--against", tmp_path / "b.json", *margins)[0] == 0
+
+
+def test_a_planted_regression_is_found_in_its_domain_with_its_terms_and_items(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    """ss of trades rises from 50 to 70, by two of ten items of each even term; lms and the other domain stay."""
+    run = planted(tmp_path / "new", data, worse)
+    code, found = checked(run, "--against", base)
+    tests = by_name(found)
+    assert code == 1
+    assert [name for name, test in tests.items() if test["found"] == "regression"] == [
+        ("ss", "overall"),
+        ("ss", "trade"),
+    ]
+    trade = tests["ss", "trade"]
+    assert (trade["before"], trade["after"], trade["change"], trade["worse"]) == pytest.approx((50, 70, 20, 20))
+    assert trade["terms"][0] == {"name": "dravian 0", "before": 50.0, "after": 70.0}
+    assert [row["name"] for row in trade["moved"][:3]] == ["0-1", "0-3", "10-1"]
+    assert tests["ss", "planet"]["found"] == tests["lms", "overall"]["found"] == "same"
+
+
+def test_a_move_to_the_ideal_is_no_regression(data: Path, base: Path, tmp_path: Path) -> None:
+    """From 70 back to 50, and from lms 90 to 100."""
+    before = planted(tmp_path / "before", data, lambda cat: "u" if number(cat)[1] == 9 else worse(cat))
+    assert checked(base, "--against", before)[0] == 0
+
+
+def test_lower_lms_is_a_regression(data: Path, base: Path, tmp_path: Path) -> None:
+    """One item of ten has the unrelated candidate first."""
+    run = planted(tmp_path / "new", data, lambda cat: "u" if number(cat)[1] == 9 else even(cat))
+    code, found = checked(run, "--against", base)
+    assert (code, by_name(found)["lms", "overall"]["after"]) == (1, pytest.approx(90))
+
+
+def test_a_margin_allows_what_lies_within_it(data: Path, base: Path, tmp_path: Path) -> None:
+    """A rise of 10 passes with a margin of 10 and fails with 9, since every even term rises by 20; of one set too."""
+    run = planted(tmp_path / "new", data, worse)
+    for margins, code in (
+        (("ss=20",), 0),
+        (("ss=10",), 1),
+        (("ss=1", "ss/trade=20", "ss/overall=10"), 0),
+        (("ss=20", "ss/trade=19"), 1),
+    ):
+        options = [part for margin in margins for part in ("--margin", margin)]
+        assert ran("check", run, "--against", base, *options)[0] == code, margins
+
+
+def test_equivalence_needs_evidence_and_a_margin(data: Path, base: Path, tmp_path: Path) -> None:
+    """One item of 200 moves ss by 0.5 and 1: within 8 points, not shown to be within 0.6. Without margins: refused."""
+    run = planted(tmp_path / "new", data, lambda cat: "+" if cat.id == "0-1" else even(cat))
+    wide, narrow = (["--margin", f"ss={m}", "--margin", "lms=1"] for m in (8, 0.6))
+    assert ran("check", run, "--against", base, *wide, "--require-equivalence")[0] == 0
+    assert ran("check", run, "--against", base, *narrow)[0] == 0
+    code, said = ran("check", run, "--against", base, *narrow, "--require-equivalence")
+    assert code == 1
+    assert "equivalence not shown" in said
+    assert ran("check", run, "--against", base, *wide, "--require-non-inferiority")[0] == 0
+    code, said = ran("check", run, "--against", base, "--require-equivalence")
+    assert (code, "needs a margin above 0" in said) == (2, True)
+
+
+@pytest.mark.parametrize("margin", ["ss", "ss=x", "ss=-1", "=1", "ss=nan", "ss=inf"])
+def test_a_margin_is_a_measure_and_a_number(base: Path, margin: str) -> None:
+    """Anything else is refused with what was found."""
+    code, said = ran("check", base, "--against", base, f"--margin={margin}")
+    assert (code, repr(margin) in said) == (2, True)
+
+
+def test_a_margin_of_nothing_is_refused_with_the_names_there_are(base: Path) -> None:
+    """A slip in a margin must not pass."""
+    code, said = ran("check", base, "--against", base, "--margin", "ss/trades=1")
+    assert code == 2
+    assert "'ss/trades' is of no test here; they are lms, lms/overall, ss, ss/overall, lms/planet" in said
+
+
+def test_a_baseline_edited_by_hand_is_refused(base: Path, tmp_path: Path) -> None:
+    """One outcome of a CAT is changed."""
+    file = tmp_path / "b.json"
+    ran("baseline", "save", base, "--out", file)
+    document = json.loads(file.read_text())
+    letters = document["runs"][0]["outcomes"]["letters"]
+    document["runs"][0]["outcomes"]["letters"] = letters[1] + letters[1:]
+    file.write_text(json.dumps(document))
+    code, said = ran("check", base, "--against", file)
+    assert code == 2
+    assert "checksum" in said
+    for text, expected in (("{}", "no baseline"), ("x", "not JSON"), ('{"form": "other"}', "no baseline")):
+        file.write_text(text)
+        code, said = ran("check", base, "--against", file)
+        assert (code, expected in said) == (2, True)
+
+
+def test_other_data_another_protocol_and_another_measure_are_not_comparable(base: Path, tmp_path: Path) -> None:
+    """Exit code 2, with what differs."""
+    few, pairs = tmp_path / "few.jsonl", tmp_path / "half.jsonl"
+    jsonl.write(cats(19), few)
+    other = planted(tmp_path / "other", few, even)
+    code, found = checked(other, "--against", base)
+    assert code == 2
+    assert "data: cats.jsonl@" in found["runs"][0]["refused"]
+    jsonl.write(cats(), pairs)
+    halved = planted(tmp_path / "half", pairs, even, protocol=named("catsofa,ties=half"))
+    code, found = checked(halved, "--against", base)
+    assert code == 2
+    assert "options" in found["runs"][0]["refused"]
+
+
+def test_data_of_another_name_are_the_same_data(base: Path, data: Path, tmp_path: Path) -> None:
+    """The hash counts, not the name of the file."""
+    shutil.copy(data, tmp_path / "renamed.jsonl")
+    assert checked(planted(tmp_path / "new", tmp_path / "renamed.jsonl", even), "--against", base)[0] == 0
+
+
+def test_a_measure_that_no_run_has_is_missing(base: Path, tmp_path: Path) -> None:
+    """The baseline holds two data sets, and only one is scored again."""
+    few = tmp_path / "few.jsonl"
+    jsonl.write(cats(19), few)
+    planted(tmp_path / "both/few", few, even)
+    shutil.copytree(base, tmp_path / "both/cats")
+    ran("baseline", "save", tmp_path / "both", "--out", tmp_path / "b.json")
+    assert checked(tmp_path / "both", "--against", tmp_path / "b.json")[0] == 0
+    code, found = checked(base, "--against", tmp_path / "b.json")
+    assert code == 2
+    assert "few.jsonl" in found["runs"][1]["refused"]
+
+
+def test_a_number_that_only_the_baseline_has_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:
+    """A model that ties every CAT has no ss: it must not pass."""
+    scores = planted(tmp_path / "new", data, lambda cat: "=")
+    code, found = checked(scores, "--against", base)
+    assert code == 2
+    assert "in the baseline alone" in found["runs"][0]["refused"]
+
+
+def test_a_regression_counts_more_than_what_cannot_be_compared(data: Path, base: Path, tmp_path: Path) -> None:
+    """Exit code 1, and both are named."""
+    jsonl.write(cats(19), tmp_path / "few.jsonl")
+    planted(tmp_path / "all/few", tmp_path / "few.jsonl", even)
+    planted(tmp_path / "all/new", data, worse)
+    code, found = checked(tmp_path / "all", "--against", base)
+    assert code == 1
+    assert [bool(run["refused"]) for run in found["runs"]] == [True, False]
+
+
+def test_checkpoints_below_a_folder_are_found_and_labelled(data: Path, base: Path, tmp_path: Path) -> None:
+    """Two models of one name are told apart by labels, one for each path."""
+    for step in (100, 200):
+        planted(tmp_path / f"ck/{step}/model", data, even if step == 100 else worse)
+    code, found = checked(tmp_path / "ck", "--against", base)
+    assert (code, len(found["runs"])) == (1, 2)
+    paths = tmp_path / "ck/100", tmp_path / "ck/200"
+    _, found = checked(*paths, "--against", base, "--label", "step-100", "--label", "step-200")
+    assert [run["label"] for run in found["runs"]] == ["step-100", "step-200"]
+    code, said = ran("check", *paths, "--against", base, "--label", "one")
+    assert (code, "1 labels and 2 paths" in said) == (2, True)
+
+
+def test_two_models_are_no_baseline(data: Path, base: Path, tmp_path: Path) -> None:
+    """One of them is asked for."""
+    shutil.copytree(base, tmp_path / "two/one")
+    planted(tmp_path / "two/other", data, worse)
+    code, said = ran("baseline", "save", tmp_path / "two", "--out", tmp_path / "b.json")
+    assert (code, "two models on" in said) == (2, True)
+    assert checked(base, "--against", tmp_path / "two")[0] == 2
+
+
+def test_p_is_corrected_over_all_tests_of_the_call(data: Path, base: Path, tmp_path: Path) -> None:
+    """Twice as many tests, of which half are the same again, have p twice as large, at most 1."""
+    planted(
+        tmp_path / "one/new", data, lambda cat: "+" if number(cat)[0] < 12 and number(cat)[1] in (1, 2) else even(cat)
+    )
+    _, alone = checked(tmp_path / "one/new", "--against", base)
+    planted(tmp_path / "one/equal", data, even)
+    _, beside = checked(tmp_path / "one", "--against", base)
+    few = by_name(alone)["ss", "overall"]
+    (many,) = (t for run in beside["runs"] for t in run["tests"] if t["set"] == "overall" and t["worse"] > 0)
+    assert many["p"] == few["p"]
+    assert many["holm"] == pytest.approx(2 * few["holm"])
+
+
+def test_junit_has_a_case_for_each_test_and_a_failure_for_each_regression(
+    data: Path, base: Path, tmp_path: Path
+) -> None:
+    """The counts of the suites are those of the cases, as test runners check."""
+    jsonl.write(cats(19), tmp_path / "few.jsonl")
+    planted(tmp_path / "all/few", tmp_path / "few.jsonl", even)
+    planted(tmp_path / "all/new", data, worse, model="<lm> & \x1b[31m")
+    ran("check", tmp_path / "all", "--against", base, "--junit", tmp_path / "c.xml")
+    root = Xml.fromstring((tmp_path / "c.xml").read_bytes())
+    suites = root.findall("testsuite")
+    assert root.tag == "testsuites"
+    for element, cases in ((root, root.findall(".//testcase")), *((s, s.findall("testcase")) for s in suites)):
+        counted = [sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error")]
+        assert [int(element.get(name, "")) for name in ("tests", "failures", "errors")] == [len(cases), *counted]
+    assert all({"name", "classname", "time"} == {*case.keys()} for case in root.iter("testcase"))
+    (one, *_) = root.iter("failure")
+    assert one.get("type") == "regression"
+    assert "dravian 0 (50 -> 70)" in (one.text or "")
+    assert [element.tag for element in suites[0]] == ["properties", "testcase"]
+
+
+def test_sarif_has_the_fields_that_code_hosts_require(data: Path, base: Path, tmp_path: Path) -> None:
+    """Version, driver, rules, and results whose rule exists and whose location is a file."""
+    ran("baseline", "save", base, "--out", tmp_path / "b.json")
+    run = planted(tmp_path / "new", data, worse)
+    ran("check", run, "--against", tmp_path / "b.json", "--sarif", tmp_path / "c.sarif")
+    document = json.loads((tmp_path / "c.sarif").read_text())
+    (one,) = document["runs"]
+    rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
+    assert (document["version"], one["tool"]["driver"]["name"]) == ("2.1.0", "catsofa check")
+    assert [result["ruleId"] for result in one["results"]] == ["regression"] * 2
+    for result in one["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        assert result["message"]["text"].startswith("ss of ")
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("b.json")
+
+
+def test_markdown_is_for_pull_requests_and_holds_no_markup_of_names(data: Path, base: Path, tmp_path: Path) -> None:
+    """A heading with the verdict, a table, and what moved folded away; the name of a model is escaped."""
+    run = planted(tmp_path / "new", data, worse, model="<b>lm|")
+    ran("check", run, "--against", base, "--markdown", tmp_path / "c.md")
+    text = (tmp_path / "c.md").read_text()
+    assert text.startswith("## Failed: regression in 2 of 6 tests\n")
+    assert "| ss | trade | 50 | 70 |" in text
+    assert "<details>" in text
+    assert "<b>" not in "".join(line for line in text.splitlines() if not line.startswith("`data:"))
+
+
+def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:
+    """Named alone it is refused; below a folder it is named, and the exit code is 2."""
+    shutil.copytree(base, tmp_path / "all/done")
+    planted(tmp_path / "all/half", data, worse)
+    (tmp_path / "all/half/report.json").unlink()
+    code, said = ran("check", tmp_path / "all", "--against", base)
+    assert code == 2
+    assert "half" in said

@@ -1,0 +1,165 @@
+"""Every kind of run in the gate: what its baseline holds, what is tested, and what a worse model looks like."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.choice_runs import run as choices
+from helpers.gate_runs import cats, even, number, planted
+from helpers.records import PAIRS, PROBES, TEST
+from helpers.tiny_models import BUILDERS
+
+from catsofa.data import formats
+from catsofa.data.files import BadInput, jsonl
+from catsofa.data.records import Pair
+from catsofa.gate import check, kinds, snapshots_of
+from catsofa.gate.kinds import associations, probes
+from catsofa.gate.snapshots import read, save
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.measures.seat import effect_size
+from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.statistics.margins import margin_test
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two tiny models, and runs of both on pairs, probes, association tests and questions."""
+    root = tmp_path_factory.mktemp("gate")
+    formats.named("jsonl").write(PAIRS, root / "pairs.jsonl")
+    formats.named("jsonl").write(PROBES, root / "probes.jsonl")
+    formats.named("seat").write([TEST], root / "tests")
+    for name in ("gpt2", "llama"):
+        (root / name).mkdir()
+        BUILDERS[name](root / name)
+        for data in ("pairs.jsonl", "probes.jsonl", "tests"):
+            evaluate(str(root / name), root / data, out=root / "runs" / name / data.split(".")[0], resamples=20)
+    return root
+
+
+def test_every_measure_of_a_run_is_the_same_as_itself_and_as_its_baseline(models: Path, tmp_path: Path) -> None:
+    """Pairs, probes and association tests of a real model: exit code 0, and nothing moved."""
+    mine = models / "runs/gpt2"
+    save(snapshots_of([mine]), tmp_path / "b.json")
+    for against in (mine, tmp_path / "b.json"):
+        found = check([mine], against)
+        assert found.exit_code == 0
+        assert {test.paired.name for run in found.runs for test in run.tests} == {"crows_pairs", "sofa", "seat"}
+        assert all(test.found == "same" for run in found.runs for test in run.tests)
+
+
+def test_two_models_have_the_values_of_their_reports(models: Path) -> None:
+    """What the gate tests is what `score` prints of the same runs, but for items that only one model decides."""
+    found = check([models / "runs/llama"], models / "runs/gpt2")
+    tests = {test.paired.name: test for run in found.runs for test in run.tests}
+    for side, model in (("before", "gpt2"), ("after", "llama")):
+        reports = {d: json.loads((models / f"runs/{model}/{d}/report.json").read_text()) for d in ("probes", "tests")}
+        assert getattr(tests["sofa"].test, side) == pytest.approx(reports["probes"]["results"]["score"], rel=1e-6)
+        size = reports["tests"]["results"][0]["effect_size"]
+        assert getattr(tests["seat"].test, side) == pytest.approx(size, rel=1e-6)
+
+
+def test_an_effect_size_of_columns_is_that_of_its_definition() -> None:
+    """Six targets: the sums of the columns give d, whatever the associations are."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0.2, 0.1, 3), rng.normal(0, 0.2, 3)
+    held = associations.of_run([{"test": "t", "associations": {"x": x.tolist(), "y": y.tolist()}}])
+    (found,) = associations.tests([replace(TEST, id="t")], held, held, DEFAULT, 0)
+    assert float(found.measure(found.before.sum(axis=0))) == pytest.approx(effect_size(x, y), rel=1e-6)
+
+
+def test_a_variance_over_other_identities_is_not_compared() -> None:
+    """A stereotype of which one identity lost its score is left out on both sides."""
+    before = {"invented": {"variances": "0.1 0.2 0.3", "identities": "3 3 3"}}
+    after = {"invented": {"variances": "0.1 0.4 0.9", "identities": "3 3 2"}}
+    three = [replace(PROBES[0], stereotype=text, id=text) for text in ("a", "b", "c")]
+    (found,) = probes.tests(three, before, after, DEFAULT, 0)
+    assert (found.items, found.decided) == (2, pytest.approx(2 / 3))
+    test = margin_test(found.before, found.after, found.measure)
+    assert (test.before, test.after, test.worse) == pytest.approx((0.15, 0.25, 0.1))
+    assert [(row.name, row.before, row.after) for row in found.each] == [("b", 0.2, 0.4)]
+
+
+def test_association_tests_of_earlier_versions_ask_for_a_new_run(models: Path, tmp_path: Path) -> None:
+    """Their reports have no associations."""
+    from catsofa.data.files.json_files import sealed
+    from catsofa.gate import snapshots
+    from catsofa.report import inputs
+
+    run = inputs.read(models / "runs/gpt2/tests")
+    bare = [{k: v for k, v in row.items() if k != "associations"} for row in run.report["results"]]
+    assert sealed({"x": 1})
+    with pytest.raises(BadInput, match="score again"):
+        snapshots.taken(replace(run, report={**run.report, "results": bare}))
+
+
+def pairs(count: int = 60) -> list[Pair]:
+    """Invented pairs of two types."""
+    return [
+        Pair(id=f"p{n}", more=f"Dravians lose {n} keys.", less=f"Dravians find {n} keys.", direction="stereo",
+             bias_type="ab"[n % 2])
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def test_choices_of_chat_models_are_held_against_a_baseline(tmp_path: Path) -> None:
+    """A preference of 0.5 becomes 0.83; in both domains; the data have to be named."""
+    sides = ("stereotype", "anti-stereotype")
+    one = choices(tmp_path / "one", pairs(), lambda item, order: sides[int(item.id[1:]) // 2 % 2])
+    two = choices(tmp_path / "two", pairs(), lambda item, order: sides[int(item.id[1:]) // 2 % 6 == 5])
+    save(snapshots_of([one], on=[tmp_path / "data.jsonl"]), tmp_path / "b.json")
+    same = check([one], tmp_path / "b.json", on=[tmp_path / "data.jsonl"])
+    assert (same.exit_code, {t.found for t in same.runs[0].tests}) == (0, {"same"})
+    found = check([two], tmp_path / "b.json", on=[tmp_path / "data.jsonl"])
+    tests = {(test.paired.name, test.paired.set): test for test in found.runs[0].tests}
+    assert found.exit_code == 1
+    assert (tests["preference", "overall"].test.before, tests["preference", "overall"].found) == (0.5, "regression")
+    assert {name for name, _ in tests} == {"preference", "position"}
+    assert {part for _, part in tests} == {"overall", "a", "b"}
+    with pytest.raises(BadInput, match="--on with its data"):
+        check([two], tmp_path / "b.json")
+
+
+def test_flips_on_paraphrases_are_held_against_a_baseline(tmp_path: Path) -> None:
+    """A model that turns one preference of ten on paraphrases, and one that turns four."""
+    originals = cats()
+    reworded = [replace(cat, context=cat.context.replace(" on day", " by day")) for cat in originals]
+    jsonl.write(originals, tmp_path / "cats.jsonl")
+    jsonl.write(reworded, tmp_path / "reworded.jsonl")
+
+    def turned(items: int) -> Callable[[Any], str]:
+        return lambda cat: {"+": "-", "-": "+"}[even(cat)] if number(cat)[1] < items else even(cat)
+
+    base = planted(tmp_path / "base", tmp_path / "cats.jsonl", even, model_digest="base")
+    for items in (1, 4):
+        planted(tmp_path / f"turns-{items}", tmp_path / "reworded.jsonl", turned(items), model_digest="base")
+    save(snapshots_of([base], paraphrases=[tmp_path / "turns-1"]), tmp_path / "b.json")
+    assert [one.kind for one in read(tmp_path / "b.json")] == ["stereoset", "flips"]
+    assert check([base], tmp_path / "b.json", paraphrases=[tmp_path / "turns-1"]).exit_code == 0
+    found = check([base], tmp_path / "b.json", paraphrases=[tmp_path / "turns-4"])
+    (flips,) = (test for run in found.runs for test in run.tests if (test.paired.name, test.paired.set) == (
+        "flips", "overall"))  # fmt: skip
+    assert (flips.test.before, flips.test.after, flips.found) == (10, 40, "regression")
+    assert found.exit_code == 1
+
+
+def test_coded_outcomes_come_back() -> None:
+    """Few distinct ones as letters, many as they are; numbers to nine digits, NaN as a dash."""
+    for values in (["a", "b", "a"], [], [str(n) for n in range(200)]):
+        assert kinds.decoded(json.loads(json.dumps(kinds.coded(values)))) == values
+    assert kinds.coded(["a", "b", "a"]) == {"distinct": ["a", "b"], "letters": "!#!"}
+    assert kinds.written([1, float("nan"), 1 / 3]) == "1 - 0.333333333"
+    assert np.isnan(kinds.numbers_in("1 - 0.5")).tolist() == [False, True, False]
+
+
+def test_the_baseline_of_stereoset_is_small(shared: Path, tmp_path: Path) -> None:
+    """4,229 CATs take less than 100 kB."""
+    released = shared / "data/stereoset/dev.json"
+    jsonl.write(list(formats.read(released)), tmp_path / "dev.jsonl")
+    orders = "+-u="
+    run = planted(tmp_path / "run", tmp_path / "dev.jsonl", lambda cat: orders[int(cat.id[:8], 16) % 4])
+    save(snapshots_of([run]), tmp_path / "b.json")
+    assert (tmp_path / "b.json").stat().st_size < 20_000

@@ -1,0 +1,74 @@
+"""Finished runs with planted outcomes, for the regression gate."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from catsofa.data.content import content_of
+from catsofa.data.digests import json_digest
+from catsofa.data.files import jsonl
+from catsofa.data.records import Cat, Score
+from catsofa.scoring.dataset import SCHEME
+from catsofa.scoring.protocols import DEFAULT, Protocol
+from catsofa.scoring.results import report
+from catsofa.scoring.run.store import Run
+from helpers.records import a_cat
+
+ORDERS = {"+": (-1.0, -2.0, -3.0), "-": (-2.0, -1.0, -3.0), "u": (-2.0, -3.0, -1.0), "=": (-2.0, -2.0, -3.0)}
+"""What a model prefers of a CAT: the stereotype, the anti-stereotype, the unrelated one, or none of the two."""
+
+
+def cats(terms: int = 20, items: int = 10, domains: Sequence[str] = ("trade", "planet")) -> list[Cat]:
+    """CATs about invented groups, the terms of each domain in turn."""
+    return [
+        a_cat(f"Dravian {term} is BLANK on day {item}.", target=f"dravian {term}", id=f"{term}-{item}",
+              ids=f"{term}-{item}/", bias_type=domains[term % len(domains)])
+        for term in range(terms)
+        for item in range(items)
+    ]  # fmt: skip
+
+
+def planted(
+    folder: Path,
+    data: Path,
+    prefers: Callable[[Cat], str],
+    *,
+    model: str = "dravian-lm",
+    protocol: Protocol = DEFAULT,
+    model_digest: str = "",
+) -> Path:
+    """A finished run on the CATs of a file, of a model with these preferences."""
+    of = list(jsonl.read(data, Cat))
+    scores = [
+        Score(item=candidate.id, task=cat.kind, score=score)
+        for cat in of
+        for candidate, score in zip(cat.candidates, ORDERS[prefers(cat)], strict=True)
+    ]
+    digest = content_of(of).digest
+    named = f"{data.name}@{digest[:12]}"
+    digest_of_model = model_digest or json_digest([score.score for score in scores], 12)
+    about = {"model": model, "data": named, "on": str(data), "protocol": protocol.name}
+    identity = {"model": {"name": model}, "data": SCHEME + digest, "protocol": {"masked": protocol.stereoset.masked}}
+    with Run.begin(folder, identity, about) as run:
+        run.add(scores)
+        found = report(
+            of,
+            scores,
+            protocol,
+            data=named,
+            model=f"{model}@{digest_of_model}",
+            resamples=50,
+            with_terms=True,
+        )
+        run.finish(found.to_dict())
+    return folder
+
+
+def even(cat: Cat) -> str:
+    """The stereotype of every other item: ss 50."""
+    return "+-"[sum(number(cat)) % 2]
+
+
+def number(cat: Cat) -> tuple[int, int]:
+    """The number of the term of a CAT, and its own."""
+    term, _, item = cat.id.partition("-")
+    return int(term), int(item)

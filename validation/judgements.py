@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Literal
 
+from catsofa.data.judging.dawid_skene import DawidSkene, dawid_skene
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Annotation
-from catsofa.validation.decide.dawid_skene import DawidSkene, dawid_skene
 
 Grouping = Callable[[Annotation], str]
 """What an annotation was judged together with: the CAT of an association, or the item itself."""

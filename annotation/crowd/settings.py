@@ -15,6 +15,8 @@ FILE = "study.toml"
 EXPECTED = "settings of a study as docs/annotation.md lists them"
 OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out", "failed_practice", "paused")
 """How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
+FIRST = 5
+"""Judgements, at least, before the posterior of an item is asked for."""
 WITH_CODES = ("prolific", "connect")
 T = TypeVar("T")
 
@@ -55,6 +57,16 @@ class Pace:
     """The same as a share of the pilot's median."""
     limit: int = 5
     """Answers too fast after which a person is warned; as many again pause them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adaptive:
+    """`[adaptive]`: further judgements for items that the first ones leave uncertain."""
+
+    most: int | None = None
+    """Judgements of one item, at most; without it every item gets as many as the study asks for."""
+    posterior: float = 0.9
+    """The posterior of its label, by Dawid and Skene, below which an item gets two more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +123,7 @@ class Opening:
     quality: Quality = Quality()
     practice: Practice = Practice()
     pace: Pace = Pace()
+    adaptive: Adaptive = Adaptive()
     people: People = People()
     ethics: Ethics = Ethics()
     platform: Platform = Platform()
@@ -131,7 +144,7 @@ def read(study: Study) -> Opening:
     path = study.folder / FILE
     tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
     parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
-    parts |= {"questionnaire": Questionnaire, "practice": Practice, "pace": Pace}
+    parts |= {"questionnaire": Questionnaire, "practice": Practice, "pace": Pace, "adaptive": Adaptive}
     if unknown := tables.keys() - parts.keys():
         raise BadInput(path, f"an unknown table or key {min(unknown)!r}", f"the tables {', '.join(parts)}")
     opening = Opening(**{name: table(part, tables.get(name, {}), name, path) for name, part in parts.items()})
@@ -161,7 +174,22 @@ def read(study: Study) -> Opening:
         raise BadInput(
             path, f"pace.share = {opening.pace.share} without a pilot", "pace.seconds, or a study --after-pilot"
         )
+    _check_adaptive(opening.adaptive, study, path)
     return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"], lessons=found)
+
+
+def _check_adaptive(adaptive: Adaptive, study: Study, path: Path) -> None:
+    """Refuse an adaptive stop with fewer judgements than five, or where nobody judges."""
+    if adaptive.most is None:
+        return
+    if study.kind.asks is None:
+        raise BadInput(path, "[adaptive] where people write", "no such table: only judgements can be uncertain")
+    if (overlap := study.settings.overlap) < FIRST:
+        raise BadInput(path, f"[adaptive] with an overlap of {overlap}", f"a study with --overlap {FIRST} or more")
+    if adaptive.most <= overlap:
+        raise BadInput(path, f"adaptive.most = {adaptive.most}", f"more than the {overlap} people of every item")
+    if not 0.5 < adaptive.posterior < 1:
+        raise BadInput(path, f"adaptive.posterior = {adaptive.posterior}", "a posterior above 0.5 and below 1")
 
 
 def table(part: type[T], found: Any, name: str, path: Path) -> T:

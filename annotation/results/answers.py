@@ -44,6 +44,8 @@ class Wanted:
 
     token: str
     overlap: int
+    why: str = ""
+    """Why, where the server decided it."""
 
 
 def reopened(study: Study) -> dict[str, int]:

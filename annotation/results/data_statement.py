@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from catsofa.annotation.crowd import settings
 from catsofa.annotation.crowd.people.background import published
-from catsofa.annotation.results.answers import FORGOTTEN, Tombstone, by_the_writer, latest
+from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
 from catsofa.annotation.study import Study, rows
 from catsofa.data.visible import markdown
 
@@ -47,6 +47,8 @@ class Work:
     """The institution and protocol of the ethics review."""
     erased: Sequence[int] = ()
     """The answers of each person who had theirs erased."""
+    more: Mapping[str, int] = field(default_factory=dict)
+    """The items that more people than `overlap` were asked about, by the reason."""
     said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What is counted of each person's answers about themselves; small answers are wider ones, or withheld."""
 
@@ -92,6 +94,7 @@ def work_of(study: Study) -> Work:
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     days = sorted(row.at[:10] for row in answers)
     opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
+    why = {row.token: row.why.partition(" after ")[0] for row in rows.read(study.folder / REOPENED, Wanted)}
     return Work(
         kind=study.kind.name,
         language=s.language,
@@ -108,6 +111,7 @@ def work_of(study: Study) -> Work:
         ethics=", ".join(filter(None, (opened.ethics.institution, opened.ethics.protocol))) if opened else "",
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
         said=published(study, {row.annotator for row in answers}, again=True),
+        more=Counter(reason or "asked for by the researchers" for reason in why.values()),
     )
 
 
@@ -161,6 +165,11 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
     counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
+    counted += "".join(
+        f" More than {work.overlap} people were asked about {items:,} items: {markdown(reason)}."
+        for work in works
+        for reason, items in sorted(work.more.items())
+    )
     return f"{counted}{agreement}{passed} {_about(works, ANNOTATORS)} {_paid(works)}"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.judging.ratings import Floats, Ratings, numbered, units_of
 from catsofa.data.percentages import in_percent
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Annotation
@@ -20,7 +21,6 @@ from catsofa.data.tables import Tabular
 from catsofa.validation.agreement.intervals import FEWEST, Limits, kappa_limits, share_limits
 from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Floats, Ratings, numbered, units_of
 
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 PREVALENT = 0.8

@@ -14,12 +14,12 @@ from typing import Any
 
 from scipy import special
 
+from catsofa.data.judging.ratings import Ratings
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.data.tables import Tabular
 from catsofa.validation.agreement import item_sums, statistics_of
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Ratings
 
 LEAST_ITEMS = 30
 """A rater who shares fewer items with others is left out: the t test needs about so many."""

@@ -10,14 +10,14 @@ from statistics import median
 
 import numpy as np
 
+from catsofa.data.judging.dawid_skene import dawid_skene, spam_scores
+from catsofa.data.judging.ratings import Floats, Indices, Ratings
 from catsofa.data.percentages import in_percent
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.annotation_files import Collected
-from catsofa.validation.decide.dawid_skene import dawid_skene, spam_scores
 from catsofa.validation.decide.votes import vote
 from catsofa.validation.judgements import GoldResult, Rule, answers, gold_results
-from catsofa.validation.ratings import Floats, Indices, Ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catsofa.data.judging.ratings import Floats, Indices, Ratings, numbered
 from catsofa.data.records import Annotation
 from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Floats, Indices, Ratings, numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

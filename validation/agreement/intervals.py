@@ -5,8 +5,8 @@ from math import nan
 
 import numpy as np
 
+from catsofa.data.judging.ratings import Floats
 from catsofa.data.statistics import LEVEL, score_limits, students
-from catsofa.validation.ratings import Floats
 
 Statistics = Callable[[Floats], Floats]
 """The statistics of summed rows: (sets, sums) to (sets, statistics)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.judging.ratings import Floats, Indices, Ratings, numbered
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits, students
 from catsofa.data.suppression import LEAST, small_cells
@@ -13,7 +14,6 @@ from catsofa.validation.agreement.groups import Difference, difference
 from catsofa.validation.agreement.intervals import Limits, share_limits
 from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Floats, Indices, Ratings, numbered
 
 Share = tuple[float, Limits]
 """A share with its 95 % limits."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from catsofa.data.judging.accepted import ACCEPTED
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
@@ -125,12 +126,6 @@ def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, S
 
 Item = Cat | Probe | Association
 """What people can review as a whole."""
-ACCEPTED: dict[type[Item], dict[str, str]] = {
-    Cat: {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"},
-    Probe: {"plausible": "plausible"},
-    Association: {"association": "yes"},
-}
-"""The answers that confirm an item of each kind."""
 REVIEW = "review"
 """Where in its `extra` an item carries what people said of it."""
 

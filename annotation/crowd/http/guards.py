@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -16,6 +17,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 MAX_BODY = 64 * 1024
 MAX_TEXT = 500
 MAX_DEPTH = 8
+MOST_STRANGERS = 20
+"""Open connections of one address on which no session was shown."""
+NEAR = ("127.0.0.1", "::1")
 SLOW = 10.0
 """Seconds for the headers of a request, and as many for its body."""
 HEADERS = {
@@ -161,15 +165,43 @@ def _clean(value: Any, depth: int) -> Any:
     return value
 
 
+class Strangers:
+    """The open connections of each address on which no session was shown yet."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._open = defaultdict[str, set[int]](set)
+
+    def come(self, host: str, port: int) -> bool:
+        """Note a connection; whether the address has too many. The proxy of this machine stands for many people."""
+        if host in NEAR:
+            return False
+        self._open[host].add(port)
+        return len(self._open[host]) > MOST_STRANGERS
+
+    def go(self, host: str, port: int) -> None:
+        """Forget a connection that showed a session or ended."""
+        self._open[host].discard(port)
+        if not self._open[host]:
+            del self._open[host]
+
+
 class Patient(H11Protocol):
-    """HTTP/1.1 that waits a limited time for the headers of a request."""
+    """HTTP/1.1 that waits a limited time for the headers of a request, and serves few strangers of one address."""
 
     _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, strangers: Strangers, **more: Any) -> None:
+        """Serve a connection."""
+        super().__init__(*args, **more)
+        self._strangers = strangers
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
         self._deadline = self.loop.call_later(SLOW, transport.abort)
+        if self.client and self._strangers.come(*self.client):
+            transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Wait on as long as headers have begun and not ended."""
@@ -185,4 +217,6 @@ class Patient(H11Protocol):
         """Wait no longer."""
         if self._deadline:
             self._deadline.cancel()
+        if self.client:
+            self._strangers.go(*self.client)
         super().connection_lost(exc)

@@ -1,29 +1,39 @@
 """One process that serves one study: its paths, and how they are served."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from catsofa.annotation.crowd import home, money, settings
+from catsofa.annotation.crowd import adaptive, home, money, settings
 from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.entrance import Entrance
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.http.work import Work
 from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.label_studio.server import refuse_taken
+from catsofa.annotation.results.answers import reopened
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import FOLDER
 
 FILES = {"page.js": "text/javascript", "work.js": "text/javascript", "page.css": "text/css"}
+WIDEN_EVERY = 30.0
+"""Seconds from one look for uncertain items to the next."""
+LOG = logging.getLogger(__name__)
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -66,9 +76,15 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study, rules.practice) as store:
         site = Site(study, store, opening, address)
-        server = uvicorn.Server(config(app(site), host, port, address))
+        server = uvicorn.Server(config(site, host, port, address))
+        if opening.adaptive.most:
+            store.do(lambda held: adaptive.apply(held, reopened(study)))
         cost = money.budget(study, rules, home.missing(store))
-        yield Service(says=tuple(_says(study, opening, address, cost)), server=server)
+        says = [*_says(study, opening, address, cost)]
+        if opening.adaptive.most:
+            look = store.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
+            says.append(_said_of(look, study, rules, cost, opening.adaptive.most))
+        yield Service(says=tuple(says), server=server)
 
 
 def app(site: Site) -> Starlette:
@@ -104,17 +120,42 @@ def app(site: Site) -> Starlette:
         ("/health", health, "GET"),
     )
     routes = [Route(path, site.guarded(act), methods=[method]) for path, act, method in pages]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        """Look for uncertain items as long as the server runs."""
+        looking = asyncio.create_task(_widening(site))
+        yield
+        looking.cancel()
+
     routes.append(Route("/{name:str}", site.guarded(file, limited=False), methods=["GET"]))
-    return Starlette(routes=routes, exception_handlers={HTTPException: site.missing, Exception: site.broken})
+    return Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: site.missing, Exception: site.broken}
+    )
 
 
-def config(application: Starlette, host: str, port: int, address: str) -> uvicorn.Config:
+async def _widening(site: Site) -> None:
+    """Ask for further judgements of uncertain items, again and again while answers come."""
+    wanted, answered = site.opening.adaptive, -1
+    while wanted.most:
+        await asyncio.sleep(WIDEN_EVERY)
+        try:
+            before, (found,) = answered, await site.do(lambda held: held.all("SELECT count(*) AS n FROM answer"))
+            if before != (answered := found["n"]):
+                more = await run_in_threadpool(adaptive.widen, site.study, wanted.most, wanted.posterior)
+                await site.do(partial(adaptive.apply, wanted=more))
+        except (ValueError, OSError) as error:
+            answered = -1
+            LOG.error("uncertain items were not looked for: %s", type(error).__name__)
+
+
+def config(site: Site, host: str, port: int, address: str) -> uvicorn.Config:
     """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
     return uvicorn.Config(
-        application,
+        app(site),
         host=host,
         port=port,
-        http=guards.Patient,
+        http=partial(guards.Patient, strangers=site.strangers),  # type: ignore[arg-type]
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -124,6 +165,18 @@ def config(application: Starlette, host: str, port: int, address: str) -> uvicor
         h11_max_incomplete_event_size=16 * 1024,
         proxy_headers=address.startswith("https:"),
         forwarded_allow_ips="127.0.0.1",
+    )
+
+
+def _said_of(look: adaptive.Outlook, study: Study, rules: Rules, cost: money.Budget, most: int) -> str:
+    """What the adaptive stop may add to the cost."""
+    currency = study.settings.currency
+    expected, worst = (
+        money.budget(study, rules, cost.judgements + more) for more in (math.ceil(look.expected), look.worst)
+    )
+    return (
+        f"uncertain items get up to {most} judgements: {currency} {expected.total / 100:,.2f} for {expected.places:,} "
+        f"places are expected by {look.by}, {currency} {worst.total / 100:,.2f} for {worst.places:,} at worst"
     )
 
 

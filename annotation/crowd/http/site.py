@@ -51,7 +51,7 @@ class Site:
         if place.hostname in ("127.0.0.1", "localhost"):
             self._hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
         self._cookie = "__Host-seat" if self._https else "seat"
-        self._sessions = set[str]()
+        self._sessions, self.strangers = set[str](), guards.Strangers()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
     def guarded(self, action: Action, *, limited: bool = True) -> Action:
@@ -93,6 +93,8 @@ class Site:
         """Take a token of the person, pages apart, or of the address while the browser is nobody's that we know."""
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         if cookie in self._sessions:
+            if request.client:
+                self.strangers.go(request.client.host, request.client.port)
             self._by_session.take(f"{request.method} {cookie}")
         else:
             self._by_address.take(request.client.host if request.client else "")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.judging.ratings import Ratings, numbered, units_of
 from catsofa.report import figures
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.statistics.intervals import Measure, intervals, ratio
@@ -17,7 +18,6 @@ from catsofa.validation.annotation_files import Collected
 from catsofa.validation.decide.confirmed import confirm
 from catsofa.validation.json_reports import agreement_report, votes_report
 from catsofa.validation.judgements import answers
-from catsofa.validation.ratings import Ratings, numbered, units_of
 
 RESAMPLES, SEED = 1000, 0
 ENDS = 5

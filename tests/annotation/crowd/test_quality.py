@@ -12,7 +12,7 @@ from helpers.crowds import NOW
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 
-from catsofa.annotation.crowd import home, money, seats, settings
+from catsofa.annotation.crowd import adaptive, home, money, seats, settings
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.http import answers, site
 from catsofa.annotation.crowd.practice import lessons
@@ -287,6 +287,9 @@ def test_store_status_votes_and_release_count_the_same_judgements(seed: int, tmp
     with home.open_store(study, settings.rules(study, settings.read(study)).practice) as store:
         for n in range(draw.randint(4, 9)):
             now = passes(store, study, f"p{n}", now, draw)
+            if seed % 2:
+                wanted = adaptive.widen(study, 5, 0.95)
+                store.do(lambda held, wanted=wanted: adaptive.apply(held, wanted))
     with reading(study.folder, identity(study.settings.secret)) as held:
         by_store = seats.counted(held)
         assert [*faults(held, study.keys)] == []

@@ -2,10 +2,12 @@
 
 import json
 import re
+import select
 import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +334,44 @@ def test_a_slow_client_is_cut_off(sent: bytes, study: Study, monkeypatch: pytest
             while more_said := slow.recv(1000):
                 said += more_said
     assert (b"408" in said) == sent.startswith(b"POST")
+
+
+def test_twenty_connections_of_strangers_are_served_and_more_are_cut_off(study: Study, address: str) -> None:
+    """From one address: the others are still served, and so is a browser of that address that showed its session."""
+    place = ("127.0.0.1", int(address.rpartition(":")[2]))
+    ana = Visitor(address)
+    ana.come()
+    ana.next()
+    ask = f"GET /work HTTP/1.1\r\nHost: 127.0.0.1:{place[1]}\r\nCookie: seat={ana.browser.cookies['seat']}\r\n\r\n"
+    with ExitStack() as stack:
+        known = [stack.enter_context(socket.create_connection(place, 30, ("127.0.0.2", 0))) for _ in range(15)]
+        for each in known:
+            each.sendall(ask.encode())
+            assert each.recv(12) == b"HTTP/1.1 200"
+        strangers = [stack.enter_context(socket.create_connection(place, 30, ("127.0.0.2", 0))) for _ in range(25)]
+        time.sleep(2)  # less than a slow client has
+        cut, _, _ = select.select(strangers, [], [], 0)
+        assert len(cut) == 5
+        assert ana.next()["task"]
+        assert Visitor(address, "BEN").come().status_code == 303
+
+
+@pytest.mark.slow
+def test_the_first_page_does_not_tell_by_its_time_who_took_part(study: Study, address: str) -> None:
+    """Two hundred requests each for somebody who works here and for a stranger, in turn: the same page as quickly."""
+    from scipy.stats import mannwhitneyu
+
+    ana = Visitor(address, "ANA")
+    ana.come()
+    browser, took = httpx.Client(base_url=address, trust_env=False, timeout=60), dict[str, list[float]](ANA=[], BEN=[])
+    pages = set[str]()
+    for name in ["ANA", "BEN"] * 210:
+        began = time.perf_counter()
+        page = browser.get("/", params={"PROLIFIC_PID": name, "SESSION_ID": "S"})
+        took[name].append(time.perf_counter() - began)
+        pages.add(page.text.replace(name, ""))
+    assert len(pages) == 1
+    assert mannwhitneyu(took["ANA"][10:], took["BEN"][10:]).pvalue > 0.01
 
 
 def test_texts_are_checked_while_they_are_written_by_the_rules_of_pull(tmp_path: Path) -> None:

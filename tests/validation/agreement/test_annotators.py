@@ -10,12 +10,12 @@ from helpers.simulated_people import crowd
 from statsmodels.stats.proportion import proportion_confint
 
 from catsofa.data import formats
+from catsofa.data.judging.ratings import Ratings
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.agreement.annotators import Annotator, Limits, agrees_with_others, annotators, without
 from catsofa.validation.annotation_files import Collected, collect
 from catsofa.validation.json_reports import annotators_report
-from catsofa.validation.ratings import Ratings
 
 
 def table(*rows: str, **extra: object) -> list[Annotation]:

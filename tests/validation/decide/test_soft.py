@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers.simulated_people import crowd
 
+from catsofa.data.judging.dawid_skene import dawid_skene
 from catsofa.data.records import Annotation
-from catsofa.validation.decide.dawid_skene import dawid_skene
 from catsofa.validation.decide.soft import SoftLabel, as_extra, soft_labels
 from catsofa.validation.decide.votes import decide_by_posterior, vote
 

@@ -5,8 +5,8 @@ import pytest
 from crowdkit.aggregation import DawidSkene as CrowdKit
 from helpers.simulated_people import crowd
 
+from catsofa.data.judging.dawid_skene import dawid_skene, spam_scores
 from catsofa.data.records import Annotation
-from catsofa.validation.decide.dawid_skene import dawid_skene, spam_scores
 from catsofa.validation.decide.votes import vote
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from catsofa.data.judging.ratings import Floats, Ratings
 from catsofa.data.records import Annotation
-from catsofa.validation.ratings import Floats, Ratings
 
 SMALLEST = 1e-10
 """The least probability: log 0 would let one slip rule a label out for ever."""

@@ -191,8 +191,8 @@ def stop(rows: Rows, name: str) -> str:
     person = known(rows, name)
     if person["state"] == "working":
         practised = practice(rows, name)
-        worked = "completed" if person["done"] > practised.answered else "failed_practice"
-        return _end(rows, person, "finished", worked if person["done"] else "screened_out")
+        without = "screened_out" if practised.met == practised.planned else "failed_practice"
+        return _end(rows, person, "finished", "completed" if person["done"] > practised.answered else without)
     return str(person["state"])
 
 

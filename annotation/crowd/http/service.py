@@ -197,5 +197,9 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         f"minutes) at {currency} {cost.reward / 100:.2f}, together {currency} {cost.total / 100:,.2f} without the "
         "platform's fee"
     )
+    if opening.lessons:
+        pay = opening.practice.pay
+        lost = money.cents(study, len(opening.lessons)) if pay is None else round(100 * pay)
+        yield f"who does not pass the {len(opening.lessons)} practice items costs {currency} {lost / 100:.2f} more"
     if not any(key.gold for key in study.keys.values()) and study.kind.asks:
         yield "there are no checks and no gold items: nothing tells careful people from others"

@@ -11,10 +11,11 @@ import pytest
 from helpers.crowds import NOW
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from helpers.servers.label_studio_server import free_port
 
 from catsofa.annotation.crowd import adaptive, home, money, seats, settings
 from catsofa.annotation.crowd.faults import faults
-from catsofa.annotation.crowd.http import answers, site
+from catsofa.annotation.crowd.http import answers, service, site
 from catsofa.annotation.crowd.practice import lessons
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
@@ -108,6 +109,16 @@ def test_who_stops_in_practice_has_not_completed(tmp_path: Path) -> None:
         store.do(lambda held: seats.answer(held, PRACTISED, "a", given.nonce, {}, RIGHT, NOW))
         assert store.do(lambda held: seats.stop(held, "a")) == "finished"
         assert person(store, "a")["outcome"] == "failed_practice"
+
+
+def test_who_passed_practice_and_finds_no_work_is_paid_for_practice(tmp_path: Path) -> None:
+    """Others took the last seats meanwhile: no work was left, which is another outcome than a failed practice."""
+    with stored(tmp_path, items=1) as store:
+        store.do(lambda held: seats.arrive(held, PRACTISED, "late", "s-late", "c", NOW))
+        work(store, PRACTISED, "a", [RIGHT], [9])
+        work(store, PRACTISED, "b", [RIGHT], [9])
+        assert len(work(store, PRACTISED, "late", [RIGHT], [9])) == 3
+        assert (person(store, "late")["outcome"], person(store, "late")["done"]) == ("screened_out", 3)
 
 
 def test_who_answers_too_fast_is_warned_once_and_then_paused(tmp_path: Path) -> None:
@@ -222,6 +233,16 @@ def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_p
     home.pull(study)
     assert not list(rows.read(study.folder / "raw.jsonl", Raw))
     assert [(due.outcome, due.due, due.paid_by) for due in money.dues(study)] == [("failed_practice", 50, "bonus")]
+
+
+@pytest.mark.parametrize(("pay", "told"), [("pay = 0.5", "USD 0.50 more"), ("", "USD 0.38 more")])
+def test_open_says_what_a_failed_practice_round_costs(pay: str, told: str, tmp_path: Path) -> None:
+    """What the settings promise, or three tasks of half a minute at 15 an hour."""
+    study = study_in(tmp_path)
+    (study.folder / "study.toml").write_text(TOML.replace("pay = 0.5", pay))
+    port = free_port()
+    with service.serving(study, "127.0.0.1", port, f"http://127.0.0.1:{port}") as ready:
+        assert any(told in line for line in ready.says)
 
 
 def test_who_is_paused_stands_in_status_with_the_reason(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from catsofa.data.tables import digits
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible
 from catsofa.gate import Checked, Test, Verdict
@@ -19,13 +20,10 @@ RULES = {
     "not-comparable": "A run could not be compared with the baseline.",
 }
 
-PLACES = 3
-"""Decimals of a number."""
-
 
 def number(value: float) -> str:
     """A number for people."""
-    return f"{value:.{PLACES}f}".rstrip("0").rstrip(".") if value == value else "undefined"
+    return f"{value:.{digits(value)}f}".rstrip("0").rstrip(".") if value == value else "undefined"
 
 
 def change(test: Test) -> str:
@@ -38,12 +36,12 @@ def change(test: Test) -> str:
 def reason(test: Test) -> str:
     """What was found of a test, in a sentence that names the terms and items that moved most."""
     paired, tested = test.paired, test.test
-    moves = f"{paired.name} of {paired.set}: {number(tested.before)} -> {number(tested.after)}, {change(test)}"
+    moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
     told = f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.found}"
     for what, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each, 5))):
         if rows:
             told += f"; {what} that moved most: " + ", ".join(
-                f"{row.name} ({number(row.before)} -> {number(row.after)})" for row in rows
+                f"{row.name} ({number(row.before)} to {number(row.after)})" for row in rows
             )
     return told
 

@@ -263,7 +263,7 @@ def test_junit_has_a_case_for_each_test_and_a_failure_for_each_regression(
     assert all({"name", "classname", "time"} == {*case.keys()} for case in root.iter("testcase"))
     (one, *_) = root.iter("failure")
     assert one.get("type") == "regression"
-    assert "dravian 0 (50 -> 70)" in (one.text or "")
+    assert "dravian 0 (50 to 70)" in (one.text or "")
     assert [element.tag for element in suites[0]] == ["properties", "testcase"]
 
 

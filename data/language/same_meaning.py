@@ -46,7 +46,7 @@ def core(text: str, language: str = "en") -> Core:
 
 
 def same_claim(one: str, other: str) -> bool:
-    """Whether nothing forbids that two texts mean the same: negation, number, modal, name, opposite or role."""
+    """Whether nothing forbids that two texts mean the same: negation, number, modal, name, opposite, role, relation."""
     first, second = plainly(one), plainly(other)
     apart = [set(first.split()) - set(second.split()), set(second.split()) - set(first.split())]
     if (core(one).negated != core(other).negated) != _denied(*apart):
@@ -55,7 +55,9 @@ def same_claim(one: str, other: str) -> bool:
         return False
     if _adds(core(one), core(other)) or _adds(core(other), core(one)):
         return False
-    return not (_opposed(*apart) or _other_names(*apart) or _other_roles(first, second))
+    if _relates_otherwise(*apart) or _opposed(*apart) or _other_names(*apart):
+        return False
+    return not (_other_order(first.split(), second.split()) or _other_roles(first, second))
 
 
 def same_quantity(one: str, other: str) -> bool:
@@ -197,12 +199,41 @@ def _spelt_alike(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= SPELT_ALIKE
 
 
+def _relates_otherwise(ours: set[str], theirs: set[str]) -> bool:
+    """Whether other words put things in relation (steal from, steal for), or one text alone speaks of us or to you."""
+    lists = wordlist("near_duplicates.toml")["relations"]
+    verbs = {"like", "given", "compared", "following", "according", "regarding", "concerning"}
+    known = {
+        *wordlist("meaning.toml")["grammar"]["prepositions"],
+        *(word for row in lists["rows"] for word in row),
+    } - verbs
+    for own, others in ((ours, theirs), (theirs, ours)):
+        for word in own & known:
+            near = {word, *(one for row in lists["rows"] if word in row for one in row)}
+            if not near & others and (word not in lists["alone"] or known & others):
+                return True
+    return any(bool(ours & {*row}) != bool(theirs & {*row}) for row in lists["persons"])
+
+
+def _other_order(one: list[str], other: list[str]) -> bool:
+    """Whether the same words come in another order; parts may change places, and adverbs move (every day drink tea)."""
+    one, other = ([word for word in words if not _is_adverb(word)] for words in (one, other))
+    turns = (other[at:] + other[:at] for at in range(len(other)))
+    joined = {"and", "or"} & {*one} and not {"than", "but", "while"} & {*one}
+    return sorted(one) == sorted(other) and one != other and not joined and one not in turns
+
+
+@lru_cache(maxsize=100_000)
+def _is_adverb(word: str) -> bool:
+    """Whether a word is only an adverb in the dictionary."""
+    from lemminflect import getAllLemmas
+
+    return word == "only" or (word not in _function() and getAllLemmas(word).keys() == {"ADV"})
+
+
 def _other_roles(first: str, second: str) -> bool:
-    """Whether one text does what is done in the other (chase, are chased), or both turn the same words round."""
+    """Whether one text does what is done in the other (chase, are chased)."""
     one, other = first.split(), second.split()
-    if sorted(one) == sorted(other) and one != other and "and" not in one and "or" not in one:
-        nouns = [word for word in one if word in other and not _lemmas(word)]
-        return len(set(nouns)) > 1
     return any(
         _suffered(a) & (_done(b) - _suffered(b)) and not _EASY.search(f"{first}{second}")
         for a, b in ((one, other), (other, one))

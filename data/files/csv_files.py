@@ -3,6 +3,7 @@
 import ast
 import csv
 import io
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,48 +33,57 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
     if not head:
         raise BadInput(path, "nothing but blank lines", expected)
     separator, columns = _header(path, head, top, needed, expected)
-    width, first, empty = len(columns), top + 1, True
-    try:
-        for lines_read, cells in _cells(text, separator):
-            line, first = first, lines_read + top + 1
-            if not cells:
-                continue
-            empty = False
-            if len(cells) != width:
-                found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-                refuse(BadInput(path, found, f"{width}, one for each column of the header", line))
-                continue
+    width, empty = len(columns), True
+    for line, cells in _cells(text, separator, top + 1):
+        if not cells:
+            continue
+        empty = False
+        if isinstance(cells, csv.Error):
+            refuse(BadInput(path, *_of_csv_error(cells, expected), line))
+        elif len(cells) != width:
+            found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+            refuse(BadInput(path, found, f"{width}, one for each column of the header", line))
+        else:
             yield line, dict(zip(columns, cells, strict=True))
-    except csv.Error as error:
-        raise BadInput(path, *_of_csv_error(error, expected), first) from None
     if empty:
         raise BadInput(path, "a header and no rows", expected)
 
 
-def _cells(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, with the lines read so far; between tabs, a cell may begin with a quote that closes early.
+def _cells(text: Iterator[str], separator: str, first: int) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """Each row's first line and cells, or what is wrong and the line of the faulty cell, where its quote was opened.
 
-    Such a cell is a name in quotes with more behind it (`"zorb"-like`), which tables between tabs seldom quote.
+    Behind a faulty line the next one begins a row, so that a quote which nobody closed takes no other row with it.
+    Between tabs, a cell may begin with a quote that closes early: a name in quotes with more behind it
+    (`"zorb"-like`), which tables between tabs seldom quote.
     """
-    if separator != "\t":
-        reader = csv.reader(text, delimiter=separator, strict=True)
-        yield from ((reader.line_num, cells) for cells in reader)
-        return
-    row: list[str] = []
-    for number, line in enumerate(text, start=1):
-        row.append(line)
+    again, row = list[str](), list[str]()
+    good = re.compile(rf'(?:"[^"]*(?:""[^"]*)*"|[^"\r\n{separator}][^\r\n{separator}]*)?(?:{separator}|\r?\n)')
+
+    def lines() -> Iterator[str]:
+        while line := again.pop() if again else next(text, ""):
+            row.append(line)
+            yield line
+
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    while True:
+        row.clear()
         try:
-            cells = next(csv.reader(row, delimiter=separator, strict=True), [])
+            found: list[str] | csv.Error = next(reader)
+            at = 0
+        except StopIteration:
+            return
         except csv.Error as error:
-            if "unexpected end of data" in str(error):
-                continue  # the cell goes on in the next line
-            if "expected after" not in str(error) or len(row) > 1:
-                raise
-            cells = line.rstrip("\r\n").split(separator)
-        yield number, cells
-        row = []
-    if row:
-        raise csv.Error("unexpected end of data")
+            whole, end, found = "".join(row), 0, error
+            while cell := good.match(whole, end):
+                end = cell.end()
+            at = min(whole.count("\n", 0, end), len(row) - 1)
+            if separator == "\t" and len(row) == 1 and "expected after" in str(error):
+                found = row[0].rstrip("\r\n").split(separator)
+            again += reversed(row[at + 1 :])
+            del row[at + 1 :]
+            reader = csv.reader(lines(), delimiter=separator, strict=True)
+        yield first + at, found
+        first += len(row)
 
 
 def columns_of(head: bytes) -> set[str]:

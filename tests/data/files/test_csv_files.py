@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from catsofa.data.files import BadInput, csv_files
+from catsofa.data.files import BadInput, csv_files, faults
 
 COLUMNS = ("item", "text")
 
@@ -90,6 +90,30 @@ def test_what_is_wrong_with_a_table_is_one_sentence(content: bytes, said: str, t
     with pytest.raises(BadInput) as caught:
         rows_of(content, tmp_path)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("tab", [",", "\t"])
+def test_a_quote_that_nobody_closed_is_the_fault_of_its_line_alone(tab: str, tmp_path: Path) -> None:
+    """The error names the line where it was opened; where faulty lines are left out, all other rows are read."""
+    lines = ["item,text", '1,"two', 'lines"', '2,"open', "3,milk", "4,a,b", '5,"tea"', '"6,x', "7,last"]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines).replace(",", tab))
+    with pytest.raises(BadInput, match=r"table\.csv:4: "):
+        list(csv_files.rows(path, COLUMNS, "a table"))
+    with faults.leaving_out() as noted:
+        read = [(line, row["item"]) for line, row in csv_files.rows(path, COLUMNS, "a table")]
+    assert read == [(2, "1"), (5, "3"), (7, "5"), (9, "7")]
+    assert [(fault.line, "inside a quoted cell" in fault.found) for fault in noted] == [
+        (4, False),
+        (6, False),
+        (8, True),
+    ]
+
+
+def test_the_line_of_an_open_quote_is_that_of_the_cell_not_of_the_row(tmp_path: Path) -> None:
+    """The row begins in line 2, its second cell in line 3."""
+    with pytest.raises(BadInput, match=r"table\.csv:3: found the end of the file inside a quoted cell"):
+        rows_of(b'item,text\n"two\nlines","open\n3,milk\n', tmp_path)
 
 
 def test_rows_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:

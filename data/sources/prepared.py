@@ -2,10 +2,14 @@
 
 import csv
 import io
+from importlib.metadata import version
 from pathlib import Path
 
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import atomic_write
+from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.encodings import in_utf8
+from catsofa.data.sources.checks import note_of
 from catsofa.data.sources.released import Source, folders
 
 LANGUAGE = "language"
@@ -15,30 +19,35 @@ LANGUAGE = "language"
 def prepared(source: Source, file: Path) -> Path:
     """The file to read: the released one, or its copy in UTF-8 with the language of the table in each row.
 
-    The copy is compared at every use and written anew if it differs. It lies in the cache where the folder of the
-    released file cannot be written to.
+    The copy is made once: a note beside it has the checksums of both files, and a copy that differs is made again. It
+    lies in the cache where the folder of the released file cannot be written to.
     """
     if not source.language:
         return file
+    name = f"{file.stem}.{source.language}{file.suffix}"
+    places = [folder / name for folder in (file.parent, folders()[-1] / source.folder)]
+    recipe = f"# catsofa {version('catsofa')}, from {source.encoding or 'utf-8'}\n{sha256_of(file)}  {file.name}\n"
+    for place in places:
+        note = note_of(place)
+        there = place.is_file() and note.is_file()
+        if there and note.read_bytes() == f"{recipe}{sha256_of(place)}  {name}\n".encode():
+            return place
     with in_utf8(file, source.encoding or "utf-8") as (copy, _), copy.open(encoding="utf-8-sig", newline="") as text:
         head, *rows = list(csv.reader(text))
     out = io.StringIO(newline="")
     written = csv.writer(out, lineterminator="\n")
     written.writerows([[*head, LANGUAGE], *([*row, source.language] for row in rows if row)])
     content = out.getvalue().encode()
-    name = f"{file.stem}.{source.language}{file.suffix}"
-    places = [folder / name for folder in (file.parent, folders()[-1] / source.folder)]
-    if kept := next((place for place in places if place.is_file() and place.read_bytes() == content), None):
-        return kept
     try:
-        return _write(places[0], content)
+        return _write(places[0], content, recipe)
     except OSError:
-        return _write(places[1], content)
+        return _write(places[1], content, recipe)
 
 
-def _write(place: Path, content: bytes) -> Path:
-    """Write the copy."""
+def _write(place: Path, content: bytes, recipe: str) -> Path:
+    """Write the copy, then the note that vouches for it."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(place) as out:
-        out.write(content)
+    for path, data in ((place, content), (note_of(place), f"{recipe}{hex_digest(content)}  {place.name}\n".encode())):
+        with atomic_write(path) as out:
+            out.write(data)
     return place

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 import catsofa
 from catsofa.data import formats, sources
+from catsofa.data.files.encodings import in_utf8
 from catsofa.data.sources import released
 from catsofa.data.sources.prepared import prepared
 
@@ -28,8 +31,24 @@ def test_a_file_in_another_encoding_is_read_as_utf8_with_its_language(tmp_path: 
     assert file.read_bytes() == TABLE.encode("mac_roman")
     written = os.stat(copy).st_mtime_ns
     assert (prepared(source, file), os.stat(copy).st_mtime_ns) == (copy, written)
+    assert (
+        subprocess.run(["sha256sum", "--check", f"{copy.name}.sha256"], cwd=tmp_path, capture_output=True).returncode
+        == 0
+    )
     copy.write_text("broken")
     assert [pair.more for pair in formats.read(prepared(source, file))] == ["Zorbs eten ijs in België."]
+
+
+def test_a_copy_is_made_once_for_each_released_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its note has the checksums of both files: only another released file is converted again."""
+    file, made = tmp_path / "pairs.csv", list[Path]()
+    module = sys.modules[prepared.__module__]
+    monkeypatch.setattr(module, "in_utf8", lambda path, encoding: made.append(path) or in_utf8(path, encoding))
+    source = released.named("crows-pairs:nl")
+    for table in (TABLE, TABLE, TABLE.replace("ijs", "soep"), TABLE.replace("ijs", "soep")):
+        file.write_bytes(table.encode("mac_roman"))
+        prepared(source, file)
+    assert made == [file, file]
 
 
 def test_an_english_set_in_utf8_is_read_as_it_is(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from catsofa.data import formats
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import csv_files, existing_file, open_to_read
+from catsofa.data.files import BadInput, csv_files, existing_file, open_to_read
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Association
 
 EXPECTED = (
@@ -33,21 +34,30 @@ Seeds = Mapping[Target, tuple[str, ...]]
 
 def read(path: Path | str, region: str = "", language: str = "en") -> Seeds:
     """The targets of a CSV or of associations in any format; `region` and `language` where the file names none."""
-    path, found = Path(path), dict[Target, list[str]]()
+    path, found = Path(path), dict[tuple[str, str, str], list[tuple[str, str]]]()
     with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
         head = file.read(formats.HEAD)
     if not head.lstrip().startswith(b"{") and "region_stereo" not in csv_files.columns_of(head):
         for line, row in csv_files.rows(path, ("identity",), EXPECTED):
             csv_files.refuse_empty(row, ("identity",), path, EXPECTED, line)
             cells = {name: cell.strip() for name, cell in row.items()}
-            where = cells.get("region") or region, cells.get("language") or language
-            target = Target(cells["identity"], *where, cells.get("bias_type", ""))
-            found.setdefault(target, []).append(cells.get("attribute", ""))
+            group = cells["identity"], cells.get("region") or region, cells.get("language") or language
+            found.setdefault(group, []).append((cells.get("attribute", ""), cells.get("bias_type", "")))
     else:
         for one in formats.read_as(path, Association):
-            target = Target(one.identity, one.region or region, one.language, str(one.extra.get("bias_type") or ""))
-            found.setdefault(target, []).append(one.attribute)
-    return {target: tuple(dict.fromkeys(filter(None, attributes))) for target, attributes in found.items()}
+            said = one.attribute, str(one.extra.get("bias_type") or "")
+            found.setdefault((one.identity, one.region or region, one.language), []).append(said)
+    types = {group: sorted({bias_type for _, bias_type in said if bias_type}) for group, said in found.items()}
+    if several := {group[0]: named for group, named in types.items() if len(named) > 1}:
+        first, named = next(iter(several.items()))
+        expected = "one for each group; write the groups of each bias type into a file of its own"
+        raise BadInput(
+            path, f"{quantity(len(several), 'group')} with several bias types ({first}: {', '.join(named)})", expected
+        )
+    return {
+        Target(*group, *types[group]): tuple(dict.fromkeys(attribute for attribute, _ in said if attribute))
+        for group, said in found.items()
+    }
 
 
 def shots(seeds: Seeds, target: Target, draw: str) -> Sequence[tuple[str, str]]:

@@ -48,6 +48,9 @@ class Run:
             for ended in complete(self.requests, self.endpoint, journal, batch=self.batch, status=status):
                 reply = None if ended.reply is None else reply_of(ended.reply)
                 yield Completed(request=ended.request, reply=reply, reason=ended.reason, said=ended.said)
+            priced = all(self.price(model) is not None for model in {one.model for one in self.requests})
+            if costs := journal.costs(priced=priced):
+                status(f"cost: {costs['sentence']}")
 
     def _journal(self) -> Journal:
         """The journal of the folder, open."""

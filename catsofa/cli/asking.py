@@ -1,8 +1,8 @@
 """Options of the commands that ask models at a server: where, how fast, and for how much money."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,3 +61,22 @@ def asked(context: typer.Context, requests: "Sequence[Request]") -> "list[Comple
     quiet = given["quiet"]
     with closing(run.ask(lambda said: note(said, quiet=quiet))) as ended:
         return list(progress(ended, "asking", len(requests), quiet=quiet))
+
+
+def refuse_other_build(
+    results: Path, kind: type[Any], parts: Callable[[Any], Iterable[str]], now: Iterable[str]
+) -> None:
+    """A ValueError if a folder has records with parts that this build lacks: they would be overwritten."""
+    from catsofa.data.files import jsonl
+
+    if not results.exists():
+        return
+    known, total, lost = set(now), 0, 0
+    for record in jsonl.read(results, kind):
+        total += 1
+        lost += not known.issuperset(parts(record))
+    if lost:
+        raise ValueError(
+            f"{results.parent} contains a different build ({lost:,} of {total:,} records of {results.name} are no part "
+            f"of this one); use another --out, or delete {results} to replace it"
+        )

@@ -50,6 +50,21 @@ class Ledger(ReplyStore):
             for sent in self._under_way.pop(key):
                 self._pay(sent, None)
 
+    @property
+    def spent_in_dollars(self) -> str:
+        """The dollars so far, for people."""
+        return f"{'at most ' if self.uncounted else ''}{in_dollars(self.spent)}"
+
+    def costs(self, *, priced: bool) -> dict[str, Any] | None:
+        """What all replies cost, and in a sentence; None where nobody counts tokens. Dollars only where `priced`."""
+        if not self.tokens.prompt:
+            return None
+        most, dollars = "at most " if self.uncounted else "", self.spent if priced else None
+        said = f"{most}{self.tokens.prompt:,} tokens read and {self.tokens.completion:,} written"
+        said += f", {self.spent_in_dollars}" if dollars else ""
+        counts = {"prompt_tokens": self.tokens.prompt, "completion_tokens": self.tokens.completion, "dollars": dollars}
+        return {**counts, "uncounted": self.uncounted, "sentence": said}
+
     def most(self, prompt: str, model: str, *, batch: bool = False) -> float:
         """The most dollars that a request with this prompt can cost."""
         return self._most(Sent(model, batch, Tokens(most_prompt_tokens(prompt), self._most_written)))

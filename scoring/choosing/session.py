@@ -188,7 +188,7 @@ def ask(
                 for reply in model.replies(todo, store):
                     found[reply.key] = reply
                     progress.update(0 if reply.error.startswith(OVER_BUDGET) else 1)
-                    progress.note(f"{_spent(store)} so far" if store.spent else "")
+                    progress.note(f"{store.spent_in_dollars} so far" if store.spent else "")
                 todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
         told = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(found.values())]
     if todo:
@@ -196,7 +196,7 @@ def ask(
         least = store.spent + min(store.most(request.prompt, name) for request in todo)
         raise ValueError(
             f"stopped at --max-cost {in_dollars(max_cost or 0)}: {len(todo):,} of {len(wanted):,} requests are left, "
-            f"and {_spent(store)} is spent; run it again with --max-cost {in_dollars(least, up=True)[1:]} or more"
+            f"and {store.spent_in_dollars} is spent; try again with --max-cost {in_dollars(least, up=True)[1:]} or more"
         )
     if out:
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
@@ -211,7 +211,7 @@ def ask(
         )
     return measured.measure(
         replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
-        how=how, subset=asked.subset, told=told, cost=_cost(store, price),
+        how=how, subset=asked.subset, told=told, cost=store.costs(priced=price is not None),
     )  # fmt: skip
 
 
@@ -237,22 +237,6 @@ def _budgets(asking: Asking) -> dict[str, Any]:
     """The options of asking that replies depend on."""
     names = ("temperature", "sampled", "answer_tokens", "reasoning_tokens")
     return {name: getattr(asking, name) for name in names}
-
-
-def _cost(store: Ledger, price: Price | None) -> dict[str, Any] | None:
-    """What all replies of a folder cost, and in a sentence; None where nobody counts tokens."""
-    if not store.tokens.prompt:
-        return None
-    most, dollars = "at most " if store.uncounted else "", store.spent if price else None
-    said = f"{most}{store.tokens.prompt:,} tokens read and {store.tokens.completion:,} written"
-    said += f", {_spent(store)}" if dollars else ""
-    counts = {"prompt_tokens": store.tokens.prompt, "completion_tokens": store.tokens.completion, "dollars": dollars}
-    return {**counts, "uncounted": store.uncounted, "sentence": said}
-
-
-def _spent(store: Ledger) -> str:
-    """The cost so far."""
-    return f"{'at most ' if store.uncounted else ''}{in_dollars(store.spent)}"
 
 
 def _settle(folder: Path | None, asked: Mapping[str, Any]) -> None:

@@ -111,19 +111,23 @@ def candidates(
     from catsofa.builders.similarity.encoders import sentence_encoder
     from catsofa.data.files import json_files
     from catsofa.data.languages.texts import meaning_of
+    from catsofa.data.records import Association
 
     known = seeding.read(seeds, region, language)
     prompts = [load(name, count) for name in dict.fromkeys(prompt)]
     settings = {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens}
     wanted = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
-    ended = asking.asked(context, [question.request for question in wanted])
+    results, requests = out / "associations.jsonl", [question.request for question in wanted]
+    keys = {request.key for request in requests}
+    asking.refuse_other_build(results, Association, lambda one: one.source.get("requests", ()), keys)
+    ended = asking.asked(context, requests)
     if ended is None:
         return
     rules = Rules(most=most, encoder=None if encoder == "none" else sentence_encoder(encoder))
     signature = rules.encoder.signature if rules.encoder else "words alone"
     made_by = provenance("candidates", seeds, **settings, most=most, meaning=signature)
     outcomes = list(associations(read_replies(wanted, ended), known, rules, made_by))
-    counts = refusals.write(outcomes, out / "associations.jsonl", out / "refused.jsonl")
+    counts = refusals.write(outcomes, results, out / "refused.jsonl")
     spoken = sorted({target.language for target in known} - {"en"})
     unread = [f"{code!r}: repeats are found by their words alone; the encoder's rules read English" for code in spoken]
     unread += [f"{code!r}: no list of harm and prescriptions" for code in spoken if "harm" not in meaning_of(code)]
@@ -173,6 +177,7 @@ def jury(
     from catsofa.data.records import Association
 
     given = list(formats.read_as(on, Association))
+    asking.refuse_other_build(out / "associations.jsonl", Association, lambda one: [one.id], {one.id for one in given})
     bench = Jury(model, {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens})
     droppers = may_drop(alt_test, {bench.name(one) for one in given}) if alt_test else set()
     ended = asking.asked(context, bench.requests(given))

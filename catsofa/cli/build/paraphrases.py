@@ -91,6 +91,7 @@ def paraphrases(
     from catsofa.builders.paraphrases import recorded as recorded_replies
     from catsofa.builders.provenance import provenance
     from catsofa.data.files import existing_file
+    from catsofa.data.records import Cat
     from catsofa.data.samples import stratified
 
     file = local(on)
@@ -99,6 +100,7 @@ def paraphrases(
         raise ValueError("--limit is for a model that is paid; recorded replies are read whole")
     if limit:
         originals, aside = stratified(originals, limit, lambda cat: (cat.bias_type, cat.target)), []
+    asking.refuse_other_build(out / "partition_1.jsonl", Cat, lambda one: [one.id], {cat.id for cat in originals})
     choices = {"target": target, "slot": Path(spacy_model).name if spacy_model else "patterns"}
     if replies and not model:
         recorded = recorded_replies.read(existing_file(replies, recorded_replies.EXPECTED), originals)

@@ -199,6 +199,16 @@ def test_seeds_are_a_table_or_associations_in_any_format(tmp_path: Path) -> None
     assert known == {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud, at times",)}
 
 
+def test_a_group_has_one_bias_type_in_whichever_row_it_stands(tmp_path: Path) -> None:
+    """A second one would be dropped, so the file is refused with the number of such groups."""
+    path = tmp_path / "seeds.csv"
+    path.write_text("identity,attribute,bias_type\nZorbs,tidy,\nZorbs,late,race\nZorbs,loud,race\n")
+    assert [target.bias_type for target in seeding.read(path)] == ["race"]
+    path.write_text("identity,attribute,bias_type\nZorbs,A,x\nZorbs,A,y\nGlorbs,B,x\n")
+    with pytest.raises(BadInput, match=r"1 group with several bias types \(Zorbs: x, y\)"):
+        seeding.read(path)
+
+
 @pytest.mark.parametrize("text", ["group\nZorbs\n", "identity\n", "identity,region\n,Zorbia\n", ""])
 def test_a_file_without_groups_is_no_seeds(text: str, tmp_path: Path) -> None:
     """The error names what seeds are, whatever is wrong with the file."""

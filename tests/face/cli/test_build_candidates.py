@@ -100,6 +100,26 @@ def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Pa
     assert "--max-cost" in ran.stderr
 
 
+def test_a_folder_keeps_its_build_until_a_command_has_all_of_it(server: ChatServer, folder: Path) -> None:
+    """Fewer groups would overwrite what was paid for, so nothing is asked; more groups are added to it.
+
+    Each run says what all replies of the folder cost: 50 tokens read and 2 written each.
+    """
+    two = "\n".join(SEEDS.splitlines()[:3]) + "\n"
+    (folder / "seeds.csv").write_text(two)
+    priced = command(server, "--prices", "prices.toml")
+    ran = run_catsofa(*priced, cwd=folder)
+    assert (ran.returncode, "cost: 300 tokens read and 12 written, $0.00336" in ran.stderr) == (0, True), ran.stderr
+    whole = (folder / "proposed" / "associations.jsonl").read_bytes()
+    (folder / "seeds.csv").write_text(f"identity,region\n{SEEDS.splitlines()[3]}\n")
+    ran = run_catsofa(*priced, cwd=folder)
+    assert (ran.returncode, len(server.asked)) == (2, 6)
+    assert "proposed contains a different build (8 of 8 records of associations.jsonl" in ran.stderr
+    assert (folder / "proposed" / "associations.jsonl").read_bytes() == whole
+    (folder / "seeds.csv").write_text(SEEDS)
+    assert (run_catsofa(*priced, cwd=folder).returncode, len(server.asked)) == (0, 9)
+
+
 @pytest.mark.slow
 def test_faults_of_the_server_are_one_sentence_and_exit_2_or_1(folder: Path) -> None:
     """A key that is refused ends the run; one reply that never comes leaves the others and asks to run again."""

@@ -9,9 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
+
+if TYPE_CHECKING:
+    from catsofa.annotation.study import Study
 
 TESTED = "1.23"
 """The releases this was measured on."""
@@ -240,6 +243,11 @@ def from_environment(url: str = "", timeout: float = 60) -> Server:
             "(Account & Settings); catsofa annotate serve starts one and shows both"
         )
     return Server(url, key, timeout)
+
+
+def server_of(study: "Study") -> Server:
+    """The server that holds the tasks of a study; a study without tasks on one is an error."""
+    return from_environment(study.settings.url if study.project else "")
 
 
 def _filter(name: str, operator: str, value_type: str, value: Any) -> dict[str, Any]:

@@ -94,7 +94,10 @@ class Study:
     def project(self) -> int:
         """The number of its project on the server."""
         if not self.settings.project:
-            raise ValueError(f"{self.folder} has no project on a server yet; catsofa annotate push makes it")
+            raise ValueError(
+                f"{self.folder} has no tasks on a Label Studio server: catsofa annotate push sends them, open serves "
+                "them from here, and import-results reads a batch of Mechanical Turk"
+            )
         return self.settings.project
 
     @cached_property

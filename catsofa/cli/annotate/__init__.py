@@ -173,12 +173,12 @@ def pull(
 def _fetch(study: "Study", *, everything: bool = False, quiet: bool = False) -> "Pulled":
     """Bring answers home, from the study's own store or from Label Studio."""
     from catsofa.annotation.crowd import home
-    from catsofa.annotation.label_studio import from_environment
+    from catsofa.annotation.label_studio import server_of
     from catsofa.annotation.label_studio.pull import pull as fetch
 
     if home.has_store(study.folder):
         return home.pull(study)
-    server = from_environment(study.settings.url)
+    server = server_of(study)
     with counting("tasks read", quiet=quiet) as report:
         return fetch(study, server, everything=everything, report=report)
 
@@ -189,9 +189,13 @@ def status(
     pull_first: Annotated[bool, typer.Option("--pull/--no-pull", help="Bring new answers home first.")] = True,
     json: Json = False,
 ) -> None:
-    """What is done, by whom, how fast and how well, when it ends and what it costs."""
+    """What is done, by whom, how fast and how well, when it ends and what it costs.
+
+    Of a study without tasks on a server it reads the folder, to which `import-results` adds answers.
+    """
     from dataclasses import asdict
 
+    from catsofa.annotation.crowd import home
     from catsofa.annotation.results.status import status as look
     from catsofa.annotation.study import open_study
     from catsofa.validation.agreement import agreement
@@ -202,8 +206,10 @@ def status(
         return {task: each.taken for task, each in counted.seats.items()}
 
     opened = open_study(study)
-    if pull_first:
+    if pull_first and (home.has_store(study) or opened.settings.project):
         _fetch(opened, quiet=json)
+    elif pull_first:
+        note("no server has these tasks: the answers are those that import-results brought", quiet=json)
     found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent, seats)
     print_json(asdict(found)) if json else _say(found)
 

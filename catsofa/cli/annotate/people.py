@@ -65,12 +65,12 @@ def invite(
 
 def assign(study: StudyFolder, quiet: Quiet = False) -> None:
     """Keep every writer from validating an item of their own; others are given the seat."""
-    from catsofa.annotation.label_studio import from_environment, people
+    from catsofa.annotation.label_studio import people, server_of
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
     with counting("tasks", quiet=quiet) as report:
-        kept, elsewhere = people.assign(opened, from_environment(opened.settings.url), report)
+        kept, elsewhere = people.assign(opened, server_of(opened), report)
     say(f"{kept:,} items were taken out of their writers' hands", quiet=quiet)
     if elsewhere:
         note(f"{elsewhere:,} items have writers without an account on this server", quiet=quiet)
@@ -88,14 +88,14 @@ def reopen(
 ) -> None:
     """Ask two more people about items that five did not decide; `validate votes` then counts the first seven."""
     from catsofa.annotation.crowd import home
-    from catsofa.annotation.label_studio import from_environment, people
+    from catsofa.annotation.label_studio import people, server_of
     from catsofa.annotation.label_studio.pull import pull
     from catsofa.annotation.study import open_study
 
     if not item and not undecided:
         raise ValueError("say which items to reopen: --undecided, or --item ID")
     opened = open_study(study)
-    server = None if home.has_store(study) else from_environment(opened.settings.url)
+    server = None if home.has_store(study) else server_of(opened)
     items = list(item or ())
     if undecided:
         if server is None:
@@ -136,7 +136,7 @@ def _undecided(study: Path, overlap: int, need: int, posterior: float | None) ->
 def close(study: StudyFolder, quiet: Quiet = False) -> None:
     """Bring home what is there and serve nothing any more; later answers do not count."""
     from catsofa.annotation.crowd import home
-    from catsofa.annotation.label_studio import from_environment, people, pull
+    from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
@@ -145,7 +145,7 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
         return
-    server = from_environment(opened.settings.url)
+    server = server_of(opened)
     with counting("tasks closed", len(opened.keys), quiet=quiet) as report:
         closed = people.close(opened, server, report)
     pulled = pull.pull(closed, server)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, examples, print_json, reading, say, table
-from catsofa.cli.validate.sets import signed
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, reading, say, table
+from catsofa.cli.validate.sets import say_set_aside, signed
 
 On = Annotated[Path, typer.Argument(help="The associations, as `build candidates` or `build jury` wrote them.")]
 Source = Annotated[Path, typer.Option("--in", help="Annotations of a study of the kind judge-associations.")]
@@ -37,7 +37,10 @@ def associations(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Which proposed associations people confirm: their share per model, prompt and answer of a jury, over groups."""
+    """Which proposed associations people confirm: their share per model, prompt and answer of a jury, over groups.
+
+    Answers that do not count are shown with the reason. Exit code 1: no association has all judgements that are asked.
+    """
     from catsofa.data import formats
     from catsofa.data.files import jsonl
     from catsofa.data.records import Association
@@ -51,10 +54,15 @@ def associations(
     for path, records in ((out, review.kept), (refused, review.refused)):
         if path:
             jsonl.write(records, path)
-    report = signed({"origins": [asdict(row) for row in rows]}, {on: proposed, source: people}, need=need, of=of)
+    found = {"origins": [asdict(row) for row in rows], "set_aside": dict(review.votes.set_aside)}
+    report = signed(found, {on: proposed, source: people}, need=need, of=of)
     if json:
         print_json(report)
     elif not quiet:
         columns = ["said by", "proposed", "judged", "confirmed", "share", "low", "high"]
         table("Confirmed by people; 95 % interval over groups", columns, [list(asdict(row).values()) for row in rows])
+        say_set_aside(report)
         say(report["signature"]["line"])
+    if not any(row.judged for row in rows):
+        note(f"no association has all {of} judgements that count", quiet=quiet)
+        raise typer.Exit(1)

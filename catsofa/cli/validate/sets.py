@@ -71,6 +71,12 @@ def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **options: int 
     return {**report, "signature": {**named, "line": line}}
 
 
+def say_set_aside(report: Mapping[str, Any]) -> None:
+    """The annotations that did not count, by reason."""
+    if report["set_aside"]:
+        table("Annotations that did not count", ["reason", "annotations"], report["set_aside"].items())
+
+
 def _resources(**given: Path | str | None) -> dict[str, str]:
     """The models, files and lists that were given, as a signature names them."""
     from catsofa.scoring.signature import name_of

@@ -8,7 +8,7 @@ import typer
 
 from catsofa.cli.terminal import Json, Quiet, examples, print_json, say, table, warn
 from catsofa.cli.validate.inputs import GoldPass, Group, Need, Of, Seed, Source, about, collected, with_background
-from catsofa.cli.validate.sets import signed
+from catsofa.cli.validate.sets import say_set_aside, signed
 from catsofa.data.percentages import quantity
 
 Labels = Annotated[str, typer.Option(help="The valid answers, separated by commas; any, if not given.")]
@@ -123,8 +123,7 @@ def _say_votes(report: dict[str, Any]) -> None:
         table("Labels", ["label", "items"], report["labels"].items())
     if cats := report.get("cats"):
         say(f"{cats['kept']:,} of {cats['items']:,} CATs confirmed")
-    if report["set_aside"]:
-        table("Annotations that did not count", ["reason", "annotations"], report["set_aside"].items())
+    say_set_aside(report)
     if more := report["asked_more"]:
         say(f"about {more:,} items more people were asked, and as many judgements count")
     if counted := report["repeats"]["counted"]:

@@ -10,8 +10,10 @@ import pytest
 from helpers.commands import run_catsofa
 from helpers.records import a_cat, a_pair, said
 
+from catsofa.annotation.study import create
 from catsofa.data import formats
-from catsofa.data.records import LABELS
+from catsofa.data.files import csv_files, jsonl
+from catsofa.data.records import LABELS, Association
 
 ROWS = """item,annotator,label,bias_type
 i,ann,stereotype,d
@@ -246,3 +248,27 @@ def test_a_mistake_is_one_sentence(annotations: Path, arguments: tuple[str, ...]
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: Path) -> None:
+    """Two people of Mechanical Turk sent half an answer each: no association is judged, so the exit code is 1.
+
+    `annotate status` of such a study reads its folder, without a server.
+    """
+    proposed = [Association(identity="Zorbs", attribute=word) for word in ("tidy", "late")]
+    jsonl.write(proposed, tmp_path / "proposed.jsonl")
+    study = create(tmp_path / "study", kind="judge-associations", items=proposed)
+    said = json.dumps({token: {"answers": {"association": "perhaps"}, "seconds": 1} for token in study.keys})
+    rows = ({"WorkerId": who, "AssignmentId": who, "Answer.catsofa": said} for who in ("W0", "W1"))
+    csv_files.write(rows, tmp_path / "batch.csv", ("WorkerId", "AssignmentId", "Answer.catsofa"))
+    assert run_catsofa("annotate", "import-results", "study", "batch.csv", cwd=tmp_path).returncode == 0
+    asked = ("validate", "associations", "proposed.jsonl", "--in", "study/annotations.jsonl")
+    done = run_catsofa(*asked, "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["set_aside"]) == (1, {"invalid": 8})
+    done = run_catsofa(*asked, cwd=tmp_path)
+    assert (done.returncode, "invalid" in done.stdout) == (1, True)
+    done = run_catsofa("annotate", "status", "study", LABEL_STUDIO_URL="", cwd=tmp_path)
+    assert (done.returncode, "import-results" in done.stderr) == (0, True), done.stderr
+    assert "0 of 2 items done" in done.stdout
+    done = run_catsofa("annotate", "pull", "study", cwd=tmp_path)
+    assert (done.returncode, "import-results" in done.stderr) == (2, True)

@@ -22,7 +22,7 @@ _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
 
 def single(text: str, identity: str) -> dict[str, str]:
     """A line as an attribute and its kind; the name of the group before it is taken off."""
-    parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", text.strip("| ")).split("|")]
+    parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", " ".join(text.split()).strip("| ")).split("|")]
     if len(parts) > 1 and parts[0].casefold() == identity.casefold():
         parts = parts[1:]
     kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")

@@ -19,7 +19,7 @@ _NAMED = re.compile(
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
 _MARKED_BLANK = re.compile(r"(?P<mark>\*\*|\*|__|_|`)(?P<blank>\[?BLANK\]?)(?P=mark)")
 _MARKED_LINE = re.compile(r"^(?P<mark>\*\*|\*|__|_|`)(?P<line>[^*_`]+)(?P=mark)$")
-_SENTENCE_END = re.compile(r"\s+/+\s+|(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-Z])")
+_SENTENCE_END = re.compile(r"(?<!\s)\s+/+\s+|(?<=[.!?])[\"'”’]?\s+(?=[\"'“‘\[A-Z])")
 _MARKUP = (
     (
         "reasoning",
@@ -28,13 +28,17 @@ _MARKUP = (
     ),
     ("html", re.compile(r"</?(?:p|br|b|i|em|strong|li|ul|ol|div|span|s|u|q|sentence|paraphrase)\s*/?>", re.I), " "),
     ("invisible", re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"), ""),
-    ("markdown", re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.M), ""),
+    ("markdown", re.compile(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.M), ""),
 )
 _PICTURES = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff\u200d]+"
-_OUTER_PICTURES = re.compile(rf"^{_PICTURES}\s*|\s*{_PICTURES}$")
+_OUTER_PICTURES = re.compile(rf"^{_PICTURES}\s*|(?<!\s)\s*(?<!{_PICTURES[:-1]}){_PICTURES}$")
 _REMARK = re.compile(r"^\W*(?:note|explanation|p\.?s\.?)\s*:|^\W*(?:I (?:have|kept|used|hope)|I've)\b", re.I)
 
 
+LONGEST = 200_000
+"""Characters of a reply that are read: ten times what 50 contexts with their continuations take."""
+LAYERS = 10
+"""Wrappings that are taken off a line."""
 Ending = Literal["complete", "truncated", "content_filter", "refusal", "empty"]
 
 
@@ -45,6 +49,12 @@ class Reply:
     text: str
     ending: Ending = "complete"
     model: str = ""
+
+    def __post_init__(self) -> None:
+        """Cut a reply that is longer than any that was asked for: it is truncated."""
+        if len(self.text) > LONGEST:
+            object.__setattr__(self, "text", self.text[:LONGEST])
+            object.__setattr__(self, "ending", "truncated" if self.ending == "complete" else self.ending)
 
 
 Completed = Answer[Request, Reply]
@@ -135,12 +145,13 @@ def _without_markup(reply: str, notes: set[str]) -> str:
 def _unwrapped(line: str, notes: set[str]) -> str:
     """The line without what stands around a sentence; each kind of wrapping is noted."""
     line = line.strip()
-    while True:
+    for _ in range(LAYERS):
         bare, kind = _one_layer_off(line)
         if not kind:
-            return line
+            break
         notes.add(kind)
         line = bare.strip()
+    return line
 
 
 def _one_layer_off(line: str) -> tuple[str, str]:

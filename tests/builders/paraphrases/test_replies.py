@@ -1,6 +1,8 @@
+import time
+
 import pytest
 
-from catsofa.builders.paraphrases.replies import parse, refuses, reply_of
+from catsofa.builders.paraphrases.replies import LONGEST, parse, refuses, reply_of
 from catsofa.data.language import blanks
 from catsofa.data.servers.requests import completion
 
@@ -141,3 +143,29 @@ def test_what_is_no_chat_completion_is_an_error(junk: object) -> None:
     """It may have been paid for, but there is nothing to read."""
     with pytest.raises(ValueError, match="no completion"):
         completion(junk)
+
+
+HOSTILE = {
+    "blank lines": "\n" * LONGEST + "x",
+    "spaces": "a" + " " * LONGEST + "b BLANK",
+    "bullets": "- " * (LONGEST // 2) + "BLANK",
+    "quotes": "“‘" * (LONGEST // 4) + "x" + "’”" * (LONGEST // 4),
+    "pictures": "\U0001f600" * LONGEST + "x",
+    "slashes": " / " * (LONGEST // 3),
+    "tags": "<think>" * (LONGEST // 7),
+}
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_the_time_to_read_a_reply_grows_as_its_length_whatever_it_holds(shape: str) -> None:
+    """The longest that is read takes under a second; by squares, one of these took over a minute."""
+    begun = time.process_time()
+    parse(HOSTILE[shape])
+    assert time.process_time() - begun < 10
+
+
+def test_a_reply_beyond_all_that_was_asked_for_is_truncated() -> None:
+    """Eleven million characters: the first 200,000 are read, and the reply counts as cut off."""
+    reply = reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy\n" * 2_200_000}}]})
+    assert (reply.ending, len(reply.text)) == ("truncated", LONGEST)
+    assert reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy"}}]}).ending == "complete"

@@ -9,11 +9,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.cats.fills import usual_order
+from catsofa.builders.dictionary import names_person, other_parts, verb_tags
 from catsofa.data import formats
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, toml_files
-from catsofa.data.language.inflection import singular_noun
+from catsofa.data.language.demonyms import nations
+from catsofa.data.language.inflection import BEHIND, singular_noun
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.languages import Language, Noun, Refusal, find
 from catsofa.data.languages.slots import render
@@ -126,6 +128,8 @@ def sentences(word: str, kind: Kind, language: Language | None = None) -> list[s
     In English 8 of a name, 14 of a thing, 13 of a person, 3 of an adjective, and so on.
     """
     language = language or find("en")
+    if kind == "person" and language.code == "en":
+        word = _as_person(word)
     found: Noun | Refusal = Noun(word, {"": word})
     if kind in ("person", "noun"):
         found = language.noun(word) if kind == "person" else language.thing(word)
@@ -136,6 +140,18 @@ def sentences(word: str, kind: Kind, language: Language | None = None) -> list[s
     if refused := next((text for text in made if isinstance(text, Refusal)), None):
         raise ValueError(f"a {kind} sentence cannot be filled with {word!r} ({refused.reason}: {refused.word})")
     return [text for text in made if isinstance(text, str)]
+
+
+def _as_person(word: str) -> str:
+    """A word that stands for one person: `elderly person` of an adjective, `person from Zorbia` of people."""
+    head, *behind = BEHIND.split(word, maxsplit=1)
+    before, _, last = head.rpartition(" ")
+    one = "person" if last.lower() == "people" else last
+    peoples = [nation.plural for nation in nations() if last in nation.adjectives]
+    no_noun = bool(peoples) and not any(peoples)
+    adjective = usual_order(last)[:1] == ("adjective",) or last.endswith("less")
+    described = no_noun or last == "Jewish" or (adjective and last.islower() and not names_person(last))
+    return f"{before} {one}{' person' if described else ''}{''.join(behind)}".strip()
 
 
 def kind_in(word: str, language: Language) -> Kind | None:

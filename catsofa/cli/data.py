@@ -1,5 +1,6 @@
 """Commands on data: convert between formats, list and fetch released sets."""
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,11 +148,19 @@ def list_sources(json: Json = False) -> None:
     if json:
         print_json([_facts(source) for source in released.table().values()])
         return
+    # below 80 columns the licence would cut every word of the others
+    licence = shutil.get_terminal_size().columns >= 80
     rows = [
-        (source.name, source.holds, _size(_bytes(source)), source.licence, SHORT.get(_facts(source)["checksum"], ""))
+        (
+            *(source.name, source.holds, _size(_bytes(source))),
+            *((source.licence,) if licence else ()),
+            SHORT.get(_facts(source)["checksum"], ""),
+        )
         for source in released.table().values()
     ]
-    table("Released sets", ("name", "holds", "download", "licence", "here"), rows)
+    table("Released sets", ("name", "holds", "download", *(("licence",) if licence else ()), "here"), rows)
+    if not licence:
+        say("catsofa data show NAME has the licence")
 
 
 def show(name: Name, json: Json = False) -> None:

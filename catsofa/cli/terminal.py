@@ -34,6 +34,8 @@ LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
 """A number with its limits."""
 SHORT = 8
 """Letters to which a column of texts may shrink."""
+NAME = 24
+"""Letters of the longest name in a first column that is never cut."""
 NEW_FOLDER = "NEW-FOLDER"
 """Metavar of a parameter that names a folder to make."""
 
@@ -137,9 +139,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     least = gap * (len(columns) - 1)
     for place, column in enumerate(columns):
         texts = [row[place].plain for row in cells]
-        numbers = all(map(NUMBER.match, texts))
-        drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=numbers)
-        least += max(_widest(texts), _widest([column])) if numbers else min(SHORT, _widest([*texts, column]))
+        # a name that people type again is not cut either
+        name = not place and _widest(texts) <= NAME and not any(" " in text for text in texts)
+        whole = name or all(map(NUMBER.match, texts))
+        drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=whole)
+        least += max(_widest(texts), _widest([column])) if whole else min(SHORT, _widest([*texts, column]))
     for row in cells:
         drawn.add_row(*row)
     console.print(Text(visible(title), style="bold"), overflow="fold")

@@ -46,6 +46,24 @@ def word_test(x: list[str], y: list[str]) -> WordTest:
     return WordTest(test, dict.fromkeys([*x, *y], "noun"))
 
 
+@pytest.mark.parametrize(
+    ("word", "one", "many"),
+    [
+        ("zorb", "This is a zorb.", "Zorbs are people."),
+        ("people from Zorbia", "This is a person from Zorbia.", "People from Zorbia are people."),
+        ("elderly", "This is an elderly person.", "Elderly people are people."),
+        ("homeless", "This is a homeless person.", "Homeless people are people."),
+        ("French", "This is a French person.", "French people are people."),
+        ("adult", "This is an adult.", "Adults are people."),
+        ("Norwegian", "This is a Norwegian.", "Norwegians are people."),
+    ],
+)
+def test_a_group_that_no_noun_names_is_persons_with_its_adjective(word: str, one: str, many: str) -> None:
+    """Nobody is an elderly, and nobody is a people."""
+    made = sentences(word, "person")
+    assert (made[0], made[-1]) == (one, many)
+
+
 def test_the_longer_target_set_is_cut_by_the_seed_and_keeps_its_order() -> None:
     """14 sentences a thing: 28 against 14; attributes stay whole; the source says what was cut."""
     (test,) = build([word_test(["cup", "spoon"], ["fork"])], seed=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer.rich_utils
-from helpers.commands import commands
+from helpers.commands import commands, run_catsofa
 from helpers.records import bakers, said
 from typer.testing import CliRunner
 
@@ -23,6 +23,7 @@ from catsofa.cli import INTERRUPTED, app, main
 from catsofa.cli.terminal import lines_in
 from catsofa.data import formats
 from catsofa.data.files import jsonl
+from catsofa.data.sources import released
 from catsofa.scoring.compare import baselines
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -72,6 +73,14 @@ def test_a_table_fits_the_terminal_and_no_colour_is_honoured(tmp_path: Path) -> 
     assert code == 0
     assert not COLOURS.search(seen)
     assert max(len(line.rstrip()) for line in ESCAPES.sub("", seen).splitlines()) <= 80
+
+
+def test_names_of_released_sets_are_whole_on_a_narrow_terminal() -> None:
+    """On 60 columns the licence gives way; no name and no word is cut."""
+    lines = run_catsofa("data", "list", COLUMNS="60").stdout.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert {*released.table()} <= {line.split(" ")[0] for line in lines}
+    assert not any("licence " in line for line in lines[:2])
 
 
 PROGRESS = """

@@ -20,7 +20,7 @@ CLOSED = {word: tag for tag, words in _CLOSED.items() for word in words.split()}
 """Forms of be, have and do, and the modals, with their one tag."""
 
 
-_DERIVED = re.compile(r"(?:over|under|out|mis|re|un|back|up)-?(?P<verb>[a-z]+)")
+_DERIVED = re.compile(r"(?:over|under|out|mal|mis|re|un|back|up)-?(?P<verb>[a-z]+)")
 _VERB_ENDING = re.compile(r"([a-z]{3,})(i[sz]|ify|ifi)(?:e|es|ed|ing|s)?")
 
 

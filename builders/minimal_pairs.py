@@ -1,17 +1,26 @@
 """Minimal pairs in the manner of CrowS-Pairs: two sentences that differ in a group alone."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, get_args
 
-from catsofa.builders.cats.fills import in_number, readings
-from catsofa.builders.cats.templates import Template, kind_of_term
+from catsofa.builders import attributes
+from catsofa.builders.association_files import are_records, origin
+from catsofa.builders.cats.fills import Fill, Part, in_number, readings
+from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.data import formats
+from catsofa.data.associations import Association
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, csv_files
 from catsofa.data.language.blanks import fill, fit_article, starts_sentence
+from catsofa.data.language.demonyms import same_group
 from catsofa.data.language.inflection import plural_noun, singular_noun
+from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
 from catsofa.data.languages.texts import cells_of, spaced
@@ -23,7 +32,8 @@ SENTENCES = ("text", "bias_type")
 """The columns of a file of sentences to swap."""
 SWAPS = ("from", "to")
 """The columns of a file of swaps."""
-Row = tuple[int, Mapping[str, str]]
+Row = tuple[int, Mapping[str, Any]]
+"""A row's number and its cells; those of an association have what is known of it under `origin`."""
 
 
 def read(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
@@ -32,34 +42,87 @@ def read(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
         yield number, {name: cell.strip() for name, cell in cells.items()}
 
 
+def read_associated(path: Path | str, language: str = "en", bias_type: str = "") -> Iterator[Row | Refused]:
+    """The rows of a CSV or TSV, or of associations in any format; `bias_type` is the domain where these name none.
+
+    The other group of an association is the one that its `extra` names, else one of the file of the same kind, of
+    which nobody in the file says the attribute, drawn by a hash.
+    """
+    if not are_records(path, "associations"):
+        yield from read(path, ASSOCIATED)
+        return
+    given = list(formats.read_as(Path(path), Association))
+    types = {one.id: str(one.extra.get("bias_type") or bias_type) for one in given}
+    kinds = {one.identity: _kind(one.extra, one.identity, types[one.id]) for one in given}
+    said: dict[Any, set[str]] = defaultdict(set)
+    for one in given:
+        said[core(one.attribute, one.language)] |= {one.identity.lower(), *same_group(one.identity)}
+    for number, one in enumerate(given, 1):
+        spoken_of = said[core(one.attribute, one.language)]
+        others = [name for name, kind in kinds.items() if kind == kinds[one.identity] and name.lower() not in spoken_of]
+        other = str(one.extra.get("other") or "")
+        if not other and others:
+            other = min(others, key=lambda name: hex_digest(f"{one.id}:{name}"))
+        row = {name: str(one.extra.get(name) or "") for name in ("context", "kind", "target_kind")}
+        row |= dict(zip(ASSOCIATED, (one.identity, other, types[one.id], one.attribute), strict=True))
+        reason = "other_language" if one.language != language else "" if types[one.id] else "no_bias_type"
+        if reason or not other:
+            yield _refused(number, reason or "no_other_group", f"{one.identity} / {one.attribute}")
+        else:
+            yield number, {**row, "origin": origin(one)}
+
+
+def _kind(row: Mapping[str, Any], term: str, bias_type: str) -> str:
+    """What a group's name is: by the row, else by the lists."""
+    return str(row.get("target_kind") or "") or kind_of_term(term, bias_type)
+
+
 def from_templates(
-    templates: Sequence[Template], rows: Iterable[Row], source: Extra | None = None
+    templates: Sequence[Template], rows: Iterable[Row | Refused], source: Extra | None = None
 ) -> Iterator[Pair | Refused]:
-    """Each stereotype in every template that fits it, said of the target and of the other group."""
+    """Each stereotype in every template that fits it, said of the target and of the other group.
+
+    A row's `target_kind` says what both groups are, where the lists do not know them.
+    """
     seen: set[str] = set()
-    for number, row in rows:
+    for given in rows:
+        if isinstance(given, Refused):
+            yield given
+            continue
+        number, row = given
         target, other, bias_type, words = (row[name] for name in ASSOCIATED)
-        kind, made = kind_of_term(target, bias_type), 0
+        kind, made = _kind(row, target, bias_type), 0
         fault = None if target and other and words else "empty_cell"
+        if kind not in get_args(TermKind):
+            fault = "unknown_target_kind"
         if not fault and target.casefold() == other.casefold():
             fault = "same_groups"
-        if not fault and kind != kind_of_term(other, bias_type):
+        if not fault and kind != _kind(row, other, bias_type):
             fault = "groups_of_two_kinds"
         if not fault and _PRONOUNS & {*words_in(words)} and (gendered := bundled().swap(f"{target} {other}")):
             fault = "gendered_pronoun" if gendered[1] else None
+        said: Mapping[Part, Fill] = {}
+        if not fault and (row.get("context") or "origin" not in row):
+            said = readings(words, row.get("context", ""))
+        elif not fault:
+            known = attributes.forms(words, row["kind"])
+            said, fault = ({}, known) if isinstance(known, str) else (known, None)
+            if {*words_in(words)} & {*words_in(f"{target} {other}"), *same_group(target), *same_group(other)}:
+                fault = "names_group"
         for template in templates if not fault else ():
             if template.takes != kind or (template.bias_types and bias_type not in template.bias_types):
                 continue
-            reading = readings(words, row.get("context", "")).get(template.blank)
+            reading = said.get(template.blank)
             if (template.blank != "any" and reading is None) or (reading and not template.has_room_for(reading)):
                 continue
             if template.number(target) != template.number(other):
                 continue
             count = "plural" if template.plural else template.number(target)
-            said = in_number(reading.words, template.blank, count) if reading else words
-            more, less = (fill(template.about(group), said) for group in (target, other))
+            filled = in_number(reading.words, template.blank, count) if reading else words
+            more, less = (fill(template.about(group), filled) for group in (target, other))
             made += 1
             kept = {"row": number, "template": template.context, "frame": template.frame, "polarity": template.polarity}
+            kept |= row.get("origin", {})
             yield _new(
                 Pair(more=more, less=less, direction="stereo", bias_type=bias_type, source={**kept, **(source or {})}),
                 seen,

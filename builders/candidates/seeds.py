@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from catsofa.builders.association_files import are_records
 from catsofa.data import formats
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import BadInput, csv_files, existing_file, open_to_read
+from catsofa.data.files import BadInput, csv_files
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Association
 
@@ -35,9 +36,7 @@ Seeds = Mapping[Target, tuple[str, ...]]
 def read(path: Path | str, region: str = "", language: str = "en") -> Seeds:
     """The targets of a CSV or of associations in any format; `region` and `language` where the file names none."""
     path, found = Path(path), dict[tuple[str, str, str], list[tuple[str, str]]]()
-    with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
-        head = file.read(formats.HEAD)
-    if not head.lstrip().startswith(b"{") and "region_stereo" not in csv_files.columns_of(head):
+    if not are_records(path, EXPECTED):
         for line, row in csv_files.rows(path, ("identity",), EXPECTED):
             csv_files.refuse_empty(row, ("identity",), path, EXPECTED, line)
             cells = {name: cell.strip() for name, cell in row.items()}

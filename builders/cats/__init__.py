@@ -113,7 +113,8 @@ def intrasentence(
         fault = fault_of(association, matching or Matching())
         fitting = [] if fault else [template for template in templates if fits(template, association)]
         if fault:
-            yield refused(association, fault)
+            empty = {label: "" for label, words in association.words.items() if not words}
+            yield refused(association, fault, failed=empty)
         elif not fitting:
             yield refused(association, "no_template_fits", failed=misfits(templates, association))
         for template in fitting:

@@ -192,11 +192,18 @@ def _fill_of(context: str, text: str) -> str | None:
 
 
 def pairs(
-    language: Language, templates: Sequence[AgreeingTemplate], rows: Iterable[Row], source: Extra | None = None
+    language: Language,
+    templates: Sequence[AgreeingTemplate],
+    rows: Iterable[Row | Refused],
+    source: Extra | None = None,
 ) -> Iterator[Pair | Refused]:
     """Each stereotype in every template that fits it, said of two groups in the same gender."""
     seen: set[str] = set()
-    for number, row in rows:
+    for given in rows:
+        if isinstance(given, Refused):
+            yield given
+            continue
+        number, row = given
         target, other, bias_type, words = (row[name] for name in ASSOCIATED)
         nouns = [target_of(group, language) for group in (target, other)]
         wrong = next((noun for noun in nouns if isinstance(noun, Refusal)), None)
@@ -220,6 +227,7 @@ def pairs(
                 if isinstance(more, Refusal) or isinstance(less, Refusal) or more == less:
                     continue
                 kept = {"row": number, "template": template.context, "frame": template.frame, "gender": gender}
+                kept |= row.get("origin", {})
                 made.append(
                     Pair(
                         more=more,

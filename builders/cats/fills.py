@@ -191,8 +191,8 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
         return None
     if "JJR" in degrees:
         return Fill(word, phrase=True)
-    if plain in _proper():
-        return Fill(_proper()[plain] if word.islower() else word)
+    if plain in proper():
+        return Fill(proper()[plain] if word.islower() else word)
     row = _row(plain)
     known = not row or "adjective" in f"{row['usual']} {row['rare']}"
     listed = row.get("usual", "").startswith("adjective") or (
@@ -261,6 +261,11 @@ def usual_kinds(word: str) -> frozenset[str]:
     return frozenset(found | ({"verb"} if verb_tags(word) & _FINITE else set()))
 
 
+def usual_order(word: str) -> tuple[str, ...]:
+    """The usual kinds of a word, the most frequent first; in the order of the alphabet where the table lacks it."""
+    return tuple(_row(word).get("usual", "").split()) or tuple(sorted(usual_kinds(word)))
+
+
 @cache
 def _readings() -> dict[str, dict[str, str]]:
     """The table of usual parts of speech, by word."""
@@ -273,7 +278,7 @@ def _row(word: str) -> dict[str, str]:
 
 
 @cache
-def _proper() -> dict[str, str]:
+def proper() -> dict[str, str]:
     """Adjectives of places, peoples and faiths in lower case, with their capital."""
     listed = (*wordlist("fills.toml")["proper"], *(word for nation in nations() for word in nation.adjectives))
     return {word.lower(): word for word in listed}
@@ -281,5 +286,5 @@ def _proper() -> dict[str, str]:
 
 def _proper_noun(word: str) -> str | None:
     """The name for one of a people or faith, of its adjective or plural: `german` and `Germans` are a German."""
-    found = _proper().get(word.lower()) or _proper().get(word.lower().removesuffix("s"))
+    found = proper().get(word.lower()) or proper().get(word.lower().removesuffix("s"))
     return found if found and found.endswith(("an", "Arab", "Buddhist", "Hindu", "Latino", "Muslim")) else None

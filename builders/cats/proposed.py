@@ -1,37 +1,53 @@
-"""Associations for CATs from a table, or from records in which a model proposed the other options too."""
+"""Associations for CATs from a table, or from records: what models proposed, or what SeeGULL's raters judged."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast, get_args
 
+from catsofa.builders.association_files import are_records, origin
+from catsofa.builders.attributes import forms
 from catsofa.builders.cats import EXPECTED, Association, read_associations, refused
+from catsofa.builders.cats.templates import TermKind
 from catsofa.data import formats
 from catsofa.data.associations import Association as Proposed
-from catsofa.data.files import existing_file, open_to_read
 from catsofa.data.language.blanks import check
 from catsofa.data.records import LABELS, Refused
 
 
-def read(path: Path | str, *, with_context: bool = False, language: str = "en") -> Iterator[Association | Refused]:
-    """The associations of a CSV or TSV, or those that `build candidates` wrote; what is none for CATs is refused."""
+def read(
+    path: Path | str, *, with_context: bool = False, language: str = "en", bias_type: str = ""
+) -> Iterator[Association | Refused]:
+    """The associations of a CSV or TSV, or those of records; what is none for CATs is refused.
+
+    `bias_type` is the domain of records that name none.
+    """
     path = Path(path)
-    with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
-        head = file.read(formats.HEAD)
-    if not head.lstrip().startswith(b"{"):
+    if not are_records(path, EXPECTED):
         yield from read_associations(path, with_context=with_context)
         return
     for row, one in enumerate(formats.read_as(path, Proposed), 1):
-        given = {name: str(one.extra.get(name) or "") for name in ("bias_type", "context", *LABELS)}
+        given = {name: str(one.extra.get(name) or "") for name in ("bias_type", "context", "target_kind", *LABELS)}
+        kind = given["target_kind"] or None
         association = Association(
             target=one.identity,
-            bias_type=given["bias_type"],
+            bias_type=given["bias_type"] or bias_type,
             words={label: given[label] for label in LABELS} | {"stereotype": one.attribute},
             context=given["context"],
-            source={"row": row, "association": one.id, "proposed": {**one.source, "by": one.extra.get("said_by", [])}},
+            source={"row": row, **origin(one)},
+            target_kind=cast(TermKind | None, kind),
         )
         if one.language != language:
             yield refused(association, "other_language")
         elif not association.bias_type:
             yield refused(association, "no_bias_type")
+        elif kind and kind not in get_args(TermKind):
+            yield refused(association, "unknown_target_kind", failed={"target_kind": kind})
+        elif (
+            language == "en"
+            and not (with_context or given["context"])
+            and isinstance(form := forms(one.attribute), str)
+        ):
+            yield refused(association, form)
         elif association.context and not with_context and check(association.context) == "no_blank":
             yield refused(association, "no_blank_in_context")
         else:

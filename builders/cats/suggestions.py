@@ -104,8 +104,8 @@ def suggest(
         if isinstance(one, Refused):
             yield one
             continue
-        given = [one.words[label] for label in LABELS if label != "unrelated"]
-        parts = shared_parts(given, one.context) if one.target and all(given) else set()
+        given = [one.words[label] for label in LABELS if label != "unrelated" and one.words[label]]
+        parts = shared_parts(given, one.context) if one.target and one.words["stereotype"] else set()
         fitting = [template for template in templates if takes_target(template, one)]
         part = next((p for p in PARTS if p in parts and any(t.blank == p for t in fitting)), None)
         if part is None:

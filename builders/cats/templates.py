@@ -143,7 +143,10 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
         head = term.split()[-1]
         plural = head.lower() in ("people", "americans") or (head[0].isupper() and singular_noun(head) is not None)
         return "person" if plural else "adjective"
-    return "thing" if term in wordlist("identities.toml")["things"]["religion"] else "person"
+    if term in wordlist("identities.toml")["things"]["religion"]:
+        return "thing"
+    # people of a place that no list has: Faroese, Northern Irish
+    return "adjective" if term[0].isupper() and term.endswith(("ese", "ish")) else "person"
 
 
 def _subject(pronoun: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.build import items, languages, minimal_pairs
-from catsofa.cli.build.kept import LanguageName, Out, RefusedFile, data_of, draft, report
+from catsofa.cli.build.kept import BiasType, LanguageName, Out, RefusedFile, data_of, draft, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
 from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
@@ -58,6 +58,7 @@ def register(app: typer.Typer) -> None:
             "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
             "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --engine ray --workers 8",
             "catsofa build stereotypes --in SBIC.v2.trn.csv --rules paper --out as-in-the-paper.jsonl",
+            "catsofa build stereotypes --in confirmed.jsonl --bias-type nationality --out kept.jsonl",
             "catsofa build stereotypes --in my.tsv --text statement --target target --parser none --out kept.jsonl",
         )
     )(stereotypes)
@@ -172,6 +173,7 @@ def stereotypes(
     allow: Annotated[
         list[str] | None, typer.Option(help="A reason for which to keep statements all the same, as SoFa does.")
     ] = None,
+    bias_type: BiasType = "",
     names: Annotated[Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not name.")] = None,
     language: LanguageName = "en",
     engine: SpreadName = "local",
@@ -183,19 +185,31 @@ def stereotypes(
 ) -> None:
     """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A.
 
-    A predicate that says what people should do or deserve has the note `prescriptive`.
+    A predicate that says what people should do or deserve has the note `prescriptive`. Associations (JSONL, SeeGULL's
+    CSV) are said of their group: `lazy` becomes `are lazy`, with the votes.
     """
     from catsofa.builders import refusals
     from catsofa.builders import stereotypes as builder
+    from catsofa.builders.association_files import are_records
     from catsofa.builders.provenance import provenance
+    from catsofa.builders.stereotypes import associated
     from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
     from catsofa.builders.stereotypes.exclusions import Names
     from catsofa.builders.stereotypes.files import read_statements
     from catsofa.builders.stereotypes.parsing import spacy_parser
     from catsofa.builders.terms import read_lexicon
+    from catsofa.data import formats
     from catsofa.data.languages import find
+    from catsofa.data.records import Association
 
     spoken, path = draft(find(language), quiet), local(source)
+    records = not text and path.is_file() and are_records(path, "statements or associations")
+    if records and isinstance(next(formats.read(path), None), Association):
+        known = Names(term.term for term in read_lexicon(names)) if names else None
+        read = progress(formats.read_as(path, Association), "associations", lines_in(path), quiet=quiet)
+        said = associated.build(read, names=known, bias_type=bias_type, source=provenance("stereotypes", path))
+        report(refusals.write(said, out, refused), out, json, quiet)
+        return
     if spoken.code != "en" and (allow or names or rules != "revised"):
         raise ValueError("--allow, --names and --rules read English; leave them out")
     found = read_statements(path, text, target, category, spoken.code)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.build.kept import (
+    BiasType,
     Frames,
     LanguageName,
     Out,
@@ -28,8 +29,8 @@ Associations = Annotated[
     Path | None,
     typer.Option(
         help="CSV: target, bias_type, stereotype, anti-stereotype, unrelated; if known, the context (with BLANK) they "
-        "were written for, and the target_kind: person, place, adjective, thing, pronoun or name. Or what `build "
-        "candidates --prompt triplet` wrote."
+        "were written for, and the target_kind: person, place, adjective, thing, pronoun or name. Or associations: "
+        "JSONL with the other two words in `extra`, as `build candidates --prompt triplet` writes it, or SeeGULL's CSV."
     ),
 ]
 Continuations = Annotated[
@@ -98,6 +99,7 @@ def cats(
     gap: Gap = 1.0,
     pool: Pool = None,
     seed: Seed = 0,
+    bias_type: BiasType = "",
     language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
@@ -121,11 +123,11 @@ def cats(
     listed = renamed(zipf, frequencies, "--zipf")
     values = read_zipf(listed) if listed else None
     if continuations:
-        found = proposed.read(continuations, with_context=True)
+        found = proposed.read(continuations, with_context=True, bias_type=bias_type)
         read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
         made = builder.intersentence(read, provenance("cats", continuations))
     elif associations and spoken.code != "en":
-        found = proposed.read(associations, language=spoken.code)
+        found = proposed.read(associations, language=spoken.code, bias_type=bias_type)
         read = progress(found, "CATs", lines_in(associations), quiet=quiet)
         fitting = agreeing.templates_of(spoken, templates, frame or ())
         made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations, *data_of(spoken)))
@@ -133,7 +135,7 @@ def cats(
         words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
         made = builder.intrasentence(
             templates_in(templates, frame),
-            progress(proposed.read(associations), "CATs", lines_in(associations), quiet=quiet),
+            progress(proposed.read(associations, bias_type=bias_type), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None),
@@ -149,6 +151,7 @@ def fills(
     out: Annotated[Path, typer.Option(help="The table to write (CSV).")],
     top: Annotated[int, typer.Option(min=1, help="Words of each kind for each association.")] = 10,
     templates: Templates = None,
+    bias_type: BiasType = "",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -164,7 +167,7 @@ def fills(
     from catsofa.builders.cats import proposed, suggestions
     from catsofa.data.files import csv_files, jsonl
 
-    fitting, given = templates_in(templates, None), list(proposed.read(associations))
+    fitting, given = templates_in(templates, None), list(proposed.read(associations, bias_type=bias_type))
     guesser, identity = slot_models.guesser(model)
     found = list(progress(suggestions.suggest(given, fitting, guesser, top), "words", quiet=quiet))
     kept = [one for one in found if isinstance(one, suggestions.Suggestion)]

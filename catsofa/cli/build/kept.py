@@ -24,6 +24,8 @@ LanguageName = Annotated[
     ),
 ]
 
+BiasType = Annotated[str, typer.Option(help="Domain of associations that name none: nationality, race, …")]
+
 Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
 Frames = Annotated[
     list[str] | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from catsofa.cli.build.kept import (
+    BiasType,
     Frames,
     LanguageName,
     Out,
@@ -26,6 +27,7 @@ def register(build: typer.Typer) -> None:
         epilog=examples(
             "catsofa build minimal-pairs --associations groups.csv --out pairs.jsonl",
             "catsofa build minimal-pairs --associations groups.csv --frame past --out pairs.jsonl",
+            "catsofa build minimal-pairs --associations confirmed.jsonl --bias-type nationality --out pairs.jsonl",
             "catsofa build minimal-pairs --associations grupos.csv --language es --out pairs.jsonl",
         ),
     )(minimal_pairs)
@@ -40,11 +42,15 @@ def register(build: typer.Typer) -> None:
 def minimal_pairs(
     associations: Annotated[
         Path,
-        typer.Option(help="CSV: target, other (the group in its place), bias_type, stereotype; if known, its context."),
+        typer.Option(
+            help="CSV: target, other (the group in its place), bias_type, stereotype; if known, its context and the "
+            "target_kind. Or associations: JSONL, or SeeGULL's CSV; another group of the file takes the place."
+        ),
     ],
     out: Out,
     templates: Templates = None,
     frame: Frames = None,
+    bias_type: BiasType = "",
     language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
@@ -59,7 +65,8 @@ def minimal_pairs(
 
     spoken = find(language)
     source = provenance("minimal-pairs", associations, *data_of(spoken))
-    rows = progress(builder.read(associations, builder.ASSOCIATED), "rows", lines_in(associations), quiet=quiet)
+    given = builder.read_associated(associations, spoken.code, bias_type)
+    rows = progress(given, "rows", lines_in(associations), quiet=quiet)
     if spoken.code == "en":
         made = builder.from_templates(templates_in(templates, frame), rows, source)
     else:

@@ -1,0 +1,96 @@
+"""Attributes of people without a sentence around them: what can be said with them, or why nothing can.
+
+Lists such as SeeGULL's hold attributes as lemmas (`good at swim`, `love taco`), so a phrase is checked word by word.
+"""
+
+import re
+from collections.abc import Mapping
+
+from catsofa.builders.cats.fills import Fill, Part, proper, readings, usual_order
+from catsofa.builders.dictionary import names_person, other_parts, verb_tags
+from catsofa.data.language.inflection import singular_noun
+from catsofa.data.language.wordlists import wordlist
+
+_FOR_OR_AGAINST = re.compile(r"(?:pro|anti)[- ]\w", re.IGNORECASE)
+KINDS: Mapping[str, tuple[Part, ...]] = {
+    "adjective": ("adjective",),
+    "noun": ("noun", "bare noun"),
+    "verb": ("verb", "infinitive"),
+}
+"""The parts of speech of what a model called an adjective, a noun or a verb."""
+
+
+def forms(attribute: str, kind: str = "") -> Mapping[Part, Fill] | str:
+    """The parts of speech in which an attribute is said of people, each with its base form; or why there is none.
+
+    A noun is said of people only if it names people. `kind` is what the attribute was said to be, if it can be that.
+    """
+    words = [proper().get(word, word) for word in attribute.split()]
+    first, lists = words[0].lower(), wordlist("fills.toml")["attributes"]
+    if re.search(r"[_\d]", attribute):
+        return "odd_characters"
+    if first in lists["clause"]:
+        return "clause"
+    if _FOR_OR_AGAINST.match(attribute):
+        return {"adjective": Fill(" ".join(words), phrase=len(words) > 1)}
+    found = dict(readings(" ".join(words)))
+    if len(words) > 1:
+        order = usual_order(first)
+        if order[:1] == ("verb",) and "adjective" not in order and "verb" not in found and "VB" in verb_tags(first):
+            found = dict.fromkeys(KINDS["verb"], Fill(" ".join(words), phrase=True))
+        if fault := _fault_of_phrase(words, found):
+            return fault
+    found = {part: fill for part, fill in found.items() if _said_of_people(part, fill, words, found)}
+    return {part: fill for part, fill in found.items() if part in KINDS.get(kind, ())} or found or "no_form"
+
+
+def _fault_of_phrase(words: list[str], found: Mapping[Part, Fill]) -> str:
+    """Why a phrase is no whole one: a past form, one thing without its article, a lemma behind a preposition."""
+    lists = wordlist("fills.toml")
+    first, before, last = words[0].lower(), words[-2].lower(), words[-1].lower()
+    tags = verb_tags(first)
+    if (
+        "VBD" in tags
+        and "VB" not in tags
+        and not ("ADJ" in other_parts(first) or words[1] in lists["attributes"]["behind"])
+    ):
+        return "past_tense"
+    if last == "to":
+        return "cut_off"
+    behind = any(word in lists["prepositions"] for word in words[:-1])
+    if not ("verb" in found or behind or "to" in words) or before in ("to", "a", "an", *lists["determiners"]):
+        return ""
+    if behind and "VB" in verb_tags(last) and usual_order(last)[:1] == ("verb",):
+        return "lemma_behind_preposition"
+    if singular_noun(last) is not None or (words[0] == "speak" and words[-1] != last):
+        return ""
+    if "verb" in found and not behind and not other_parts(last) | verb_tags(last):
+        return "unknown_word"
+    noun = readings(last)
+    counted = "noun" in noun and "adjective" not in noun and noun.get("bare noun", Fill("")).words != last
+    return "singular_object" if counted or words[-1][0].isupper() else ""
+
+
+def _said_of_people(part: Part, fill: Fill, words: list[str], found: Mapping[Part, Fill]) -> bool:
+    """Whether an attribute makes a sentence about people as this part of speech."""
+    lists, several = wordlist("fills.toml")["attributes"], len(words) > 1
+    head = re.split(r" (?:of|in|with|from|at|on) ", fill.words)[0].split()[-1].lower()
+    head = singular_noun(head) or head if part == "bare noun" else head
+    person = head not in lists["not_people"] and (head in lists["people"] or head.endswith("ist") or names_person(head))
+    if part == "noun":
+        return person
+    if part == "bare noun":
+        plainly = not (
+            person
+            or words[0] in ("lot", "self")
+            or head in lists["not_known_for"]
+            or "adjective" in found
+            or set(usual_order(head)) - {"noun"}
+        )
+        return plainly and (not several or "noun" not in readings(head) or not fill.words.endswith(head))
+    if part == "adjective":
+        if words[-1].lower() in lists["people"]:
+            return False
+        graded = words[0].lower() in ("less", "more", "not") or other_parts(words[0].lower()) == {"ADV"}
+        return not several or fill.phrase or graded or "and" in words or usual_order(head)[:1] == ("adjective",)
+    return several or (usual_order(fill.words)[:1] == ("verb",) and fill.words not in lists["not_alone"])

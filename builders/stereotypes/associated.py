@@ -1,0 +1,48 @@
+"""Predicates from associations of an attribute with a group: `lazy` is said as `are lazy`."""
+
+from collections.abc import Iterable, Iterator
+
+from catsofa.builders.association_files import origin
+from catsofa.builders.attributes import forms
+from catsofa.builders.cats.fills import Part, in_number
+from catsofa.builders.stereotypes.exclusions import Names, topic
+from catsofa.builders.stereotypes.revised_checks import is_prescriptive
+from catsofa.data.associations import Association
+from catsofa.data.records import Extra, Refused, Stereotype
+
+PARTS: tuple[Part, ...] = ("adjective", "noun", "verb")
+"""What makes a predicate, the plainest first."""
+
+
+def build(
+    associations: Iterable[Association], *, names: Names | None = None, bias_type: str = "", source: Extra | None = None
+) -> Iterator[Stereotype | Refused]:
+    """The predicate of each attribute, once for each category, with the votes of the first; or why there is none.
+
+    Adjectives and people's nouns stand behind `are`; a verb is a predicate itself. Other nouns make none.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    named = names or Names()
+    for row, one in enumerate(associations, 1):
+        known = forms(one.attribute, str(one.extra.get("kind", "")))
+        category = str(one.extra.get("bias_type") or bias_type)
+        text, reason = "", known if isinstance(known, str) else ""
+        if one.language != "en":
+            reason = "other_language"
+        elif not isinstance(known, str):
+            part = next((each for each in PARTS if each in known), None)
+            reason = "" if part else "noun_of_a_thing"
+            if part:
+                said = in_number(known[part].words, part, "plural")
+                text = said if part == "verb" else f"are {said}"
+        if text:
+            text = text[:1].lower() + text[1:]
+            excluded = "names_target" if named.first(text, "revised") else topic(text, "revised")
+            reason = excluded or ("prescriptive" if is_prescriptive(text) else "")
+        about = {"row": row, "target": one.identity, **origin(one), **(source or {})}
+        if not reason and seen.setdefault((text, category), one.id) != one.id:
+            reason, about = "duplicate", about | {"of": seen[text, category]}
+        if reason:
+            yield Refused(id=one.id, reason=reason, text=f"{one.identity} / {one.attribute}", source=about)
+        else:
+            yield Stereotype(text=text, category=category, notes=(f"attribute: {one.attribute}",), source=about)

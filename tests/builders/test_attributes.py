@@ -1,0 +1,115 @@
+from pathlib import Path
+
+import pytest
+
+from catsofa.builders.attributes import forms
+from catsofa.builders.cats import intrasentence, proposed
+from catsofa.builders.cats.templates import bundled
+from catsofa.builders.minimal_pairs import from_templates, read_associated
+from catsofa.builders.stereotypes import associated
+from catsofa.data.files import jsonl
+from catsofa.data.records import Association, Cat, Pair, Refused, Stereotype, Votes
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ("lazy", {"adjective": "lazy"}),
+        ("good at chess", {"adjective": "good at chess"}),
+        ("pro-tax", {"adjective": "pro-tax"}),
+        ("late sleeper", {"noun": "late sleeper"}),
+        ("activist", {"noun": "activist"}),
+        ("chess", {"bare noun": "chess"}),
+        ("beach", {"bare noun": "beaches"}),
+        ("love rain", {"verb": "love rain", "infinitive": "love rain"}),
+        ("live on an island", {"verb": "live on an island", "infinitive": "live on an island"}),
+        ("snore", {"verb": "snore", "infinitive": "snore"}),
+    ],
+)
+def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentences(
+    attribute: str, said: dict[str, str]
+) -> None:
+    """A noun is said of people if it names people; of a thing they are known for it."""
+    found = forms(attribute)
+    assert not isinstance(found, str)
+    assert {part: fill.words for part, fill in found.items()} == said
+
+
+@pytest.mark.parametrize(
+    ("attribute", "reason"),
+    [
+        ("love taco", "singular_object"),
+        ("good at swim", "lemma_behind_preposition"),
+        ("drank tea", "past_tense"),
+        ("who can sing", "clause"),
+        ("hate to", "cut_off"),
+        ("love zorbfruit", "unknown_word"),
+        ("early_riser", "odd_characters"),
+        ("impoverish", "no_form"),
+    ],
+)
+def test_a_lemma_or_half_a_phrase_is_refused_by_its_reason(attribute: str, reason: str) -> None:
+    """Lists of attributes hold lemmas, of which no sentence can be made without a change of the words."""
+    assert forms(attribute) == reason
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Associations of three groups, one of them with its votes and ratings."""
+    votes = (Votes(raters="region", yes=2, no=1),)
+    given = [
+        Association(identity="Dravians", attribute="lazy", votes=votes, offensiveness=(1.0, None)),
+        Association(identity="Pellorans", attribute="late sleeper", extra={"kind": "noun", "bias_type": "pastime"}),
+        Association(identity="Pellorans", attribute="lazy"),
+        Association(identity="Zorbs", attribute="good at swim"),
+        Association(identity="Zorbs", attribute="zorbs"),
+    ]
+    jsonl.write(given, tmp_path / "associations.jsonl")
+    return tmp_path / "associations.jsonl"
+
+
+def test_pairs_of_associations_put_a_group_in_the_place_of_which_nobody_said_it(file: Path) -> None:
+    """Of lazy only the Zorbs are left; votes and ratings stay beside the pair."""
+    made = list(from_templates(bundled(), read_associated(file, bias_type="nationality")))
+    pairs = [one for one in made if isinstance(one, Pair)]
+    lazy = next(one for one in pairs if one.more == "The Dravian next door is lazy.")
+    assert (lazy.less, lazy.bias_type) == ("The Zorb next door is lazy.", "nationality")
+    assert lazy.source["votes"] == {"region": {"yes": 2, "no": 1, "unsure": 0}}
+    assert lazy.source["offensiveness"] == [1.0, None]
+    assert "Most Pellorans in this town are late sleepers." in {one.more for one in pairs}
+    assert [one.reason for one in made if isinstance(one, Refused)] == ["lemma_behind_preposition", "names_group"]
+    assert {one.bias_type for one in pairs} == {"nationality", "pastime"}
+
+
+def test_predicates_of_associations_follow_any_identity(file: Path) -> None:
+    """The second of one attribute is a repetition; each predicate has the votes of its association."""
+    associations = list(jsonl.read(file, Association))
+    made = list(associated.build(associations, bias_type="nationality"))
+    kept = {one.text: one for one in made if isinstance(one, Stereotype)}
+    assert set(kept) == {"are lazy", "are late sleepers"}
+    assert kept["are lazy"].source["votes"]["region"]["yes"] == 2
+    assert [one.reason for one in made if isinstance(one, Refused)][:2] == ["duplicate", "lemma_behind_preposition"]
+
+
+def test_the_kind_of_a_target_is_read_from_records_and_by_pairs(tmp_path: Path) -> None:
+    """No list has these names; a word that is no kind is refused."""
+    extra = {"bias_type": "gender", "anti-stereotype": "tidy", "unrelated": "wooden", "other": "Glorbin"}
+    given = [
+        Association(identity="Zorbelina", attribute="lazy", extra=extra | {"target_kind": kind})
+        for kind in ("name", "planet")
+    ]
+    jsonl.write(given[:1], tmp_path / "one.jsonl")
+    jsonl.write(
+        [given[0], Association(identity="Zorbo", attribute="lazy", extra=given[1].extra)], tmp_path / "two.jsonl"
+    )
+    cats = list(intrasentence(bundled(), proposed.read(tmp_path / "two.jsonl")))
+    assert "Zorbelina from the office is BLANK." in {one.context for one in cats if isinstance(one, Cat)}
+    assert [one.reason for one in cats if isinstance(one, Refused)] == ["unknown_target_kind"]
+    pairs = list(from_templates(bundled(), read_associated(tmp_path / "one.jsonl")))
+    assert "Glorbin from the office is lazy." in {one.less for one in pairs if isinstance(one, Pair)}
+    table = tmp_path / "table.csv"
+    rows = ("Zorbelina,Glorbin,gender,lazy,name", "Zorbo,Glorbin,gender,lazy,planet")
+    table.write_text("\n".join(["target,other,bias_type,stereotype,target_kind", *rows]))
+    made = list(from_templates(bundled(), read_associated(table)))
+    assert "Zorbelina from the office is lazy." in {one.more for one in made if isinstance(one, Pair)}
+    assert [one.reason for one in made if isinstance(one, Refused)] == ["unknown_target_kind"]

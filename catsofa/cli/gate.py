@@ -20,7 +20,7 @@ SHOWN = 5
 """Target terms, and items, that are named for people."""
 
 Runs = Annotated[
-    list[Path], typer.Argument(metavar="RUN…", help="Folders of `score --out` or `choose --out`, or above.")
+    list[Path], typer.Argument(metavar="RUN", help="Folders of `score --out` or `choose --out`, or above.")
 ]
 On = Annotated[list[str] | None, typer.Option(metavar=DATA, help="Data of runs of choose, or that moved; repeatable.")]
 Paraphrase = Annotated[

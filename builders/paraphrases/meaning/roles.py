@@ -33,27 +33,37 @@ def turned(sentence: str, context: str) -> tuple[str, ...]:
         known = [deed.agent for deed in before if deed.verb == verb]
         if known and agent not in known and agent in told and known[0] in said:
             return known[0], agent
-    (one, passive), (other, was_passive) = people(sentence), people(context)
+    if _passive(sentence) != _passive(context):
+        return ()
     settled = {deed.agent for deed in deeds(sentence) if deed in before}
+    orders = [_order(people(sentence, last), people(context, last), settled) for last in (True, False)]
+    return orders[0] if all(orders) else ()
+
+
+def _order(one: list[str], other: list[str], settled: set[str]) -> tuple[str, ...]:
+    """The first two of these people whose order is another one; none where each is not there once."""
     both = [name for name in other if name in one and name not in settled]
     ours = [name for name in one if name in other and name not in settled]
-    if len(both) < 2 or len({*ours}) != len(ours) or len({*both}) != len(both):
+    if len({*ours}) != len(ours) or len({*both}) != len(both):
         return ()
-    turned_round = [(a, b) for a, b in pairwise(both) if ours.index(b) < ours.index(a)]
-    return turned_round[0] if turned_round and passive == was_passive else ()
+    return next(((a, b) for a, b in pairwise(both) if ours.index(b) < ours.index(a)), ())
 
 
-def people(sentence: str) -> tuple[list[str], bool]:
-    """The words for people in a sentence in their order, and whether it is passive; a part in front goes last."""
-    tokens = list(tokens_of(sentence))
-    if tokens[0] in _in_front() and "," in tokens:
-        tokens = [*tokens[tokens.index(",") + 1 :], *tokens[: tokens.index(",")]]
-    names = [min(_names(token)) for token in tokens]
-    passive = any(
-        "VBN" in verb_tags(token) and place and tokens[_before(tuple(tokens), place)] in _BE and "by" in tokens[place:]
+def people(sentence: str, last: bool) -> list[str]:
+    """The words for people in a sentence in their order; a part in front goes `last`, or stays."""
+    tokens = tokens_of(sentence)
+    if last and tokens[0] in _in_front() and "," in tokens:
+        tokens = (*tokens[tokens.index(",") + 1 :], *tokens[: tokens.index(",")])
+    return [name for name in (min(_names(token)) for token in tokens) if names_person(name)]
+
+
+def _passive(sentence: str) -> bool:
+    """Whether a sentence has a participle behind a form of be, and `by` after it."""
+    tokens = tokens_of(sentence)
+    return any(
+        "VBN" in verb_tags(token) and place and tokens[_before(tokens, place)] in _BE and "by" in tokens[place:]
         for place, token in enumerate(tokens)
     )
-    return [name for name in names if names_person(name)], passive
 
 
 def deeds(sentence: str) -> Iterator[Deed]:

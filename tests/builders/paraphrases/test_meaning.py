@@ -280,6 +280,8 @@ def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
         ("The nurse ran toward the BLANK hut.", "The nurse ran towards the BLANK hut."),
         ("The nurse used to feed BLANK birds.", "The nurse fed BLANK birds."),
         ("For his son, the nurse baked BLANK bread.", "The nurse baked BLANK bread for his son."),
+        ("Our friend, the nurse, is up BLANK on Monday.", "So our friend, the nurse, is up BLANK on Monday."),
+        ("Our friend, the nurse, is up BLANK on Monday.", "On Monday our friend, the nurse, is up BLANK."),
     ],
 )
 def test_a_passive_or_a_part_moved_to_the_front_turns_nobody_round(context: str, sentence: str) -> None:

@@ -227,7 +227,7 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
     assert (changed.total(), kept.total()) == (180, 90)
     assert changed["accepted"] <= 9
     assert kept["refused"] <= 4
-    assert kept["review"] <= 33
+    assert kept["review"] <= 31
 
 
 @pytest.mark.parametrize(

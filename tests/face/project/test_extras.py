@@ -221,7 +221,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "known.csv").write_text(SEEGULL)
     asked = [(one, {"of": one.id, "question": "association"}) for one in formats.read(folder / "known.csv")]
     said = [
-        Annotation(item=f"{a.id}/association", annotator=f"p{n}", label="yes", extra=e) for a, e in asked for n in "ab"
+        Annotation(item=f"{a.id}/association", annotator=f"p{n}", label="yes", extra=e) for a, e in asked for n in "abc"
     ]
     jsonl.write(said, folder / "reviewed.jsonl")
     (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(9)))

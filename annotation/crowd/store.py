@@ -89,6 +89,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
 """The tables whose rows have a checksum: the primary key, and the columns."""
 OTHERS = (
     "CREATE TABLE IF NOT EXISTS session (hash TEXT PRIMARY KEY, person TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS owner (hash TEXT PRIMARY KEY, kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
     "CREATE TABLE IF NOT EXISTS draft (nonce TEXT PRIMARY KEY, said TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS task_open ON task (open, rnd)",
     "CREATE INDEX IF NOT EXISTS task_wave ON task (kind, active, rnd)",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from catsofa.annotation.crowd.http.entrance import Entrance
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.http.work import Work
+from catsofa.annotation.crowd.owner.desk import Desk, Look
+from catsofa.annotation.crowd.owner.login import Reach, new_key
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.label_studio.server import refuse_taken
@@ -30,7 +33,8 @@ from catsofa.annotation.results.answers import reopened
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import FOLDER
 
-FILES = {"page.js": "text/javascript", "work.js": "text/javascript", "page.css": "text/css"}
+FILES = {"page.css": "text/css", "owner.css": "text/css"}
+FILES |= dict.fromkeys(("page.js", "work.js", "owner.js"), "text/javascript")
 WIDEN_EVERY = 30.0
 """Seconds from one look for uncertain items to the next."""
 LOG = logging.getLogger(__name__)
@@ -51,8 +55,13 @@ class Service:
 
 
 @contextmanager
-def serving(study: Study, host: str, port: int, address: str) -> Iterator[Service]:
-    """A server for a study; what would make it unsafe or useless is refused before anybody can come."""
+def serving(
+    study: Study, host: str, port: int, address: str, *, look: Look | None = None, owner: Reach = "local"
+) -> Iterator[Service]:
+    """A server for a study; what would make it unsafe or useless is refused before anybody can come.
+
+    The owner's page shows the study by `look`; without it there is none.
+    """
     from filelock import FileLock, Timeout
 
     place = urlsplit(address)
@@ -75,19 +84,25 @@ def serving(study: Study, host: str, port: int, address: str) -> Iterator[Servic
     except Timeout:
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study, rules.practice) as store:
-        site = Site(study, store, opening, address)
-        server = uvicorn.Server(config(site, host, port, address))
+        site = Site(study, store, opening, address, port)
+        reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
+        desk = Desk(site, look, owner) if look and owner != "off" and reached else None
+        server = uvicorn.Server(config(site, host, port, address, desk))
         if opening.adaptive.most:
             store.do(lambda held: adaptive.apply(held, reopened(study)))
         cost = money.budget(study, rules, home.missing(store))
         says = [*_says(study, opening, address, cost)]
         if opening.adaptive.most:
-            look = store.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
-            says.append(_said_of(look, study, rules, cost, opening.adaptive.most))
+            more = store.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
+            says.append(_said_of(more, study, rules, cost, opening.adaptive.most))
+        if desk:
+            key = store.do(lambda held: new_key(held, time.time()))
+            there = address if owner == "remote" else f"http://127.0.0.1:{port}"
+            says.append(f"the owner's page, by a link that works once: {there}/owner#{key}")
         yield Service(says=tuple(says), server=server)
 
 
-def app(site: Site) -> Starlette:
+def app(site: Site, desk: Desk | None = None) -> Starlette:
     """The application: every path of the site behind the guards."""
     entrance, work = Entrance(site), Work(site)
 
@@ -121,6 +136,8 @@ def app(site: Site) -> Starlette:
     )
     routes = [Route(path, site.guarded(act), methods=[method]) for path, act, method in pages]
 
+    routes += desk.routes() if desk else []
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         """Look for uncertain items as long as the server runs."""
@@ -149,10 +166,10 @@ async def _widening(site: Site) -> None:
             LOG.error("uncertain items were not looked for: %s", type(error).__name__)
 
 
-def config(site: Site, host: str, port: int, address: str) -> uvicorn.Config:
+def config(site: Site, host: str, port: int, address: str, desk: Desk | None = None) -> uvicorn.Config:
     """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
     return uvicorn.Config(
-        app(site),
+        app(site, desk),
         host=host,
         port=port,
         http=partial(guards.Patient, strangers=site.strangers),  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import asdict
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -39,29 +39,35 @@ T = TypeVar("T")
 class Site:
     """One study's site."""
 
-    def __init__(self, study: Study, store: Store, opening: Opening, address: str) -> None:
-        """Serve `study` at `address`, where people's browsers reach it."""
+    def __init__(self, study: Study, store: Store, opening: Opening, address: str, port: int = 0) -> None:
+        """Serve `study` at `address`, where people's browsers reach it; this machine's own do at `port`."""
         self.study, self.opening, self.rules = study, opening, rules(study, opening)
         self.platform, self.key = opening.platform.name, arrivals.key_of(study, opening.people.same_as)
         self.asked = questions(study, opening.questionnaire)
         self.texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
         self.texts |= {"own": opening.consent, "age": opening.people.minimum_age, "about": [*self.asked]}
         self._store, place = store, urlsplit(address)
-        self._https, self._hosts = place.scheme == "https", {place.netloc.casefold()}
+        self.https, self.hosts = place.scheme == "https", {place.netloc.casefold()}
+        self.near = {f"127.0.0.1:{port or place.port}", f"localhost:{port or place.port}"}
+        """The names by which this machine's own browsers reach the server."""
         if place.hostname in ("127.0.0.1", "localhost"):
-            self._hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
-        self._cookie = "__Host-seat" if self._https else "seat"
+            self.hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
+        self._cookie = "__Host-seat" if self.https else "seat"
         self._sessions, self.strangers = set[str](), guards.Strangers()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
-    def guarded(self, action: Action, *, limited: bool = True) -> Action:
-        """The action behind the checks of every request, with what may go wrong in a sentence."""
+    def guarded(self, action: Action, *, limited: bool = True, hosts: Collection[str] = ()) -> Action:
+        """The action behind the checks of every request, with what may go wrong in a sentence.
+
+        `hosts` are the names of this server that the action answers to, if not all people's.
+        """
+        hosts = hosts or self.hosts
 
         async def guarded(request: Request) -> Response:
             try:
-                guards.check_host(request, self._hosts)
+                guards.check_host(request, hosts)
                 if request.method == "POST":
-                    guards.check_origin(request, self._hosts)
+                    guards.check_origin(request, hosts)
                 if limited:
                     self._limit(request)
                 answer = await action(request)
@@ -73,13 +79,13 @@ class Site:
                 later = {"Retry-After": "10"}
                 says = "the server cannot keep answers just now; nothing is lost, try again in a minute"
                 answer = self._refusal(request, Refused(503, says, **later))
-            return guards.with_headers(answer, self._https)
+            return guards.with_headers(answer, self.https)
 
         return guarded
 
     def _refusal(self, request: Request, error: Refused) -> Response:
         """The reason: for the script of a page, or as a page for a person, whose browser asks again when it is time."""
-        if request.method == "GET" or request.url.path in FORMS:
+        if request.method == "GET" or request.url.path in FORMS or request.url.path.startswith("/owner/"):
             sentence = str(error)
             answer = self.page("message", error.status, says=f"{sentence[:1].upper()}{sentence[1:]}.")
             if request.method == "GET" and "Retry-After" in error.headers:
@@ -103,14 +109,14 @@ class Site:
         """A path or a method that there is not."""
         assert isinstance(error, HTTPException), "Starlette calls this for no other"
         says = self.study.said("there is nothing here")
-        return guards.with_headers(JSONResponse({"error": says}, error.status_code), self._https)
+        return guards.with_headers(JSONResponse({"error": says}, error.status_code), self.https)
 
     async def broken(self, request: Request, error: Exception) -> Response:
         """A fault of ours: a number for the person, which the log has too."""
         number = secrets.token_hex(4)
         LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
         says = self.study.said(f"something went wrong here; if you report it, name {number}")
-        return guards.with_headers(JSONResponse({"error": says}, 500), self._https)
+        return guards.with_headers(JSONResponse({"error": says}, 500), self.https)
 
     async def do(self, job: Callable[[Rows], T]) -> T:
         """What a job of the store gives, after its commit."""
@@ -124,7 +130,7 @@ class Site:
     def with_cookie(self, answer: Response, cookie: str) -> Response:
         """The answer that gives a browser its cookie."""
         self._sessions.add(hex_digest(cookie))
-        age, https = int(SESSION), self._https
+        age, https = int(SESSION), self.https
         answer.set_cookie(self._cookie, cookie, max_age=age, httponly=True, samesite="lax", secure=https, path="/")
         return answer
 

@@ -1,12 +1,11 @@
 """Commands that put items in front of people and bring their judgements home."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catsofa.cli.annotate import crowd, prolific
+from catsofa.cli.annotate import crowd, judging, prolific
 from catsofa.cli.annotate import people as annotate_people
 from catsofa.cli.annotate import server as annotate_server
 from catsofa.cli.options import StudyFolder
@@ -25,10 +24,10 @@ from catsofa.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from catsofa.annotation.crowd.owner.facts import Facts
     from catsofa.annotation.label_studio.pull import Pulled
     from catsofa.annotation.results.status import Status
     from catsofa.annotation.study import Study
-    from catsofa.data.records import Annotation
 
 room = typer.Typer(
     no_args_is_help=True,
@@ -196,22 +195,22 @@ def status(
     from dataclasses import asdict
 
     from catsofa.annotation.crowd import home
-    from catsofa.annotation.results.status import status as look
+    from catsofa.annotation.crowd.owner.facts import facts
     from catsofa.annotation.study import open_study
-    from catsofa.validation.agreement import agreement
-    from catsofa.validation.judgements import Rule, count
-
-    def seats(annotations: Sequence["Annotation"], people: int) -> dict[str, int]:
-        counted = count(annotations, Rule(need=1, of=people), lambda annotation: str(annotation.extra["task"]))
-        return {task: each.taken for task, each in counted.seats.items()}
 
     opened = open_study(study)
     if pull_first and (home.has_store(study) or opened.settings.project):
         _fetch(opened, quiet=json)
     elif pull_first:
         note("no server has these tasks: the answers are those that import-results brought", quiet=json)
-    found = look(opened, lambda annotations: agreement(annotations, resamples=1).percent, seats)
-    print_json(asdict(found)) if json else _say(found)
+    found = judging.status_of(opened)
+    crowd_facts = facts(opened) if home.has_store(study) else None
+    if json:
+        print_json(asdict(found) | ({"crowd": asdict(crowd_facts)} if crowd_facts else {}))
+        return
+    _say(found)
+    if crowd_facts:
+        _say_crowd(crowd_facts)
 
 
 def _say(found: "Status") -> None:
@@ -243,3 +242,12 @@ def _say(found: "Status") -> None:
         table("People", ["name", "answers", "skipped", "invalid", "seconds", "gold", "standing"], rows)
     if found.closed:
         say(f"closed since {found.closed}")
+
+
+def _say_crowd(found: "Facts") -> None:
+    """What the store of a study adds: practice, and people whose work to look at."""
+    if found.failed_practice:
+        say(f"{found.failed_practice:,} of those who came did not pass the practice items")
+    rows = [[each.name, each.state, "; ".join(each.reasons)] for each in found.standings if each.reasons]
+    if rows:
+        table("Suspicious work (reasons to look, not proof)", ["name", "state", "reasons"], rows)

@@ -1,10 +1,11 @@
 """The commands that run servers: a study's own, and a Label Studio."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from catsofa.cli.annotate import judging
 from catsofa.cli.options import StudyFolder
 from catsofa.cli.terminal import confirm, doing, examples, note, say
 
@@ -111,12 +112,19 @@ def open_(
     address: Annotated[
         str, typer.Option(help="Where people's browsers reach the study, through a server that speaks HTTPS.")
     ] = "",
+    owner: Annotated[
+        Literal["local", "remote", "off"],
+        typer.Option(help="Your page: for this machine alone, at the address of the study, or not served."),
+    ] = "local",
 ) -> None:
     """Open a study to people: consent, one task after another, a code at the end. Ctrl-C stops the server.
 
     People come by a link of Prolific, Mechanical Turk or Connect, or by an invitation (`catsofa annotate invite`).
     `study.toml` in the study's folder says which; docs/annotation.md lists its keys. Everything is kept in the
     study's folder; start the command again to go on.
+
+    Your own page shows progress, pace, agreement, money and suspicious work. The command prints a link to it that works
+    once.
     """
     from catsofa.annotation.crowd import home
     from catsofa.annotation.crowd.http import service
@@ -125,7 +133,7 @@ def open_(
     address = address.rstrip("/") or f"http://127.0.0.1:{port}"
     opened = open_study(study)
     doing("opening the study")
-    with service.serving(opened, host, port, address) as server:
+    with service.serving(opened, host, port, address, look=judging.look, owner=owner) as server:
         for line in server.says:
             say(line)
         server.run()

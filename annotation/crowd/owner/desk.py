@@ -1,0 +1,102 @@
+"""The owner's pages: how the study stands, and one page for each person."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from catsofa.annotation.crowd.http import guards
+from catsofa.annotation.crowd.http.guards import Refused
+from catsofa.annotation.crowd.money import decimal
+from catsofa.annotation.crowd.owner.login import Login, Reach
+from catsofa.annotation.study import Study
+from catsofa.annotation.study.interface import filled
+
+if TYPE_CHECKING:
+    from catsofa.annotation.crowd.http.site import Action, Site
+    from catsofa.annotation.crowd.owner.facts import Overview
+
+FRESH = 10.0
+"""Seconds for which a look at the study is shown again."""
+Look = Callable[[Study], "Overview"]
+"""How a study stands."""
+
+
+class Desk:
+    """What the owner sees."""
+
+    def __init__(self, site: "Site", look: Look, reach: Reach) -> None:
+        """Show the study by `look`."""
+        self._site, self._look, self._login = site, look, Login(site, reach)
+        self._seen: tuple[float, Overview] | None = None
+        self._looking = asyncio.Lock()
+
+    def routes(self) -> list[Route]:
+        """The paths of the owner."""
+        pages: tuple[tuple[str, Any, str], ...] = (
+            ("/owner", self.page, "GET"),
+            ("/owner/in", self.enter, "POST"),
+            ("/owner/out", self.leave, "POST"),
+            ("/owner/person/{name:str}", self.person, "GET"),
+        )
+        return [
+            Route(path, self._site.guarded(self._near(act), hosts=self._login.hosts), methods=[method])
+            for path, act, method in pages
+        ]
+
+    def _near(self, act: "Action") -> "Action":
+        """The action for browsers that may reach the owner's pages."""
+
+        async def near(request: Request) -> Response:
+            self._login.refuse_far(request)
+            return await act(request)
+
+        return near
+
+    async def page(self, request: Request) -> Response:
+        """How the study stands; without a session the field for the secret of the link."""
+        if not (token := await self._login.token(request)):
+            return _page("login", status=401, title="Owner’s page")
+        seen = await self._overview()
+        found, amounts = seen.facts, {}
+        for name in found.money.__slots__:
+            amounts[name] = f"{seen.status.currency} {decimal(getattr(found.money, name))}"
+        return _page("overview", token=token, title=seen.status.title, seen=seen, amounts=amounts)
+
+    async def person(self, request: Request) -> Response:
+        """What there is to say about one person's work."""
+        if not (token := await self._login.token(request)):
+            return RedirectResponse("/owner", status_code=303)
+        seen, name = await self._overview(), request.path_params["name"]
+        standing = next((each for each in seen.facts.standings if each.name == name), None)
+        if standing is None:
+            raise Refused(404, "nobody in this study has this name")
+        judged = next((each for each in seen.status.people if each.name == name), None)
+        return _page("person", token=token, title=seen.status.title, person=standing, judged=judged)
+
+    async def enter(self, request: Request) -> Response:
+        """Sign in."""
+        key = (await guards.sent_form(request)).get("key", "").strip()
+        return await self._login.enter(request, key, RedirectResponse("/owner", status_code=303))
+
+    async def leave(self, request: Request) -> Response:
+        """Sign out."""
+        await self._login.refuse_foreign(request, await guards.sent_form(request))
+        return await self._login.leave(request, RedirectResponse("/owner", status_code=303))
+
+    async def _overview(self) -> "Overview":
+        """A look at the study, no older than some seconds."""
+        async with self._looking:
+            if self._seen is None or time.monotonic() - self._seen[0] > FRESH:
+                self._seen = (time.monotonic(), await run_in_threadpool(self._look, self._site.study))
+            return self._seen[1]
+
+
+def _page(page: str, *, status: int = 200, **values: object) -> Response:
+    """One of the owner's pages."""
+    return HTMLResponse(filled("owner.html", page=page, **values), status)

@@ -1,0 +1,155 @@
+"""How an open study stands by its store: items, people, seats, money, and the people whose work to look at.
+
+`annotate status` and the owner's page show the same facts.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, nan
+from statistics import median
+
+from catsofa.annotation.crowd import adaptive, home, money, quality, settings
+from catsofa.annotation.crowd.owner.suspicion import reasons
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.store import Rows, identity, reading
+from catsofa.annotation.prolific.journal import Journal
+from catsofa.annotation.results.status import Status
+from catsofa.annotation.study import Study, now, open_study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """Cents, without the platform's fee."""
+
+    owed: int
+    """For all that was done, paid or not: the sum of payments.csv."""
+    approval: int
+    """Of it, by the approval of submissions."""
+    bonus: int
+    """Of it, by bonuses."""
+    at_work: int
+    """Of it, to people who are still at work."""
+    bonuses_paid: int
+    """Bonuses that were paid through Prolific."""
+    missing: int
+    """What the missing judgements cost, if everybody does all tasks."""
+    expected: int
+    """What was done and what is missing, with the judgements that the adaptive stop is expected to add."""
+    worst: int
+    """The same, if the adaptive stop asks for all it may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A person who came, and what there is to say about their work."""
+
+    name: str
+    state: str
+    outcome: str
+    """How their part ended; empty while they work."""
+    done: int
+    """Tasks they answered, practice among them."""
+    practice: str
+    """Right practice items of those answered; empty without practice."""
+    reasons: tuple[str, ...]
+    """Why their work is suspicious."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """An open study in numbers."""
+
+    items: tuple[int, ...]
+    """How many items have 0, 1, 2 … judgements that count."""
+    people: Mapping[str, int]
+    """People in each state."""
+    seats: Mapping[str, int]
+    """Seats of items in each state."""
+    seconds: float
+    """Median time for an item; NaN while nobody answered."""
+    failed_practice: int
+    """People who met all practice items and did not pass."""
+    money: Money
+    standings: tuple[Standing, ...]
+    """Everybody who took part, by pseudonym."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """One look at an open study."""
+
+    at: str
+    status: Status
+    facts: Facts
+
+
+def overview(study: Study, status: Callable[[Study], Status]) -> Overview:
+    """A look at a study after all answers came home."""
+    home.pull(study)
+    return Overview(at=now(), status=status(open_study(study.folder)), facts=facts(study))
+
+
+def facts(study: Study) -> Facts:
+    """The facts of a study that people came to by `annotate open`."""
+    opening = settings.read(study)
+    rules = settings.rules(study, opening)
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        tasks = held.all("SELECT need, valid FROM task WHERE kind = 'item'")
+        counts = Counter(task["valid"] for task in tasks)
+        suspicious = reasons(held, study, rules)
+        standings = []
+        for row in held.all("SELECT * FROM person WHERE state NOT IN ('declined', 'full') ORDER BY name"):
+            done = quality.practice(held, row["name"])
+            standings.append(
+                Standing(
+                    name=row["name"],
+                    state=row["state"],
+                    outcome=row["outcome"],
+                    done=row["done"],
+                    practice=f"{done.right}/{done.answered}" if done.planned else "",
+                    reasons=tuple(suspicious.get(row["name"], ())),
+                )
+            )
+        took = held.all(
+            "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN task t ON t.token = s.task "
+            "WHERE t.kind = 'item'"
+        )
+        return Facts(
+            items=tuple(counts[n] for n in range(1 + max((task["need"] for task in tasks), default=0))),
+            people=_counts(held, "SELECT state, count(*) AS n FROM person GROUP BY state ORDER BY state"),
+            seats=_counts(
+                held,
+                "SELECT s.state, count(*) AS n FROM seat s JOIN task t ON t.token = s.task WHERE t.kind = 'item' "
+                "GROUP BY s.state ORDER BY s.state",
+            ),
+            seconds=median([row["seconds"] for row in took] or [nan]),
+            failed_practice=sum(each.outcome == "failed_practice" and each.state == "screened" for each in standings),
+            money=_money(held, study, rules, opening.adaptive, sum(max(0, t["need"] - t["valid"]) for t in tasks)),
+            standings=tuple(standings),
+        )
+
+
+def _counts(held: Rows, query: str) -> dict[str, int]:
+    """How many rows are in each state."""
+    return {row["state"]: row["n"] for row in held.all(query)}
+
+
+def _money(held: Rows, study: Study, rules: Rules, wanted: settings.Adaptive, missing: int) -> Money:
+    """What is owed, and what is still to come."""
+    dues = [*money.dues(study)]
+    more = adaptive.outlook(held, study, wanted) if wanted.most else adaptive.Outlook(expected=0, worst=0, by="")
+    left, expected, worst = (
+        money.budget(study, rules, missing + each).total for each in (0, ceil(more.expected), more.worst)
+    )
+    owed = sum(due.due for due in dues)
+    return Money(
+        owed=owed,
+        approval=sum(due.due for due in dues if due.paid_by == "approval"),
+        bonus=sum(due.due for due in dues if due.paid_by == "bonus"),
+        at_work=sum(due.due for due in dues if due.outcome == "at work"),
+        bonuses_paid=Journal(study).paid().total(),
+        missing=left,
+        expected=owed + expected,
+        worst=owed + worst,
+    )

@@ -1,0 +1,219 @@
+"""The owner's page of an open study by HTTP: who may see it, and that it says what `annotate status` says."""
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from helpers.records import bakers
+from helpers.servers.crowd_server import PATIENCE, Visitor, opened, shown_truth
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import money
+from catsofa.annotation.crowd.http import site
+from catsofa.annotation.crowd.owner import facts, suspicion
+from catsofa.annotation.study import Study, create
+from catsofa.cli import app
+from catsofa.cli.annotate.judging import look
+
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", failed_checks = "FAIL3" }
+[quality]
+first = 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People of these tests work faster than people do, and the owner looks again at once."""
+    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
+    monkeypatch.setattr("catsofa.annotation.crowd.owner.desk.FRESH", -1.0)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Four CATs for two people, with gold items and checks."""
+    gold, checks = bakers(2, "florist"), bakers(2, "miller")
+    made = create(
+        tmp_path / "study",
+        kind="validate-cats",
+        items=bakers(4),
+        gold=gold,
+        checks=checks,
+        overlap=2,
+        contact="a@example.org",
+    )
+    (made.folder / "study.toml").write_text(TOML)
+    return made
+
+
+@dataclass
+class Owner:
+    """The owner's browser, and the link that was printed."""
+
+    address: str
+    key: str
+
+    def __post_init__(self) -> None:
+        """Open the browser."""
+        headers = {"Origin": self.address}
+        self.browser = httpx.Client(base_url=self.address, timeout=PATIENCE, trust_env=False, headers=headers)
+
+    def enter(self, key: str = "") -> httpx.Response:
+        """Sign in."""
+        return self.browser.post("/owner/in", data={"key": key or self.key})
+
+    def page(self, path: str = "/owner") -> str:
+        """One of the pages, for whoever has a session."""
+        found = self.browser.get(path)
+        assert found.status_code == 200, found.text
+        return found.text
+
+    def shown(self, name: str) -> str:
+        """What the page shows under this id."""
+        found = re.search(rf'id="{name}">(.*?)<', self.page())
+        assert found is not None, name
+        return found[1]
+
+    def token(self) -> str:
+        """What the forms of the page carry."""
+        found = re.search(r'name="token" value="(\w+)"', self.page())
+        assert found is not None
+        return found[1]
+
+
+@contextmanager
+def served(study: Study, **more: Any) -> Iterator[Owner]:
+    """The server of a study, and its owner."""
+    says: list[str] = []
+    with opened(study, says=says, look=look, **more) as address:
+        (link,) = (line for line in says if "/owner#" in line)
+        yield Owner(address, link.partition("#")[2])
+
+
+def status_of(study: Study) -> dict[str, Any]:
+    """What `annotate status --json` says."""
+    found: dict[str, Any] = json.loads(
+        CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output
+    )
+    return found
+
+
+def test_the_link_works_once_and_its_secret_is_in_no_file(study: Study) -> None:
+    """Signing in takes the secret of the link; a second time it is refused, and the folder holds a hash alone."""
+    with served(study) as owner:
+        first = owner.browser.get("/owner")
+        assert (first.status_code, study.settings.title in first.text) == (401, False)
+        entered = owner.enter()
+        assert (entered.status_code, entered.headers["location"]) == (303, "/owner")
+        cookie = entered.headers["set-cookie"].casefold()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert study.settings.title in owner.page()
+        other = Owner(owner.address, owner.key)
+        assert other.enter().status_code == 403
+        assert other.browser.get("/owner").status_code == 401
+        secrets = [owner.key.encode(), owner.browser.cookies["owner"].encode()]
+        for path in (path for path in study.folder.rglob("*") if path.is_file()):
+            assert not any(secret in path.read_bytes() for secret in secrets), path
+    with served(study) as again:
+        assert (again.enter(owner.key).status_code, again.enter().status_code) == (403, 303)
+
+
+def test_guesses_are_limited_and_an_earlier_link_does_not_work(study: Study) -> None:
+    """Five tries at once, then 429; the right secret is refused with them, and works when it is time."""
+    with served(study) as owner:
+        assert [owner.enter("guess").status_code for _ in range(5)] == [403] * 5
+        assert [owner.enter(key).status_code for key in ("guess", "")] == [429] * 2
+
+
+def test_without_a_session_there_is_no_content_and_participants_have_none(study: Study) -> None:
+    """A person at work is nobody here; the pages below lead to the sign-in, and a session ends at sign-out."""
+    with served(study) as owner:
+        ana = Visitor(owner.address)
+        ana.come()
+        for browser in (ana.browser, owner.browser):
+            assert browser.get("/owner").status_code == 401
+            assert browser.get("/owner/person/p1").headers["location"] == "/owner"
+        owner.enter()
+        assert owner.browser.post("/owner/out", data={"token": "0"}).status_code == 403
+        foreign = {"Origin": "https://elsewhere.example"}
+        assert owner.browser.post("/owner/out", data={"token": owner.token()}, headers=foreign).status_code == 403
+        cookie = owner.browser.cookies["owner"]
+        assert ana.browser.get("/work", cookies={"seat": cookie}).status_code == 401
+        assert owner.browser.post("/owner/out", data={"token": owner.token()}).status_code == 303
+        assert owner.browser.get("/owner", cookies={"owner": cookie}).status_code == 401
+
+
+def test_the_page_is_for_this_machine_alone_unless_the_owner_says_otherwise(study: Study) -> None:
+    """By the name of the study it is like any other path that is not there; `remote` serves it, `off` never."""
+    public = {"Host": "study.example.org", "Origin": "https://study.example.org"}
+    with served(study, address="https://study.example.org") as owner:
+        assert owner.browser.get("/owner", headers=public).text == owner.browser.get("/nothing", headers=public).text
+        far = {"X-Forwarded-For": "192.0.2.7"}
+        assert owner.browser.get("/owner", headers=far).status_code == 404
+        assert owner.enter().status_code == 303
+        assert study.settings.title in owner.page()
+        assert owner.browser.get("/", params={"PROLIFIC_PID": "a", "SESSION_ID": "b"}).status_code == 421
+    with served(study, address="https://study.example.org", owner="remote") as owner:
+        entered = owner.browser.post("/owner/in", data={"key": owner.key}, headers=public)
+        assert entered.headers["set-cookie"].startswith("__Host-owner=")
+        assert "Secure" in entered.headers["set-cookie"]
+        assert owner.browser.get("/owner").status_code == 421
+    with opened(study, look=look, owner="off") as address:
+        assert httpx.get(f"{address}/owner", trust_env=False).status_code == 404
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_after_any_history_the_page_says_what_status_says(study: Study, seed: int) -> None:
+    """People who work well, badly, stop, skip or fail: the figures are those of `status --json` and `pay`."""
+    order, truth = random.Random(seed), shown_truth(study)
+    wrong = shown_truth(study, "item gold")
+    with served(study) as owner:
+        owner.enter()
+        for n in range(6):
+            visitor = Visitor(owner.address, f"PID{n}")
+            visitor.come(agree=order.choice(["yes", "yes", "yes", "no"]))
+            visitor.work(order.choice([truth, truth, wrong]), order.randint(0, 9))
+            if order.random() < 0.3:
+                visitor.browser.post("/stop", data={})
+            said = status_of(study)
+            assert owner.shown("done") == f"{said['done']} of {said['items']}"
+            assert owner.shown("counted") == f"{said['counted']} of {said['wanted']}"
+            assert owner.shown("missing") == f"{said['missing']}"
+            owed = sum(due.due for due in money.dues(study))
+            assert (said["crowd"]["money"]["owed"], owner.shown("owed")) == (owed, f"USD {money.decimal(owed)}")
+            items = [int(n) for n in re.findall(r'<th scope="row">\d+</th><td>(\d+)</td>', owner.page())]
+            assert items == said["crowd"]["items"]
+            assert sum(n * count for n, count in enumerate(items)) == said["counted"]
+            suspects = {each["name"] for each in said["crowd"]["standings"] if each["reasons"]}
+            cards = owner.page().partition('id="suspicious"')[2].partition("</section>")[0].partition("<details>")[0]
+            assert set(re.findall(r"/owner/person/(\w+)", cards)) == suspects
+
+
+def test_suspicious_work_has_its_reasons_and_careful_work_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four people one says the same of every item: that is named, with how far they agree; the others are not."""
+    monkeypatch.setattr(suspicion, "LEAST", 6)
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(8), overlap=4, contact="a@example.org")
+    (study.folder / "study.toml").write_text(TOML)
+    truth = shown_truth(study)
+    with served(study) as owner:
+        for n in range(4):
+            visitor = Visitor(owner.address, f"PID{n}")
+            visitor.come()
+            same = {f"label_{place}": "unrelated" for place in (1, 2, 3)}
+            visitor.work(truth if n else lambda shown, same=same: same)
+    found = {each.name: each.reasons for each in facts.facts(study).standings if each.reasons}
+    ((reasons),) = found.values()
+    assert reasons[0] == "gave the same answers to all 8 items (unrelated)"
+    assert reasons[1].startswith("agrees with most others in 33% of 24 judgements")

@@ -1,0 +1,57 @@
+"""The owner's page in Chromium: on a phone by touch, on a screen, in light and dark."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.browser import PATIENCE, new_page, shot
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+
+from catsofa.annotation.crowd.owner import suspicion
+from catsofa.annotation.study import create
+from catsofa.cli.annotate.judging import look
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link signs in and leaves no secret in the address; a person's page is one tap away; no page has a barrier."""
+    monkeypatch.setattr(suspicion, "LEAST", 4)
+    study = create(
+        tmp_path / "s",
+        kind="validate-cats",
+        items=bakers(6),
+        checks=bakers(2, "miller"),
+        overlap=3,
+        contact="a@example.org",
+    )
+    (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C1" }\n')
+    says: list[str] = []
+    with opened(study, says=says, look=look) as address:
+        truth = shown_truth(study)
+        for n in range(4):
+            visitor = Visitor(address, f"PID{n}")
+            visitor.come()
+            visitor.work(shown_truth(study, "none") if n == 1 else truth, 9 if n else 3)
+        link = next(line for line in says if "/owner#" in line).rpartition(" ")[2]
+        with new_page(browser) as page:
+            page.goto(f"{address}/owner")
+            page.get_by_label("Secret").wait_for()
+            shot(page, "owner-login")
+        context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+        context.set_default_timeout(PATIENCE)
+        phone = context.new_page()
+        phone.goto(link)
+        phone.get_by_text("Items done").wait_for()
+        assert phone.url == f"{address}/owner"
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        shot(phone, "owner-overview")
+        phone.set_viewport_size({"width": 390, "height": 844})
+        phone.locator("#suspicious a").first.tap()
+        phone.get_by_text("Reasons to look").wait_for()
+        shot(phone, "owner-person")
+        phone.get_by_role("link", name="Back to the study").tap()
+        phone.get_by_role("button", name="Sign out").tap()
+        phone.get_by_label("Secret").wait_for()
+        context.close()

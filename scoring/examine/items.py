@@ -197,7 +197,7 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
         null={
             "null_median": float(np.mean(medians)),
             "null_negative": float(np.mean(negatives)),
-            "p_median": float((1 + (medians >= median).sum()) / tried),
+            "p_median": float((1 + (medians >= median - ALIKE).sum()) / tried),
             "p_negative": float((1 + (negatives <= negative).sum()) / tried),
         },
         # deviations from an item's mean leave one fewer than there are models
@@ -223,6 +223,14 @@ def _warnings(
         )
     if missing := [name for name in matrix.models if name not in scored.models]:
         yield f"left out, since they score no item: {', '.join(missing)}"
+    alike: dict[bytes, list[str]] = {}
+    for name, column in zip(scored.models, np.where(np.isfinite(scored.values), scored.values, np.nan).T, strict=True):
+        alike.setdefault(column.tobytes(), []).append(name)
+    for names in (names for names in alike.values() if len(names) > 1):
+        yield (
+            f"{', '.join(names)} score every item alike and count as {len(names)} models; if they are one, name one, "
+            "since the others make the items look more reliable than they are"
+        )
     if not (known := np.isfinite(matrix.values)).all():
         yield (
             f"{in_percent(float(known.mean()))} of the cells are scored; the numbers are right if scores are missing "

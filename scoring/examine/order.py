@@ -44,7 +44,9 @@ def item_rest(away: Array, scored: Array, weights: Array | None = None) -> Array
     others = squares - total**2 / np.maximum(models, 1)
     defined = (models >= LEAST) & (own > ALIKE) & (others > ALIKE * np.maximum(squares, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(defined, product / np.sqrt(own * others), np.nan))
+        r = np.where(defined, product / np.sqrt(own * others), np.nan)
+    # a correlation of 0 must not count as negative by its last digit
+    return np.asarray(np.where(np.abs(r) <= ALIKE, 0.0, r))
 
 
 def shuffled(away: Array, scored: Array, rng: np.random.Generator) -> Array:
@@ -88,8 +90,9 @@ def _by_group(rows: Array, groups: NDArray[np.int64], count: int) -> Array:
 
 
 def correlations(one: Array, other: Array) -> Array:
-    """Pearson's r of the rows of one with those of the other; NaN where a row does not vary."""
+    """Pearson's r of the rows of one with those of the other; NaN where a row does not vary, but for rounding."""
     a, b = (side - side.mean(axis=-1, keepdims=True) for side in (one, other))
+    a, b = (np.where(np.abs(side).max(axis=-1, keepdims=True, initial=0) > ALIKE, side, 0.0) for side in (a, b))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1)))
 

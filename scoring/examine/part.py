@@ -7,7 +7,7 @@ from typing import Any
 
 from catsofa.scoring.examine.limits import Estimate
 from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
-from catsofa.scoring.statistics.intervals import Interval
+from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
 WANTED = (0.8, 0.9)
 """Coefficients that a D-study asks for."""
@@ -54,7 +54,7 @@ class Part:
         """Eigenvalues that exceed those of shuffled models, up to the first that does not."""
         if not self.eigenvalues:
             return None
-        above = [one > limit for one, limit in zip(self.eigenvalues, self.shuffled, strict=True)]
+        above = [one > limit + ALIKE * self.items for one, limit in zip(self.eigenvalues, self.shuffled, strict=True)]
         return [*above, False].index(False)
 
     def named(self, rule: str) -> int:

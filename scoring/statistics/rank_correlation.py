@@ -8,7 +8,7 @@ from math import atanh, factorial, inf, isfinite, nan, sqrt
 import numpy as np
 
 from catsofa.data import statistics
-from catsofa.scoring.statistics.intervals import UNDEFINED, Interval
+from catsofa.scoring.statistics.intervals import ALIKE, UNDEFINED, Interval
 
 LEAST = 3
 """Models from which an order can agree or not."""
@@ -53,9 +53,19 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
-    """The values of the models that both have scored."""
+    """The places of the models that both have scored."""
     names = [name for name in one if isfinite(one[name]) and isfinite(other.get(name, inf))]
-    return [one[name] for name in names], [other[name] for name in names]
+    return _places([one[name] for name in names]), _places([other[name] for name in names])
+
+
+def _places(values: list[float]) -> list[float]:
+    """The place of each value in their order; values that rounding alone sets apart share one."""
+    order = np.argsort(values)
+    in_order = np.array(values)[order]
+    apart = np.diff(in_order) > ALIKE * np.abs(in_order).max(initial=0)
+    places = np.zeros(len(values))
+    places[order[1:]] = np.cumsum(apart)
+    return [float(place) for place in places]
 
 
 def _none(models: int) -> Correlation:

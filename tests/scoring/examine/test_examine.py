@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from catsofa.data.statistics import Array
 from catsofa.scoring.examine import ItemMatrix, examine
@@ -149,6 +150,54 @@ def test_tasks_converge_by_the_rank_correlation_of_their_means() -> None:
     assert (pair.parts, pair.kendall.value.value) == (("task0", "task1"), tau.value.value)
     kr20 = [part.value("kr20") for part in found.parts.values()]
     assert pair.disattenuated == pytest.approx(pair.pearson.value / np.sqrt(np.prod(kr20)))
+
+
+def test_models_of_equal_sums_are_ties() -> None:
+    """Kendall's tau of the means is that of whole numbers of preferences, whose ties no rounding breaks."""
+    rng = np.random.default_rng(0)
+    for models in range(4, 12):
+        values = rng.integers(0, 2, (24, models)).astype(float)
+        (pair,) = examine(matrix(values, tasks=2), resamples=2).convergence
+        counted = stats.kendalltau(values[:12].sum(axis=0), values[12:].sum(axis=0))
+        assert pair.kendall.value.value == pytest.approx(counted.statistic, abs=1e-12)
+
+
+def test_no_share_of_negative_correlations_comes_from_rounding() -> None:
+    """The sign of each item's covariance with the rest, in whole numbers; one that is 0 is not below 0."""
+    rng = np.random.default_rng(1)
+    zeros = 0
+    for models in range(4, 14):
+        values = rng.integers(0, 2, (30, models)).astype(float)
+        rest = values.sum(axis=0) - values
+        covariances = models * (values * rest).sum(axis=1) - values.sum(axis=1) * rest.sum(axis=1)
+        varies = (np.ptp(values, axis=1) > 0) & (np.ptp(rest, axis=1) > 0)
+        zeros += int((covariances[varies] == 0).sum())
+        part = examine(matrix(values), resamples=2).parts["task0"]
+        assert part.value("item_rest.negative") == pytest.approx((covariances[varies] < 0).mean(), abs=1e-12)
+    assert zeros > 5
+
+
+def test_models_of_one_mean_have_no_correlation() -> None:
+    """Each model prefers half of the stereotypes, so that their means differ by rounding at most."""
+    rng = np.random.default_rng(2)
+    halves = rng.permuted(np.tile(np.arange(14) % 2 * 1.0, (2, 7, 1)), axis=2).transpose(0, 2, 1)
+    (pair,) = examine(matrix(halves.reshape(28, 7), tasks=2), resamples=2).convergence
+    assert np.isnan([pair.kendall.value.value, pair.pearson.value]).all()
+
+
+def test_one_item_that_varies_is_no_dimension() -> None:
+    """Shuffled models have the same eigenvalue."""
+    values = np.ones((12, 9))
+    values[0, :4] = 0
+    assert examine(matrix(values), resamples=2).parts["task0"].dimensions == 0
+
+
+def test_a_model_that_is_given_twice_is_named() -> None:
+    """Two columns of the same scores, whatever they are called."""
+    values = drawn()
+    (told,) = (w for w in examine(matrix(np.c_[values, values[:, 2]])).parts["task0"].warnings if "alike" in w)
+    assert told.startswith("m2, m8 score every item alike")
+    assert not any("alike" in told for told in examine(matrix(values)).parts["task0"].warnings)
 
 
 def test_terms_of_one_item_have_no_nested_design() -> None:

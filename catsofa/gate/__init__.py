@@ -4,15 +4,16 @@ __all__ = ["check", "margins_in", "snapshots_of"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan
+from math import isnan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent
 from catsofa.data.tables import Tabular
 from catsofa.gate import kinds
 from catsofa.gate.kinds import Moved, Paired, cats, choices
+from catsofa.gate.margins import margins_in, refuse_margin
 from catsofa.gate.snapshots import CHOICES, EXPECTED, FLIPS, Snapshot, Taken, read, taken, taken_flips
 from catsofa.report import inputs
 from catsofa.report.inputs import Finished, NotThere
@@ -37,6 +38,8 @@ class Test:
     holm: float = 1.0
     """p of a regression, corrected for every test of the call."""
     failed: bool = False
+    one_model: bool = False
+    """Whether both runs are of one model in one precision: equal outcomes then hold for other items, too."""
 
     @property
     def found(self) -> Found:
@@ -50,9 +53,15 @@ class Test:
         return "not inferior" if self.test.p_not_worse <= LEVEL else "open"
 
     def shows(self, require: Require) -> bool:
-        """Whether it shows what is required; equal outcomes do, and equivalence shows that nothing is inferior."""
+        """Whether it shows what is required; equivalence shows that nothing is inferior.
+
+        Equal outcomes of two models on few items are no evidence. Equal numbers are: `step` is 0 where items have some.
+        """
+        if self.found == "same" and require:
+            p = self.test.p_equivalent if require == "equivalence" else self.test.p_not_worse
+            return self.one_model or not self.paired.step or p <= LEVEL
         wanted = {"": (), "non-inferiority": ("equivalent", "not inferior"), "equivalence": ("equivalent",)}[require]
-        return not require or self.found == "same" or self.found in wanted
+        return not require or self.found in wanted
 
     def ends(self, rows: Sequence[Moved], most: int) -> list[Moved]:
         """Those that moved most in the direction of the whole."""
@@ -169,6 +178,10 @@ def check(
     may be; 0 if not given. Runs are joined to the baseline by their data. `labels` name the paths of `runs` in order.
     """
     margins = dict(margins or {})
+    for name, number in margins.items():
+        refuse_margin(f"{name}={number}", number)
+    if require not in (known := get_args(Require)):
+        raise ValueError(f"found the requirement {require!r}; expected {' or '.join(filter(None, known))}")
     newer, refused = _taken(runs, on, paraphrases, labels)
     older = _baseline(against, on, paraphrases)
     checked, used = list[Checked](), set[int]()
@@ -183,7 +196,8 @@ def check(
         for at, one in enumerate(older) if at not in used and not any(run.refused for run in checked)
     ]  # fmt: skip
     tests = [test for run in checked for test in run.tests]
-    _refuse_idle(margins, tests, require)
+    # a run that could not be compared may be the one that a margin is meant for
+    _refuse_idle({} if refused or any(run.refused for run in checked) else margins, tests, require)
     corrected = iter(holm([test.test.p_worse for test in tests]))
     for at, run in enumerate(checked):
         some = [replace(test, holm=next(corrected)) for test in run.tests]
@@ -206,20 +220,6 @@ def snapshots_of(
                 names = f"{other.model} and {one.model}"
                 raise ValueError(f"{names} are two models on {one.signature.data}; save a baseline of one of them")
     return snapshots
-
-
-def margins_in(given: Iterable[str]) -> dict[str, float]:
-    """Margins as the command line takes them: `ss=1`, or `ss/gender=2` for one set."""
-    found: dict[str, float] = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise ValueError(f"found the margin {text!r}; expected a measure and a number, such as ss=1") from None
-        if not name or not 0 <= found[name] < inf:
-            raise ValueError(f"found the margin {text!r}; expected a number from 0, such as ss=1")
-    return found
 
 
 def _taken(
@@ -295,6 +295,9 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
         make = cats.flip_tests if one.kind == FLIPS else kinds.module_of(one.kind).tests
         pairs = make(newer.records, *outcomes, newer.protocol, seed)
     found, told, why = list[Test](), list[str](), list[str]()
+    free = differences(older.signature, one.signature)
+    models = {older.signature.model, one.signature.model}
+    one_model = len(models) == 1 and "@" in models.pop() and not any(why.startswith("dtype") for why in free)
     for paired in pairs:
         margin = margins.get(f"{paired.name}/{paired.set}", margins.get(paired.name, 0.0))
         name = f"{paired.name} of {paired.set}"
@@ -307,9 +310,8 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
             continue
         if paired.decided < THIN:
             told.append(f"{name} rests on {in_percent(paired.decided)} of its items, which both runs decide")
-        found.append(Test(paired=paired, test=test))
+        found.append(Test(paired=paired, test=test, one_model=one_model))
     about = _refused(label, "; ".join(why) or ("" if found else "no measure has a value in both runs"), newer)
-    free = differences(older.signature, one.signature)
     told += [f"the baseline differs in {'; '.join(free)}"] if free else []
     return replace(about, baseline=older.model, tests=found, warnings=[*told, *newer.warnings])
 
@@ -333,7 +335,7 @@ def _refuse_idle(margins: Mapping[str, float], tests: Iterable[Test], require: R
     tests = list(tests)
     known = list(dict.fromkeys(name for test in tests for name in _names(test.paired)))
     if idle := [name for name in margins if name not in known]:
-        raise ValueError(f"the margin {idle[0]!r} is of no test here; they are {', '.join(known) or 'none'}")
+        raise ValueError(f"the margin {idle[0]!r} is of no test here; they are {', '.join(known)}")
     without = list(dict.fromkeys(test.paired.name for test in tests if not test.test.margin))
     if require and without:
         raise ValueError(f"{require} needs a margin above 0; give --margin {without[0]}=NUMBER")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
 from catsofa.data.tables import digits
@@ -89,7 +90,7 @@ def markdown(verdict: Verdict) -> str:
             lines += ["<details><summary>What moved most; may offend</summary>", ""]
             lines += [f"- {plain(reason(test))}" for test in failed]
             lines += ["", "</details>", ""]
-        lines += [f"`{' '.join(run.signature.replace('`', chr(39)).split())}`", ""] if run.signature else []
+        lines += [f"`{' '.join(visible(run.signature).replace('`', chr(39)).split())}`", ""] if run.signature else []
     return "\n".join(lines)
 
 
@@ -131,7 +132,7 @@ def as_sarif(verdict: Verdict, against: Path | str) -> dict[str, Any]:
 
 def _results(verdict: Verdict, against: Path) -> Iterator[dict[str, Any]]:
     """A finding for each test that failed, and for each run that was not compared."""
-    uri = against.as_posix() if not against.is_absolute() else against.resolve().as_uri()
+    uri = quote(against.as_posix()) if not against.is_absolute() else against.resolve().as_uri()
     for run in verdict.runs:
         found = [
             (

@@ -1,6 +1,7 @@
 """Association tests: how each target associates with the attributes A rather than B."""
 
 from collections.abc import Iterator, Sequence
+from math import nan
 
 import numpy as np
 
@@ -17,7 +18,7 @@ X, X_SUM, X_SQUARES, Y, Y_SUM, Y_SQUARES = range(6)
 def of_run(rows: Sequence[dict[str, object]]) -> kinds.Outcomes:
     """The associations of the targets of each test that is scored."""
     return {
-        str(row["test"]): {side: kinds.written(found[side]) for side in ("x", "y")}
+        str(row["test"]): {side: kinds.written([nan if one is None else one for one in found[side]]) for side in "xy"}
         for row in rows
         if isinstance(found := row.get("associations"), dict)
     }
@@ -30,23 +31,24 @@ def tests(
     for test in records:
         if test.id not in before and test.id not in after:
             continue
-        sides = [_columns(held[test.id]) if test.id in held else np.empty((0, 6)) for held in (before, after)]
-        names = [*test.x.items, *test.y.items]
-        whole, alike = len(names), len(sides[0]) == len(sides[1]) > 0
-        alike = alike and np.array_equal(sides[0][:, [X, Y]], sides[1][:, [X, Y]])
-        here, there = sides if alike else (np.empty((0, 6)), np.empty((0, 6)))
+        sides = [_columns(held.get(test.id, {"x": "", "y": ""})) for held in (before, after)]
+        names = np.array([*test.x.items, *test.y.items])
+        listed = all(len(side) == len(names) for side in sides)
+        kept = np.isfinite(sides[0] + sides[1]).all(axis=1) if listed else np.zeros(0, dtype=bool)
+        here, there = (side[kept] for side in sides) if listed else (np.empty((0, 6)), np.empty((0, 6)))
+        alike = bool(len(here)) and bool(here[:, [X, Y]].any(axis=0).all())
         values = [side[:, X_SUM] - side[:, Y_SUM] for side in (here, there)]
         yield Paired(
             name="seat", set=test.id, measure=EFFECT, before=here, after=there, items=len(here),
-            decided=len(here) / whole,
-            each=kinds.moved(names, *values) if len(here) == whole else (),
+            decided=len(here) / len(names),
+            each=kinds.moved(names[kept], *values) if alike else (),
             known=test.id in before,
             undefined="" if alike else "the runs have no vectors of the same targets",
         )  # fmt: skip
 
 
 def _columns(held: dict[str, str]) -> Array:
-    """A row for each target."""
+    """A row for each target; NaN where it has no vector."""
     x, y = (kinds.numbers_in(held[side]) for side in ("x", "y"))
     columns = np.zeros((len(x) + len(y), 6))
     columns[: len(x), X : X_SQUARES + 1] = np.column_stack([np.ones(len(x)), x, x**2])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -15,12 +16,14 @@ from catsofa.scoring.statistics.intervals import Array, Measure
 
 
 def of_run(probes: Sequence[Probe], given: Given, protocol: Protocol) -> kinds.Outcomes:
-    """The variance of each stereotype by category, and the number of identities that it is of."""
+    """The variance of each stereotype by category, and a checksum of the identities that it is of."""
     how, found = protocol.sofa, {}
     for grid in grids(probes, given.scores):
         starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
         order = np.argsort(np.array(grid.stereotypes))
-        spread, scored = variances(starred, how.ddof)[order], np.isfinite(starred).sum(axis=1)[order]
+        by_name = np.isfinite(starred)[order][:, np.argsort(np.array(grid.identities))]
+        scored = [crc32(np.packbits(row).tobytes()) % 10**9 for row in by_name]
+        spread = variances(starred, how.ddof)[order]
         found[grid.category] = {"variances": kinds.written(spread), "identities": kinds.written(scored)}
     return found
 
@@ -28,7 +31,7 @@ def of_run(probes: Sequence[Probe], given: Given, protocol: Protocol) -> kinds.O
 def tests(
     probes: Sequence[Probe], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
-    """The SoFa score and that of each category, over the stereotypes with as many scored identities in both runs."""
+    """The SoFa score and that of each category, over the stereotypes with the same scored identities in both runs."""
     named: dict[str, set[str]] = {}
     for probe in probes:
         named.setdefault(probe.category, set()).add(probe.stereotype)
@@ -54,7 +57,7 @@ def tests(
 
 
 def _sides(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, Array]:
-    """The variances of both runs; NaN where they are not of as many identities."""
+    """The variances of both runs; NaN where they are not of the same identities."""
     one, other = (kinds.numbers_in(held["variances"]) for held in (before, after))
     alike = kinds.numbers_in(before["identities"]) == kinds.numbers_in(after["identities"])
     known = alike & np.isfinite(one) & np.isfinite(other)

@@ -66,7 +66,7 @@ class Association:
     """Texts with a token that the tokenizer does not know; None where nobody counted."""
     reason: str = ""
     associations: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """s(w, A, B) of each target of X (`x`) and of Y (`y`); none of an unscored test."""
+    """s(w, A, B) of each target of X (`x`) and of Y (`y`) in order, NaN without a vector; none of an unscored test."""
 
     def to_dict(self) -> dict[str, Any]:
         """The row as it stands in our JSON."""
@@ -178,7 +178,10 @@ def measure(
         how=tail.how,
         splits=tail.splits,
         statistic=float(s_x.sum() - s_y.sum()),
-        associations={"x": s_x.tolist(), "y": s_y.tolist()},
+        associations={
+            side: [next(known) if text in vectors else nan for text in words.items]
+            for side, words, known in (("x", test.x, iter(s_x.tolist())), ("y", test.y, iter(s_y.tolist())))
+        },
     )
 
 

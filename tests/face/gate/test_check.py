@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from catsofa.cli import app
 from catsofa.data.files import jsonl
 from catsofa.data.records import Cat
+from catsofa.gate import check
 from catsofa.scoring.protocols import named
 
 Planted = Callable[..., Path]
@@ -116,7 +117,7 @@ def test_a_margin_allows_what_lies_within_it(data: Path, base: Path, tmp_path: P
 def test_equivalence_needs_evidence_and_a_margin(data: Path, base: Path, tmp_path: Path) -> None:
     """One item of 200 moves ss by 0.5 and 1: within 8 points, not shown to be within 0.6. Without margins: refused."""
     run = planted(tmp_path / "new", data, lambda cat: "+" if cat.id == "0-1" else even(cat))
-    wide, narrow = (["--margin", f"ss={m}", "--margin", "lms=1"] for m in (8, 0.6))
+    wide, narrow = (["--margin", f"ss={m}", "--margin", "lms=3"] for m in (8, 0.6))
     assert ran("check", run, "--against", base, *wide, "--require-equivalence")[0] == 0
     assert ran("check", run, "--against", base, *narrow)[0] == 0
     code, said = ran("check", run, "--against", base, *narrow, "--require-equivalence")
@@ -125,6 +126,37 @@ def test_equivalence_needs_evidence_and_a_margin(data: Path, base: Path, tmp_pat
     assert ran("check", run, "--against", base, *wide, "--require-non-inferiority")[0] == 0
     code, said = ran("check", run, "--against", base, "--require-equivalence")
     assert (code, "needs a margin above 0" in said) == (2, True)
+
+
+def test_equal_outcomes_of_two_models_on_few_items_are_no_equivalence(tmp_path: Path) -> None:
+    """Four CATs of which none turned pass for the model itself; another model, or precision, may turn the next one."""
+    jsonl.write(cats(2, 2), tmp_path / "few.jsonl")
+    base, again, other = (
+        planted(tmp_path / name, tmp_path / "few.jsonl", even, model_digest=digest)
+        for name, digest in (("base", "aa"), ("again", "aa"), ("other", "bb"))
+    )
+    for require in ("equivalence", "non-inferiority"):
+        options = ("--margin", "ss=1", "--margin", "lms=1", f"--require-{require}")
+        assert ran("check", again, "--against", base, *options)[0] == 0
+        code, said = ran("check", other, "--against", base, *options)
+        assert (code, f"{require} not shown" in said) == (1, True)
+    assert ran("check", other, "--against", base)[0] == 0
+
+
+@pytest.mark.parametrize("how", [{"margins": {"ss": float("nan")}}, {"margins": {"ss": -1}}, {"require": "equal"}])
+def test_from_python_margins_and_requirements_are_refused_alike(base: Path, how: dict[str, Any]) -> None:
+    """No number, a negative one, and a word that asks for nothing."""
+    with pytest.raises(ValueError, match="expected"):
+        check([base], base, **how)
+
+
+def test_margins_do_not_hide_why_a_run_is_not_comparable(base: Path, tmp_path: Path) -> None:
+    """A run on other data has no test that the margin is of; what is said is that the data differ, in every form."""
+    jsonl.write(cats(19), tmp_path / "few.jsonl")
+    run = planted(tmp_path / "few", tmp_path / "few.jsonl", even)
+    code, said = ran("check", run, "--against", base, "--margin", "ss=1", "--junit", tmp_path / "c.xml")
+    assert (code, "data: cats.jsonl@" in said) == (2, True)
+    assert b"data: cats.jsonl@" in (tmp_path / "c.xml").read_bytes()
 
 
 @pytest.mark.parametrize("margin", ["ss", "ss=x", "ss=-1", "=1", "ss=nan", "ss=inf"])

@@ -15,11 +15,12 @@ from helpers.tiny_models import BUILDERS
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import Pair
+from catsofa.data.records import Pair, Score
 from catsofa.gate import check, kinds, snapshots_of
 from catsofa.gate.kinds import associations, probes
 from catsofa.gate.snapshots import read, save
 from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.seat import effect_size
 from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.statistics.margins import margin_test
@@ -69,6 +70,36 @@ def test_an_effect_size_of_columns_is_that_of_its_definition() -> None:
     held = associations.of_run([{"test": "t", "associations": {"x": x.tolist(), "y": y.tolist()}}])
     (found,) = associations.tests([replace(TEST, id="t")], held, held, DEFAULT, 0)
     assert float(found.measure(found.before.sum(axis=0))) == pytest.approx(effect_size(x, y), rel=1e-6)
+
+
+def test_targets_are_paired_by_their_place() -> None:
+    """Each run lacks the vector of another target: only the targets that both have are held against one another."""
+    x, y = (replace(side, items=tuple(f"{side.name} {n}" for n in range(4))) for side in (TEST.x, TEST.y))
+    four = replace(TEST, x=x, y=y)
+    rows = [
+        [{"test": "invented", "associations": {"x": [None, 0.1, 0.2, 0.3], "y": [None, 0.4, 0.6, 0.8]}}],
+        [{"test": "invented", "associations": {"x": [0.9, 0.1, 0.2, float("nan")], "y": [0.9, 0.4, 0.6, None]}}],
+    ]
+    (found,) = associations.tests([four], *map(associations.of_run, rows), DEFAULT, 0)
+    assert (found.items, found.decided, found.each) == (4, 0.5, [])
+    assert margin_test(found.before, found.after, found.measure).same
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_variances_of_as_many_identities_may_be_of_others(lost: int) -> None:
+    """Two of three identities are scored in both runs: comparable only if they are the same two."""
+    three = [replace(PROBES[0], id=name, identity=name) for name in ("a", "b", "c")]
+    held = [
+        probes.of_run(
+            three,
+            Given(scores=[Score(item=p.id, score=-1.0 - n, task="probe", extra={"identity": -1.0, "conditional": -1.0})
+                          for n, p in enumerate(three) if n != without]),
+            DEFAULT,
+        )
+        for without in (0, lost)
+    ]  # fmt: skip
+    (found,) = probes.tests(three, *held, DEFAULT, 0)
+    assert found.items == 1 - lost
 
 
 def test_a_variance_over_other_identities_is_not_compared() -> None:

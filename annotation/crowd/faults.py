@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
+from catsofa.annotation.crowd.acts import acts
 from catsofa.annotation.crowd.quality import SET_ASIDE, is_excluded
 from catsofa.annotation.crowd.seats import ANSWERED
 from catsofa.annotation.crowd.store import Row, Rows
@@ -24,6 +25,14 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
         yield f"{len(there):,} tasks, and {len(tokens):,} in the study"
     if sorted(row["number"] for row in people.values()) != [*range(1, len(people) + 1)]:
         yield "a person is missing"
+    decided = acts(rows)
+    if [act["number"] for act in decided] != [*range(1, len(decided) + 1)]:
+        yield "a decision of the owner about a person is missing"
+    last = {act["person"]: act["act"] for act in decided}
+    for name, person in people.items():
+        ended = {"voided": "void"}.get(person["state"]) or {"paused_by_owner": "pause"}.get(person["outcome"])
+        if ended and person["state"] != "withdrawn" and last.get(name) != ended:
+            yield f"person {name}: set aside by the owner, and no decision says so"
     states = defaultdict[str, Counter[str]](Counter)
     for seat in seats:
         states[seat["task"]][seat["state"]] += 1

@@ -25,8 +25,10 @@ VOID: Mapping[str, str] = {
     "failed_checks": "the person failed the instructed checks",
     "paused_for_checks": "the person was paused after failed instructed checks",
     "paused_for_pace": "the person was paused for answers that were too fast",
+    "paused_by_owner": "the person was paused by the owner of the study",
+    "voided": "the person's judgements were set aside by the owner of the study",
 }
-"""Why answers do not count, by the outcome of a person who failed or was paused."""
+"""Why answers do not count: by the outcome of a person who failed or was paused, else by their state."""
 T = TypeVar("T")
 
 
@@ -131,7 +133,7 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
         "LEFT JOIN answer a ON a.nonce = s.nonce WHERE a.nonce IS NOT NULL OR s.state = 'skipped' ORDER BY a.at"
     )
     for row in held.all(query):
-        skipped = row["state"] == "skipped"
+        skipped, void_by = row["state"] == "skipped", "standing" if row["standing"] in VOID else "outcome"
         at = _time(row) if skipped else str(row["at"])
         yield Raw(
             annotation=SEAT + hex_digest(row["nonce"], 16),
@@ -141,7 +143,7 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
             at=at,
             seconds=None if skipped else row["seconds"],
             skipped=skipped,
-            void=VOID[row["outcome"]] if row["standing"] in SET_ASIDE and not skipped else "",
+            void=VOID[row[void_by]] if row["standing"] in SET_ASIDE and not skipped else "",
             result=[] if skipped else result_of(study.kind.interface, json.loads(row["said"])),
         )
 

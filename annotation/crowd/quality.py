@@ -7,7 +7,7 @@ from catsofa.annotation.crowd.store import Row, Rows
 
 GOLD_PASS = 0.75
 """The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
-SET_ASIDE = {"failed", "paused"}
+SET_ASIDE = {"failed", "paused", "voided"}
 """States of people whose judgements do not count."""
 
 
@@ -56,3 +56,9 @@ def fast(rows: Rows, rules: Rules, name: str) -> tuple[int, bool]:
     )
     were = [row["seconds"] < rules.fast for row in took]
     return sum(were), were[-1:] == [True]
+
+
+def is_hasty(rows: Rows, rules: Rules, name: str) -> bool:
+    """Whether the last answer was too fast, and so many before that the person is paused."""
+    answers, last = fast(rows, rules, name)
+    return last and answers >= 2 * rules.fast_limit

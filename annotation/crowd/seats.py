@@ -1,4 +1,5 @@
-"""Seats: who gets which task, and which judgements count. Only this module writes people, tasks, seats and answers.
+"""Seats: who gets which task, and which judgements count. Only this module writes tasks, seats and answers;
+people are written here and by the owner's decisions.
 
 Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
 """
@@ -11,7 +12,8 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from catsofa.annotation.crowd.quality import SET_ASIDE, fails_practice, fast, is_excluded, practice
+from catsofa.annotation.crowd import acts
+from catsofa.annotation.crowd.quality import SET_ASIDE, fails_practice, fast, is_excluded, is_hasty, practice
 from catsofa.annotation.crowd.rules import Rules, places
 from catsofa.annotation.crowd.store import Row, Rows
 
@@ -19,7 +21,7 @@ WAVE = 200
 """Items with free seats that are handed out at once, at least."""
 FREED = 20
 """Expired seats that are freed in one job."""
-ENDED = {"finished", "failed", "paused", "screened", "full", "declined", "withdrawn"}
+ENDED = {"finished", "failed", "paused", "voided", "screened", "full", "declined", "withdrawn"}
 """States in which a person gets no further task."""
 ANSWERED = {"valid", "checked", "void", "surplus"}
 """States of a seat with an answer."""
@@ -98,7 +100,7 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     if person["state"] in ENDED:
         return str(person["state"])
     if rules.practice and fails_practice(rows, rules, person):
-        return _end(rows, person, "screened", "failed_practice")
+        return end(rows, person, "screened", "failed_practice")
     if person["done"] >= person["quota"] or rows.get("about", "closed"):
         return stop(rows, name)
     if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
@@ -147,7 +149,7 @@ def answer(
         _move(rows, seat, "checked")
         rows.put("person", person)
         if person["state"] == "working" and fails_practice(rows, rules, person):
-            _end(rows, person, "screened", "failed_practice")
+            end(rows, person, "screened", "failed_practice")
         return
     else:
         _move(rows, seat, "checked")
@@ -156,12 +158,12 @@ def answer(
     person["gold_asked"] += right[1]
     person["checks_failed"] += task["kind"] == "check" and right[0] < right[1]
     rows.put("person", person)
-    if task["kind"] == "check" and person["checks_failed"] >= rules.fail_after:
-        _end(rows, person, *(("paused", "paused_for_checks") if rules.pause else ("failed", "failed_checks")))
-    elif person["state"] == "working" and fast(rows, rules, name)[0] >= 2 * rules.fast_limit:
-        _end(rows, person, "paused", "paused_for_pace")
+    if task["kind"] == "check" and right[0] < right[1] and person["checks_failed"] >= rules.fail_after:
+        end(rows, person, *(("paused", "paused_for_checks") if rules.pause else ("failed", "failed_checks")))
+    elif person["state"] == "working" and is_hasty(rows, rules, name):
+        end(rows, person, "paused", "paused_for_pace")
     elif is_excluded(person) != before:
-        _recount(rows, name, counts=before)
+        recount(rows, name, counts=before)
 
 
 def skip(rows: Rows, name: str, nonce: str) -> None:
@@ -192,7 +194,7 @@ def stop(rows: Rows, name: str) -> str:
     if person["state"] == "working":
         practised = practice(rows, name)
         without = "screened_out" if practised.met == practised.planned else "failed_practice"
-        return _end(rows, person, "finished", "completed" if person["done"] > practised.answered else without)
+        return end(rows, person, "finished", "completed" if person["done"] > practised.answered else without)
     return str(person["state"])
 
 
@@ -218,6 +220,7 @@ def forget(rows: Rows, names: Sequence[str]) -> None:
         for table, column in (("seat", "person"), ("session", "person"), ("person", "name")):
             rows.run(f"DELETE FROM {table} WHERE {column} = ?", name)
         nobody = _new_person(rows, f"forgotten-{person['number']}", "withdrawn", "", "", "", 0)
+        acts.forget(rows, name, nobody["name"])
         rows.put("person", {**nobody, "number": person["number"]})
     rows.erased = True
 
@@ -304,7 +307,7 @@ def _fill(rows: Rows, token: str) -> None:
             _move(rows, seat, "valid")
 
 
-def _recount(rows: Rows, name: str, *, counts: bool) -> None:
+def recount(rows: Rows, name: str, *, counts: bool) -> None:
     """Set a person's judgements aside, or count them again where there is room."""
     for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state IN ('valid', 'surplus', 'void')", name):
         state = "void" if not counts else "valid" if _has_room(rows, seat["task"]) else "surplus"
@@ -312,13 +315,13 @@ def _recount(rows: Rows, name: str, *, counts: bool) -> None:
             _move(rows, seat, state)
 
 
-def _end(rows: Rows, person: Row, state: str, outcome: str) -> str:
+def end(rows: Rows, person: Row, state: str, outcome: str) -> str:
     """End a person's work: what they have in hand is free, and who failed or was paused does not count."""
     rows.put("person", {**person, "state": state, "outcome": outcome})
     for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", person["name"]):
         _move(rows, seat, "expired")
     if state in SET_ASIDE:
-        _recount(rows, person["name"], counts=False)
+        recount(rows, person["name"], counts=False)
     return state
 
 

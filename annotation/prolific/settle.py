@@ -24,7 +24,7 @@ WAITING = "AWAITING REVIEW"
 PAID = ("APPROVED", "PARTIALLY APPROVED")
 LONG, CHECKS = 300.0, 2
 """From so many seconds on, Prolific asks for so many failed checks before a return or a rejection; one below."""
-BY_BONUS = ("failed_practice", "paused_for_checks", "paused_for_pace", "screened_out")
+BY_BONUS = ("failed_practice", "paused_for_checks", "paused_for_pace", "paused_by_owner", "screened_out")
 """Outcomes that are paid by a bonus once the submission is returned; nobody is asked for that, or rejected."""
 T = TypeVar("T")
 

@@ -13,8 +13,9 @@ from starlette.routing import Route
 from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.money import decimal
+from catsofa.annotation.crowd.owner import decisions
 from catsofa.annotation.crowd.owner.login import Login, Reach
-from catsofa.annotation.study import Study
+from catsofa.annotation.study import Study, now
 from catsofa.annotation.study.interface import filled
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Desk:
             ("/owner/in", self.enter, "POST"),
             ("/owner/out", self.leave, "POST"),
             ("/owner/person/{name:str}", self.person, "GET"),
+            ("/owner/person/{name:str}", self.rule, "POST"),
         )
         return [
             Route(path, self._site.guarded(self._near(act), hosts=self._login.hosts), methods=[method])
@@ -78,6 +80,17 @@ class Desk:
             raise Refused(404, "nobody in this study has this name")
         judged = next((each for each in seen.status.people if each.name == name), None)
         return _page("person", token=token, title=seen.status.title, person=standing, judged=judged)
+
+    async def rule(self, request: Request) -> Response:
+        """Pause a person, set their judgements aside, or take that back, for a reason that is kept."""
+        form, name = await guards.sent_form(request), request.path_params["name"]
+        await self._login.refuse_foreign(request, form)
+        if not (reason := form.get("reason", "").strip()):
+            raise Refused(422, "say why: the reason is kept with the decision")
+        at = now()
+        await self._site.do(lambda held: decisions.decide(held, name, form.get("act", ""), reason, at))
+        self._seen = None
+        return RedirectResponse(f"/owner/person/{name}", status_code=303)
 
     async def enter(self, request: Request) -> Response:
         """Sign in."""

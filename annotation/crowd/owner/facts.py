@@ -3,12 +3,13 @@
 `annotate status` and the owner's page show the same facts.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, nan
 from statistics import median
 
+from catsofa.annotation.crowd import acts as decided
 from catsofa.annotation.crowd import adaptive, home, money, quality, settings
 from catsofa.annotation.crowd.owner.suspicion import reasons
 from catsofa.annotation.crowd.rules import Rules
@@ -41,6 +42,16 @@ class Money:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """What the owner decided about a person."""
+
+    at: str
+    act: str
+    """`pause`, `void` or `restore`."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """A person who came, and what there is to say about their work."""
 
@@ -54,6 +65,8 @@ class Standing:
     """Right practice items of those answered; empty without practice."""
     reasons: tuple[str, ...]
     """Why their work is suspicious."""
+    acts: tuple[Act, ...]
+    """What the owner decided, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +110,9 @@ def facts(study: Study) -> Facts:
     with reading(study.folder, identity(study.settings.secret)) as held:
         tasks = held.all("SELECT need, valid FROM task WHERE kind = 'item'")
         counts = Counter(task["valid"] for task in tasks)
-        suspicious = reasons(held, study, rules)
+        suspicious, acts = reasons(held, study, rules), defaultdict[str, list[Act]](list)
+        for act in decided.acts(held):
+            acts[act["person"]].append(Act(at=act["at"], act=act["act"], reason=act["reason"]))
         standings = []
         for row in held.all("SELECT * FROM person WHERE state NOT IN ('declined', 'full') ORDER BY name"):
             done = quality.practice(held, row["name"])
@@ -109,6 +124,7 @@ def facts(study: Study) -> Facts:
                     done=row["done"],
                     practice=f"{done.right}/{done.answered}" if done.planned else "",
                     reasons=tuple(suspicious.get(row["name"], ())),
+                    acts=tuple(acts[row["name"]]),
                 )
             )
         took = held.all(

@@ -15,10 +15,12 @@ from helpers.records import bakers
 from helpers.servers.crowd_server import PATIENCE, Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import money
+from catsofa.annotation.crowd import acts, home, money, store
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.owner import facts, suspicion
+from catsofa.annotation.crowd.people.forgetting import forget
 from catsofa.annotation.study import Study, create
+from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
 from catsofa.cli.annotate.judging import look
 
@@ -217,3 +219,86 @@ def test_suspicious_work_has_its_reasons_and_careful_work_none(tmp_path: Path, m
     ((reasons),) = found.values()
     assert reasons[0] == "gave the same answers to all 8 items (unrelated)"
     assert reasons[1].startswith("agrees with most others in 33% of 24 judgements")
+
+
+def names_of(study: Study) -> list[str]:
+    """Everybody who took part."""
+    return [each.name for each in facts.facts(study).standings]
+
+
+def test_a_person_is_paused_and_taken_back_with_reasons(study: Study) -> None:
+    """A pause frees the seats and counts nothing; taken back, the person works on and all counts again."""
+    with served(study) as owner:
+        owner.enter()
+        ana = Visitor(owner.address)
+        ana.come()
+        ana.work(shown_truth(study), 3)
+        before = status_of(study)["counted"]
+        (name,) = names_of(study)
+        path, sent = f"/owner/person/{name}", {"token": owner.token(), "act": "pause", "reason": "answers look copied"}
+        assert owner.browser.post(path, data={**sent, "token": "0"}).status_code == 403
+        assert owner.browser.post(path, data={**sent, "reason": " "}).status_code == 422
+        assert ana.browser.post(path, data=sent).status_code == 403
+        assert status_of(study)["counted"] == before > 0
+        assert owner.browser.post(path, data=sent).status_code == 303
+        assert owner.browser.post(path, data=sent).status_code == 422
+        assert ana.next() == {"done": True}
+        assert "answers look copied" in owner.page(path)
+        said = status_of(study)
+        assert (said["counted"], said["people"][0]["standing"]) == (0, home.VOID["paused_by_owner"])
+        assert money.dues(study).__next__().paid_by == "bonus"
+        assert owner.browser.post(path, data={**sent, "act": "restore", "reason": "they explained"}).status_code == 303
+        assert status_of(study)["counted"] == before
+        assert ana.work(shown_truth(study)) > 0
+        assert "cc=DONE1" in ana.browser.get("/done").text
+    decided = [each["act"] for each in status_of(study)["crowd"]["standings"][0]["acts"]]
+    assert decided == ["pause", "restore"]
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.right
+
+
+def test_judgements_are_set_aside_without_a_change_of_pay(study: Study) -> None:
+    """Whoever finished keeps code, approval and the right to withdraw; their seats are given out again."""
+    with served(study) as owner:
+        owner.enter()
+        ana = Visitor(owner.address)
+        ana.come()
+        ana.work(shown_truth(study))
+        (before,), (name,) = money.dues(study), names_of(study)
+        sent = {"token": owner.token(), "act": "void", "reason": "the same answer in other words"}
+        assert owner.browser.post(f"/owner/person/{name}", data=sent).status_code == 303
+        said = status_of(study)
+        assert (said["counted"], said["people"][0]["standing"]) == (0, home.VOID["voided"])
+        assert [*money.dues(study)] == [before]
+        end = ana.browser.get("/done").text
+        assert "cc=DONE1" in end
+        assert "Delete my answers" in end
+        ben = Visitor(owner.address, "BEN")
+        ben.come()
+        ben.work(shown_truth(study))
+        assert status_of(study)["counted"] == 4
+    assert forget(study, name) is not None
+    with home.reading(study.folder, home.identity(study.settings.secret)) as held:
+        assert [(act["person"], act["reason"]) for act in acts.acts(held)] == [("forgotten-1", "")]
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.right
+
+
+def test_a_decision_that_was_removed_by_hand_is_found(study: Study) -> None:
+    """Without the line that says why, `verify` finds somebody set aside for nothing."""
+    with served(study) as owner:
+        owner.enter()
+        ana = Visitor(owner.address)
+        ana.come()
+        ana.work(shown_truth(study))
+        (name,) = names_of(study)
+        owner.browser.post(f"/owner/person/{name}", data={"token": owner.token(), "act": "void", "reason": "doubt"})
+    with store.Store(study.folder, home.identity(study.settings.secret)) as held:
+        held.do(lambda rows: rows.run("DELETE FROM about WHERE name LIKE 'act %'"))
+    verdict = check_study(study.folder)
+    assert verdict
+    assert [fault.wrong for fault in verdict.faults] == [
+        f"person {name}: set aside by the owner, and no decision says so"
+    ]

@@ -16,6 +16,7 @@ from helpers.servers.label_studio_server import free_port
 from catsofa.annotation.crowd import adaptive, home, money, seats, settings
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.http import answers, service, site
+from catsofa.annotation.crowd.owner.decisions import decide
 from catsofa.annotation.crowd.practice import lessons
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
@@ -344,3 +345,25 @@ def test_settings_that_cannot_be_are_refused(toml: str, found: str, tmp_path: Pa
     (study.folder / "study.toml").write_text(toml)
     with pytest.raises(BadInput, match=found):
         settings.read(study)
+
+
+def test_who_is_taken_back_works_on_until_the_next_fast_answer(tmp_path: Path) -> None:
+    """Four fast answers pause; taken back, slow answers go on and a fifth fast one pauses again."""
+    with stored(tmp_path) as store:
+        work(store, HASTE, "a", [NONE], [1.0])
+        assert person(store, "a")["outcome"] == "paused_for_pace"
+        store.do(lambda held: decide(held, "a", "restore", "they explained", "2027-01-01T00:00:00Z"))
+        assert sum(store.do(seats.counted).values()) == 4
+        assert len(work(store, HASTE, "a", [NONE], [9.0, 9.0, 1.0])) == 3
+        assert (person(store, "a")["state"], person(store, "a")["done"]) == ("paused", 7)
+
+
+def test_who_is_taken_back_works_on_until_the_next_failed_check(tmp_path: Path) -> None:
+    """Two failed checks pause; taken back, a check that is answered rightly changes nothing."""
+    rules = Rules(session=9, first=2, check_every=2, fail_after=2, pause=True)
+    with stored(tmp_path, checks=6) as store:
+        met = len(work(store, rules, "a", [WRONG], [9]))
+        assert person(store, "a")["outcome"] == "paused_for_checks"
+        store.do(lambda held: decide(held, "a", "restore", "they explained", "2027-01-01T00:00:00Z"))
+        work(store, rules, "a", [RIGHT], [9])
+        assert (person(store, "a")["state"], person(store, "a")["done"] > met) == ("finished", True)

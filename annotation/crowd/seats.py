@@ -1,5 +1,6 @@
-"""Seats: who gets which task, and which judgements count. Only this module writes tasks, seats and answers;
-people are written here and by the owner's decisions.
+"""Seats: who gets which task, and which judgements count.
+
+Only this module writes tasks, seats and answers; people are written here and by the decisions of the owner.
 
 Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
 """

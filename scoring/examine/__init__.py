@@ -3,13 +3,14 @@
 Rows are items, columns are models. Every number has two intervals: over other terms, and over other models.
 """
 
-__all__ = ["Examination", "Flag", "ItemMatrix", "Part", "examine"]
+__all__ = ["Bipolar", "Examination", "Flag", "ItemMatrix", "Part", "examine"]
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from catsofa.data.tables import Tabular
+from catsofa.scoring.examine.bipolar import Bipolar, bipolar
 from catsofa.scoring.examine.convergence import Agreement, convergence
 from catsofa.scoring.examine.items import examined
 from catsofa.scoring.examine.matrix import ItemMatrix
@@ -76,8 +77,18 @@ def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) ->
     if not fit:
         raise ValueError(f"{'; '.join(short)}; expected two items and two models or more, so that they can differ")
     return Examination(
-        parts={task: examined(part, resamples=resamples, seed=seed) for task, part in fit.items()},
+        parts={
+            task: _placed(examined(part, resamples=resamples, seed=seed), part.scored()) for task, part in fit.items()
+        },
         convergence=convergence(fit),
         models=matrix.models,
         warnings=tuple(short),
     )
+
+
+def _placed(part: Part, scored: ItemMatrix) -> Part:
+    """A part with its models and items on one scale, or the reason why they are not."""
+    found = bipolar(scored.values, scored.models, scored.items.tolist())
+    if isinstance(found, str):
+        return replace(part, undefined={**part.undefined, "bipolar": found})
+    return replace(part, bipolar=found)

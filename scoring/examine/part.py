@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
+from catsofa.scoring.examine.bipolar import Bipolar
 from catsofa.scoring.examine.limits import Estimate
 from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
@@ -48,6 +49,8 @@ class Part:
     by_chance: float = 0.0
     """Items that rule `NEGATIVE` would name, at most, if item–rest correlations were those of shuffled models."""
     warnings: tuple[str, ...] = ()
+    bipolar: Bipolar | None = None
+    """Models and items on one scale whose zero is "no preference"; `undefined` says why there is none."""
 
     @property
     def dimensions(self) -> int | None:
@@ -101,6 +104,7 @@ class Part:
                 "shuffled": list(self.shuffled),
             },
             "flags": {**{rule: self.named(rule) for rule in (ALL_AGREE, NEGATIVE)}, "by_chance": self.by_chance},
+            **({"bipolar": self.bipolar.to_dict()} if self.bipolar else {}),
             "undefined": dict(self.undefined),
             "intervals": {
                 **{name: found.limits() for name, found in self.numbers.items()},

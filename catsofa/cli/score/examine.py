@@ -99,6 +99,12 @@ def show_part(task: str, part: "Part") -> None:
             f"{quantity(part.named(NEGATIVE), 'item')} below 0 with p ≤ 0.025, at most {part.by_chance:.0f} by chance"
         )
         say(f"{turned}; dimensions: {part.dimensions}; first eigenvalues (shuffled, 95 %): {roots}")
+    if fit := part.bipolar:
+        (low, high), (above, below) = fit.limits(), fit.sides()
+        say(
+            f"mean log odds of a stereotype (0: no preference): {fit.mean:.2f} [{low:.2f}, {high:.2f}] over models, "
+            f"SD {fit.spread:.2f}; {above} above 0, {below} below"
+        )
     for name, why in part.undefined.items():
         say(f"{name.replace('_', ' ')}: {UNDEFINED}, {why}")
     warn(part.warnings)

@@ -69,7 +69,7 @@ def test_a_negative_variance_is_0_and_named() -> None:
 def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> None:
     """Three models: no item–rest correlation, halves or dimensions; two: no interval over models either."""
     three = examine(matrix(drawn(3))).parts["task0"]
-    assert set(three.undefined) == {"item_rest", "split_half", "dimensions"}
+    assert set(three.undefined) == {"item_rest", "split_half", "dimensions", "bipolar"}
     assert np.isfinite(three.numbers["variance.item"].models.low)
     two = examine(matrix(drawn(2))).parts["task0"]
     assert np.isnan(two.numbers["variance.item"].models.low)
@@ -203,7 +203,7 @@ def test_a_model_that_is_given_twice_is_named() -> None:
 def test_terms_of_one_item_have_no_nested_design() -> None:
     """The part of terms is refused with its reason, the rest stands."""
     part = examine(matrix(drawn(), each=1)).parts["task0"]
-    assert part.undefined == {"terms": "one item a term"}
+    assert part.undefined["terms"] == "one item a term"
     assert "terms" not in part.to_dict()
 
 

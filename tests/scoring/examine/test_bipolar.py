@@ -1,0 +1,89 @@
+"""The two-parameter model whose zero is "no preference"."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from catsofa.data.statistics import WIDE, Array
+from catsofa.scoring.examine.bipolar import Bipolar, bipolar
+
+
+def drawn(models: int, items: int, mean: float, seed: int) -> tuple[Array, Array, Array, Array]:
+    """Preferences, and the slopes, levels and places behind them: slopes of mean 1, levels of mean 0."""
+    rng = np.random.default_rng(seed)
+    slope, level, theta = rng.normal(1, 0.5, items), rng.normal(0, 1, items), rng.normal(mean, 0.6, models)
+    slope, level = slope + 1 - slope.mean(), level - level.mean()
+    chance = special.expit(np.outer(slope, theta) + level[:, None])
+    return (rng.random(chance.shape) < chance).astype(float), slope, level, theta
+
+
+def fitted(values: Array) -> Bipolar | str:
+    """The fit, with names that are numbers."""
+    return bipolar(values, list(map(str, range(values.shape[1]))), list(map(str, range(len(values)))))
+
+
+def test_zero_is_no_preference_and_not_the_mean_of_the_models() -> None:
+    """Models around 0.8: their mean is there; with both sides of each item swapped it is at −0.8."""
+    values, *_ = drawn(30, 200, 0.8, seed=1)
+    found, swapped = fitted(values), fitted(1 - values)
+    assert isinstance(found, Bipolar)
+    assert isinstance(swapped, Bipolar)
+    assert found.limits()[0] < 0.8 < found.limits()[1]
+    assert found.limits()[0] > 0.3
+    assert swapped.theta == pytest.approx(-found.theta, abs=0.01)
+    assert (found.slope.mean(), found.level.mean()) == pytest.approx((1, 0), abs=0.01)
+    assert found.sides()[0] > 15 > found.sides()[1]
+
+
+def test_what_identifies_no_scale_is_refused_with_the_reason() -> None:
+    """19 models, 99 items, scores beside preferences."""
+    values, *_ = drawn(20, 100, 0.0, seed=1)
+    assert "fewer than 20 models" in str(fitted(values[:, 1:]))
+    assert "fewer than 100 items" in str(fitted(values[1:]))
+    assert "not preferences" in str(fitted(2 * values))
+
+
+def test_agreement_and_missing_scores_leave_every_number_finite() -> None:
+    """An item on which all agree has a level and an error; a hundredth of the cells missing moves models little."""
+    values, *_ = drawn(30, 200, 0.3, seed=2)
+    values[0] = 1
+    full = fitted(values)
+    values[np.random.default_rng(1).random(values.shape) < 0.01] = np.nan
+    holes = fitted(values)
+    assert isinstance(full, Bipolar)
+    assert isinstance(holes, Bipolar)
+    assert np.isfinite([full.level[0], full.level_error[0]]).all()
+    assert holes.theta == pytest.approx(full.theta, abs=0.15)
+
+
+def test_an_item_has_a_threshold_only_where_its_slope_has_a_sign() -> None:
+    """b = −d / a; null where the slope's interval holds 0."""
+    values, *_ = drawn(30, 200, 0.3, seed=2)
+    found = fitted(values)
+    assert isinstance(found, Bipolar)
+    for item in found.to_dict()["items"]:
+        sure = abs(item["a"]) > WIDE * item["a_error"]
+        assert (item["b"] == pytest.approx(-item["d"] / item["a"])) if sure else np.isnan(item["b"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("models", "items"), [(20, 300), (40, 200)])
+def test_known_places_are_found(models: int, items: int) -> None:
+    """Forty simulations: no bias; 93 to 97 % of places and levels inside their intervals of 95 %, 90 % of slopes."""
+    bias, inside = [], []
+    for seed in range(40):
+        values, slope, level, theta = drawn(models, items, 0.3, seed)
+        found = fitted(values)
+        assert isinstance(found, Bipolar)
+        pairs = (
+            (found.theta, found.theta_error, theta),
+            (found.level, found.level_error, level),
+            (found.slope, found.slope_error, slope),
+        )
+        bias.append([float(np.mean(one - true)) for one, _, true in pairs[:2]])
+        inside.append([float(np.mean(np.abs(one - true) < WIDE * error)) for one, error, true in pairs])
+    means, errors = np.mean(bias, axis=0), np.std(bias, axis=0) / np.sqrt(len(bias))
+    assert (np.abs(means) < 2 * errors).all()
+    places, levels, slopes = np.mean(inside, axis=0)
+    assert (places, levels) == pytest.approx((0.95, 0.95), abs=0.02)
+    assert slopes > 0.9

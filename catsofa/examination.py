@@ -47,10 +47,12 @@ def examine(
     protocol: str = "catsofa",
     resamples: int = RESAMPLES,
     seed: int | None = None,
+    groups: Sequence[str] = (),
 ) -> Examination:
     """How good the items of a data set are at telling these models apart.
 
     `scores` are two runs or more, folders that hold runs, or files of scores; files, and runs of `choose`, need `on`.
+    Each of `groups` is a part of models' names, whose models are compared with the others item by item.
     """
     paths = [place for path in map(Path, scores) for place in _runs(path)]
     if len(paths) < 2:
@@ -66,11 +68,11 @@ def examine(
             raise ValueError(f"{' and '.join(side.model for side in sides)}: found a model twice; name each once")
         matrix = _of_choices(sides)
         how = {"resamples": resamples, "seed": seed or 0}
-        found = examined(matrix, **how)
+        found = examined(matrix, **how, groups=groups)
         return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
     of = models_on(paths, on, protocol=protocol, seed=seed)
     matrix = _of_scores(of, paths)
-    found = examined(matrix, resamples=resamples, seed=of.protocol.seed)
+    found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups)
     signature = replace(of.signature, resamples=resamples)
     if any(subsets := list(map(subset_in, paths))):
         common = int(np.isfinite(matrix.values).all(axis=1).sum())

@@ -3,15 +3,19 @@
 Rows are items, columns are models. Every number has two intervals: over other terms, and over other models.
 """
 
-__all__ = ["Bipolar", "Examination", "Flag", "ItemMatrix", "Part", "examine"]
+__all__ = ["Bipolar", "Examination", "Flag", "GroupDifference", "ItemDifference", "ItemMatrix", "Part", "examine"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
+
+import numpy as np
 
 from catsofa.data.tables import Tabular
 from catsofa.scoring.examine.bipolar import Bipolar, bipolar
 from catsofa.scoring.examine.convergence import Agreement, convergence
+from catsofa.scoring.examine.dif import GroupDifference, ItemDifference, group_difference
 from catsofa.scoring.examine.items import examined
 from catsofa.scoring.examine.matrix import ItemMatrix
 from catsofa.scoring.examine.part import Flag, Part
@@ -66,11 +70,21 @@ class Examination(Tabular):
         return f"{len(self.models)} models" + (f" | {self.signature}" if self.signature else "")
 
 
-def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) -> Examination:
+def examine(
+    matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0, groups: Sequence[str] = ()
+) -> Examination:
     """How good the items of each task are at telling these models apart.
 
-    A task needs two items and two models that score some; one with fewer is left out with a warning.
+    A task needs two items and two models that score some; one with fewer is left out with a warning. Each of `groups`
+    is a part of models' names (`roberta`), whose models are compared with the others item by item.
     """
+    inside = {group: {name for name in matrix.models if fnmatchcase(name, f"*{group}*")} for group in groups}
+    for group, members in inside.items():
+        if (count := len(members)) in (0, len(matrix.models)):
+            raise ValueError(
+                f"group {group}: found {count} of {len(matrix.models)} models; expected a part of the names of some: "
+                f"{', '.join(matrix.models)}"
+            )
     tasks = matrix.parts()
     fit = {task: part for task, part in tasks.items() if min(part.scored().values.shape) >= 2}
     short = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
@@ -78,7 +92,8 @@ def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) ->
         raise ValueError(f"{'; '.join(short)}; expected two items and two models or more, so that they can differ")
     return Examination(
         parts={
-            task: _placed(examined(part, resamples=resamples, seed=seed), part.scored()) for task, part in fit.items()
+            task: _placed(examined(part, resamples=resamples, seed=seed), part.scored(), inside)
+            for task, part in fit.items()
         },
         convergence=convergence(fit),
         models=matrix.models,
@@ -86,9 +101,12 @@ def examine(matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0) ->
     )
 
 
-def _placed(part: Part, scored: ItemMatrix) -> Part:
-    """A part with its models and items on one scale, or the reason why they are not."""
-    found = bipolar(scored.values, scored.models, scored.items.tolist())
+def _placed(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]]) -> Part:
+    """A part with its groups of models, and its models and items on one scale or the reason why they are not."""
+    names = scored.items.tolist()
+    masks = {group: np.array([name in members for name in scored.models]) for group, members in inside.items()}
+    part = replace(part, dif={group: group_difference(scored.values, names, mask) for group, mask in masks.items()})
+    found = bipolar(scored.values, scored.models, names)
     if isinstance(found, str):
         return replace(part, undefined={**part.undefined, "bipolar": found})
     return replace(part, bipolar=found)

@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from catsofa.scoring.examine.bipolar import Bipolar
+from catsofa.scoring.examine.dif import GroupDifference
 from catsofa.scoring.examine.limits import Estimate
 from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
@@ -51,6 +52,8 @@ class Part:
     warnings: tuple[str, ...] = ()
     bipolar: Bipolar | None = None
     """Models and items on one scale whose zero is "no preference"; `undefined` says why there is none."""
+    dif: Mapping[str, GroupDifference] = field(default_factory=dict)
+    """Items that a group of models answers otherwise, by the group's pattern."""
 
     @property
     def dimensions(self) -> int | None:
@@ -105,6 +108,7 @@ class Part:
             },
             "flags": {**{rule: self.named(rule) for rule in (ALL_AGREE, NEGATIVE)}, "by_chance": self.by_chance},
             **({"bipolar": self.bipolar.to_dict()} if self.bipolar else {}),
+            **({"dif": {name: one.to_dict() for name, one in self.dif.items()}} if self.dif else {}),
             "undefined": dict(self.undefined),
             "intervals": {
                 **{name: found.limits() for name, found in self.numbers.items()},

@@ -22,6 +22,8 @@ NAMES = {"model": "models", "item": "items", "term": "terms", "model_term": "mod
 """Components of variance for people."""
 NEGATIVE = "E2"
 """The rule that names items which turn the order of the models around."""
+NAMED = 10
+"""Items of a group that are shown; JSON has all."""
 LIMITS = ["both", "other terms", "other models"]
 """What the intervals are over."""
 
@@ -33,6 +35,7 @@ def register(app: typer.Typer) -> None:
             "catsofa examine runs/a runs/b runs/c runs/d",
             "catsofa examine a.json b.json c.json d.json --on dev.json --json",
             "catsofa examine runs/*-chat --on crows-pairs --drop look-at.json",
+            "catsofa examine runs/* --group roberta",
         )
     )(examine)
 
@@ -48,6 +51,10 @@ def examine(
     drop: Annotated[
         Path | None, typer.Option(help="File for the items that people should look at, in the format of lint.")
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Part of the names of models to compare with the others item by item."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say how good the items of a data set are at telling these models apart.
@@ -62,7 +69,7 @@ def examine(
     from catsofa.validation.lint import as_json
 
     doing("examining, by resampling")
-    found = run(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    found = run(models, local(on) if on is not None else None, protocol=protocol, seed=seed, groups=group or [])
     if drop:
         with atomic_write(drop) as out:
             out.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
@@ -105,6 +112,15 @@ def show_part(task: str, part: "Part") -> None:
             f"mean log odds of a stereotype (0: no preference): {fit.mean:.2f} [{low:.2f}, {high:.2f}] over models, "
             f"SD {fit.spread:.2f}; {above} above 0, {below} below"
         )
+    for name, group in part.dif.items():
+        said = f"{name}, {group.inside} models against {group.outside}"
+        if group.refused:
+            say(f"{said}: {UNDEFINED}, {group.refused}")
+            continue
+        say(f"{said}: {group.tested:,} items tested, {quantity(len(group.items), 'item')} with Holm's p ≤ 0.05")
+        rows = [[one.item, f"{one.odds:.2f}", chance(one.holm)] for one in group.items[:NAMED]]
+        if rows:
+            table(f"answered otherwise by {name}", ["item", "odds ratio", "Holm's p"], rows)
     for name, why in part.undefined.items():
         say(f"{name.replace('_', ' ')}: {UNDEFINED}, {why}")
     warn(part.warnings)

@@ -82,3 +82,17 @@ def test_what_cannot_be_examined_is_refused_with_what_to_do(files: list[str], tm
     assert "are scores of one model" in called(files[0], files[0], *on)[1]
     assert "--on with their CATs" in called(*files)[1]
     assert called(files[0], str(tmp_path / "none.json"), *on)[0] == 2
+
+
+def test_a_group_is_a_part_of_names(files: list[str], tmp_path: Path) -> None:
+    """Four models against one: too few, with the reason, on the terminal and in JSON; no model or all are refused."""
+    on = ["--on", str(tmp_path / "cats.jsonl"), "--group"]
+    code, said = called(*files, *on, "guess")
+    assert code == 0
+    assert "guess, 4 models against 1" in said
+    code, said = called(*files, *on, "guess", "--json")
+    found = json.loads(said)["results"]["intrasentence"]["dif"]["guess"]
+    assert (found["group"], found["others"], found["items"]) == (4, 1, [])
+    assert "too few models" in found["refused"]
+    for pattern, count in (("none", 0), ("json", 5)):
+        assert f"group {pattern}: found {count} of 5 models" in called(*files, *on, pattern)[1]

@@ -68,7 +68,8 @@ def test_an_effect_size_of_columns_is_that_of_its_definition() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(0.2, 0.1, 3), rng.normal(0, 0.2, 3)
     held = associations.of_run([{"test": "t", "associations": {"x": x.tolist(), "y": y.tolist()}}])
-    (found,) = associations.tests([replace(TEST, id="t")], held, held, DEFAULT, 0)
+    sides = {name: replace(getattr(TEST, name), items=tuple(f"{name}{n}" for n in range(3))) for name in "xy"}
+    (found,) = associations.tests([replace(TEST, id="t", **sides)], held, held, DEFAULT, 0)
     assert float(found.measure(found.before.sum(axis=0))) == pytest.approx(effect_size(x, y), rel=1e-6)
 
 

@@ -18,6 +18,7 @@ def origin(one: Association) -> Extra:
     """What an item keeps of its association: the id, the region, the votes, and how hurtful people found it."""
     votes = {each.raters: {"yes": each.yes, "no": each.no, "unsure": each.unsure} for each in one.votes}
     known = {"association": one.id, "region": one.region, "votes": votes, "offensiveness": list(one.offensiveness)}
+    known["identity_as_written"] = one.extra.get("identity_as_written", "")
     by = one.extra.get("said_by", [])
     proposed = {"proposed": {**one.source, "by": by}} if one.source or by else {}
     return {name: value for name, value in known.items() if value} | proposed

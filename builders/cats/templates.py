@@ -13,6 +13,7 @@ from catsofa.data.language.articles import article
 from catsofa.data.language.blanks import check, slots, starts_sentence
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import BEHIND, plural_noun, singular_noun
+from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 
 TermKind = Literal["person", "place", "adjective", "thing", "pronoun", "name"]
@@ -64,9 +65,11 @@ class Template:
         return {"negation": "denies", "question": "asks"}.get(self.frame, "asserts")
 
     def has_room_for(self, words: Fill) -> bool:
-        """Whether words stand well in the slot: a phrase neither before another word nor after `as` or `so`."""
+        """Whether words stand well in the slot: no phrase before a word or after `as` or `so`, no `no` after `not`."""
         start, end = slots(self.context)[0]
         followed = self.context[end:].lstrip(" ")[:1].isalnum()
+        if self.frame == "negation" and core(words.words).negated:
+            return False
         return not words.phrase or not (followed or _GRADED.search(self.context[:start]))
 
     def about(self, term: str) -> str:

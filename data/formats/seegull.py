@@ -2,11 +2,14 @@
 
 The global file has votes of raters in the region and in North America, the file of the US states of one group. In the
 ratings -1 is by far the most frequent, and the mean column averages it in, so it very probably means "not offensive".
+12 of the released rows have a broken identity (`,New Hampshirite`, `United KingdomUK`): punctuation before the name, an
+abbreviation grown onto it. The reader cuts these off and keeps the cell in `extra`, under `identity_as_written`.
 """
 
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -25,6 +28,9 @@ NEEDED = ("identity", "attribute", "region_stereo", "region_nonstereo", "region_
 RATINGS = ("Annotation1", "Annotation2", "Annotation3")
 ANSWERS = {"stereo": "yes", "nonstereo": "no", "unsure": "unsure"}
 """The end of a column to the field of `Votes`."""
+_BROKEN = re.compile(r"^[\s.,;:'\"`]+|(?<=[a-z])[A-Z]{2,}$")
+"""What does not belong to an identity: punctuation before the name, and an abbreviation grown onto it."""
+_WRITTEN = "identity_as_written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,8 @@ def read(path: Path) -> Iterator[Association]:
         if missing := [name for name in layout.columns if name not in row]:
             raise BadInput(path, f"no column {missing[0]!r}", f"{EXPECTED}, with {', '.join(layout.columns)}", 1)
         csv_files.refuse_empty(row, ("identity", "attribute"), path, EXPECTED, line)
+        if not _BROKEN.sub("", row["identity"]):
+            raise BadInput(path, f"no name in the identity {short(row['identity'])}", EXPECTED, line)
         association = _association(row, layout, path, line)
         seen.add(association.id, line)
         return association
@@ -113,15 +121,16 @@ def _layout(association: Association) -> Layout:
 def _association(row: Row, layout: Layout, path: Path, line: int) -> Association:
     """A row as an Association; the mean is kept as text, since it is not always that of the ratings."""
     counts = {name: _count(row[name], name, path, line) for name in layout.votes}
+    identity = _BROKEN.sub("", row["identity"])
     return Association(
-        identity=row["identity"],
+        identity=identity,
         attribute=row["attribute"],
         votes=tuple(
             Votes(raters=raters, **{field: counts[f"{raters}_{answer}"] for answer, field in ANSWERS.items()})
             for raters in layout.raters
         ),
         offensiveness=tuple(_rating(row[name], name, layout, path, line) for name in RATINGS),
-        extra={layout.mean: row[layout.mean]},
+        extra={layout.mean: row[layout.mean], **({_WRITTEN: row["identity"]} if identity != row["identity"] else {})},
     )
 
 
@@ -158,7 +167,7 @@ def _row(association: Association, layout: Layout) -> Row:
         for answer, field in ANSWERS.items()
     }
     return {
-        "identity": association.identity,
+        "identity": str(association.extra.get(_WRITTEN, association.identity)),
         "attribute": association.attribute,
         **votes,
         **{

@@ -98,7 +98,7 @@ def singulars(word: str) -> frozenset[str]:
     """The word and what it may be the plural or possessive of: `nurses` is nurse or nurs, `baker's` is baker."""
     plain = word.removesuffix("'s").removesuffix("'")
     found = {plain, _IRREGULAR.get(plain, plain)}
-    if len(plain) > 3 and plain.endswith("s"):
+    if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss"):
         found.add(plain[:-1])
         if plain.endswith("es"):
             found.add(plain[:-2])

@@ -13,6 +13,7 @@ from catsofa.data.language.words import words
 SPELT_ALIKE = 0.8
 """Likeness (difflib) from which on a word that no dictionary has is another one misspelt."""
 _BE = frozenset({"are", "is", "be", "been", "being", "get", "gets", "getting", "was", "were"})
+_JOINS = frozenset({"and", "or"})
 _DO = frozenset({"do", "does"})
 _COMPARED = frozenset({"best", "better", "least", "less", "more", "most", "worse", "worst"})
 _EASY = re.compile(r" (?:easy|easily|hard|difficult|impossible|able) to ")
@@ -36,13 +37,20 @@ def core(text: str, language: str = "en") -> Core:
     lists, tokens = wordlist("near_duplicates.toml"), plainly(text).split()
     negated = sum(token in lists["negators"] for token in tokens) % 2 == 1
     said = [
-        _form(token, before)
-        for before, token, after in zip(["", *tokens], tokens, _verbs(tokens), strict=False)
+        _form(token, last)
+        for last, token, after in zip(_before(tokens), tokens, _verbs(tokens), strict=False)
         if token not in lists["negators"] and token not in lists["fillers"] and not _helps(token, after)
     ]
     content = said or tokens or text.split()
-    joined = "and" in tokens or "or" in tokens
-    return Core(negated, tuple(sorted(content) if joined else content), _claims(plainly(text)))
+    return Core(negated, _in_any_order(content) if _JOINS & {*tokens} else tuple(content), _claims(plainly(text)))
+
+
+def _in_any_order(content: list[str]) -> tuple[str, ...]:
+    """The sorted words of what `and` or `or` joins, without be; where each part has its own verb, the parts too."""
+    parts = [part.split() for part in re.split(r" (?:and|or) ", " ".join(content))]
+    apart = len(parts) > 1 and all(len(part) > 1 and "VERB" in _parts_of_speech(part[0]) for part in parts)
+    words = [word for word in content if word != "be"] or content
+    return tuple(sorted([*words, *(" ".join(part) for part in parts if apart)]))
 
 
 def same_claim(one: str, other: str) -> bool:
@@ -94,6 +102,15 @@ def _rewritten() -> re.Pattern[str]:
     return re.compile("|".join(f"{re.escape(phrase.rstrip())}(?= )" for phrase in phrases))
 
 
+def _before(tokens: list[str]) -> list[str]:
+    """The token before each; behind `and` or `or`, the one before the word that these join it to."""
+    found = ["", *tokens[:-1]]
+    for at, token in enumerate(tokens[:-1]):
+        if at and token in _JOINS:
+            found[at + 1] = found[at - 1]
+    return found
+
+
 def _verbs(tokens: list[str]) -> list[str]:
     """For each token the next one that is no adverb of frequency."""
     frequency = wordlist("meaning.toml")["quantifiers"]
@@ -123,6 +140,14 @@ def _lemmas(word: str) -> frozenset[str]:
     return frozenset(
         lemma.lower() for tag, lemmas in getAllLemmas(word).items() if tag != "ADV" for lemma in lemmas
     ) or (frozenset({word}) if getAllLemmas(word) else frozenset())
+
+
+@lru_cache(maxsize=100_000)
+def _parts_of_speech(word: str) -> frozenset[str]:
+    """The parts of speech that the dictionary has for a word."""
+    from lemminflect import getAllLemmas
+
+    return frozenset(getAllLemmas(word))
 
 
 @lru_cache(maxsize=100_000)
@@ -219,16 +244,15 @@ def _other_order(one: list[str], other: list[str]) -> bool:
     """Whether the same words come in another order; parts may change places, and adverbs move (every day drink tea)."""
     one, other = ([word for word in words if not _is_adverb(word)] for words in (one, other))
     turns = (other[at:] + other[:at] for at in range(len(other)))
-    joined = {"and", "or"} & {*one} and not {"than", "but", "while"} & {*one}
+    joined = _JOINS & {*one} and not {"than", "but", "while"} & {*one}
+    joined = joined and core(" ".join(one)).content == core(" ".join(other)).content
     return sorted(one) == sorted(other) and one != other and not joined and one not in turns
 
 
 @lru_cache(maxsize=100_000)
 def _is_adverb(word: str) -> bool:
     """Whether a word is only an adverb in the dictionary."""
-    from lemminflect import getAllLemmas
-
-    return word == "only" or (word not in _function() and getAllLemmas(word).keys() == {"ADV"})
+    return word == "only" or (word not in _function() and _parts_of_speech(word) == {"ADV"})
 
 
 def _other_roles(first: str, second: str) -> bool:
@@ -242,7 +266,7 @@ def _other_roles(first: str, second: str) -> bool:
 
 def _suffered(tokens: list[str]) -> set[str]:
     """The verbs behind be, in their dictionary form."""
-    pairs = zip(["", *tokens], tokens, strict=False)
+    pairs = zip(_before(tokens), tokens, strict=False)
     return {lemma for before, word in pairs if before in _BE and _is_participle(word) for lemma in _lemmas(word)}
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -266,6 +267,16 @@ def test_the_bundled_templates_cover_six_frames() -> None:
     assert [t.polarity for t in (templates[0], *(t for t in templates if t.context.startswith("Not all")))] == [
         *("asserts", "denies"),
     ]
+
+
+def test_a_negation_takes_no_negated_words() -> None:
+    """`Tailors never have no sense of humour` is never built; a statement takes the words."""
+    template = Template("{targets} never BLANK.", blank="verb", frame="negation")
+    words = said("tailor", "have no sense of humour", "tell jokes", "drink sand")
+    (refusal,) = intrasentence([template], [words])
+    assert refusal.source["failed"] == {"stereotype": "have no sense of humour"}
+    (cat,) = intrasentence([replace(template, frame="statement")], [words])
+    assert cat["stereotype"].text == "Tailors never have no sense of humour."
 
 
 def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:

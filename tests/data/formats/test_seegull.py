@@ -33,6 +33,7 @@ def test_a_row_becomes_an_association_with_the_votes_of_each_group_of_raters(tmp
         (",0.5,-0.5", ",NA,-0.5", 2),
         ('Pellorans,"loud, at times"', "Dravians,tidy", 3),
         ("Pellorans,", " ,", 3),
+        ("Pellorans,", '".,",', 3),
     ],
 )
 def test_a_cell_that_is_no_vote_and_no_rating_is_refused(old: str, new: str, line: int, tmp_path: Path) -> None:
@@ -42,6 +43,18 @@ def test_a_cell_that_is_no_vote_and_no_rating_is_refused(old: str, new: str, lin
     with pytest.raises(BadInput) as error:
         list(seegull.read(path))
     assert error.value.line == line
+
+
+@pytest.mark.parametrize("written", ["Pellorans", ".Pellorans", '",Pellorans"', "PelloransPEL"])
+def test_a_broken_identity_is_repaired_and_comes_back_as_it_was(written: str, tmp_path: Path) -> None:
+    """Punctuation before a name and an abbreviation grown onto it are cut off; `extra` keeps the cell."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(SEEGULL.replace("Pellorans", written).replace("\n", "\r\n").encode())
+    repaired = list(seegull.read(path))
+    assert repaired[1].identity == "Pellorans"
+    assert repaired[1].extra.get("identity_as_written", "Pellorans") == written.strip('"')
+    seegull.write(repaired, tmp_path / "back.csv")
+    assert [one.extra for one in seegull.read(tmp_path / "back.csv")] == [one.extra for one in repaired]
 
 
 def test_an_association_without_a_mean_gets_that_of_its_ratings(tmp_path: Path) -> None:
@@ -74,5 +87,9 @@ def test_the_counts_of_the_released_files_are_found(shared: Path) -> None:
     ratings = Counter(rating for one in world for rating in one.offensiveness)
     assert (ratings[-1], ratings[0], ratings[4], ratings[None]) == (9951, 122, 1179, 3 * 1197)
     states = list(seegull.read(shared / "data" / "seegull" / "stereotypes_us_states.csv"))
-    assert (len({one.identity for one in states}), len({one.attribute for one in states})) == (55, 224)
+    assert (len({one.identity for one in states}), len({one.attribute for one in states})) == (53, 224)
+    assert Counter(one.identity for one in [*world, *states] if "identity_as_written" in one.extra) == {
+        "United Kingdom": 10,
+        "New Hampshirite": 2,
+    }
     assert sum(one.votes_of("region").yes >= 2 for one in states) == 71

@@ -11,6 +11,7 @@ from catsofa.data.language.inflection import (
     regular_plural,
     regular_singular,
     singular_noun,
+    singulars,
     third_person,
 )
 from catsofa.data.language.words import compounds
@@ -84,6 +85,13 @@ def test_the_regular_plural_and_singular_undo_each_other() -> None:
     many = [regular_plural(term) for term in ("zorb", "blicky", "tall dax", "church", "fox", "grey day")]
     assert many == ["zorbs", "blickies", "tall daxes", "churches", "foxes", "grey days"]
     assert [regular_singular(term) for term in many] == ["zorb", "blicky", "tall dax", "church", "fox", "grey day"]
+
+
+def test_a_word_in_ss_is_no_plural() -> None:
+    """`Witness` is itself alone; `witnesses` may be its plural."""
+    assert singulars("witness") == singulars("witness's") == {"witness"}
+    assert "witness" in singulars("witnesses")
+    assert not mentions("The princess left.", "prince")
 
 
 def test_a_text_mentions_a_term_in_singular_plural_and_possessive() -> None:

@@ -54,6 +54,9 @@ def test_by_their_words_alone_some_are_found_and_nothing_else(half: str, recall:
         ("is a burden", "are burdens"),
         ("are always complaining", "always complain"),
         ("are rude and loud", "are loud and rude"),
+        ("are honest and hardworking", "are hardworking and honest"),
+        ("are hated and feared", "are feared and hated"),
+        ("drink tea and eat cake", "eat cake and drink tea"),
         ("have ten hats", "have 10 hats"),
     ],
 )
@@ -78,6 +81,7 @@ def test_wording_makes_no_second_meaning(one: str, other: str) -> None:
         ("want hats", "get hats"),
         ("steal from the rich", "steal for the rich"),
         ("cook for others", "cook with others"),
+        ("hate dogs and love cats", "hate cats and love dogs"),
         ("prefer tea to coffee", "prefer coffee to tea"),
         ("work to live", "live to work"),
         ("care about themselves", "care about us"),

@@ -123,9 +123,11 @@ def in_language(sentence: str, texts: Mapping[str, str]) -> str:
     for english, translated_text in texts.items():
         names = re.findall(r"\{(\w+)\}", english)
         if names and (found := re.fullmatch(_pattern(english), sentence)):
-            return translated_text.format(**{name: texts.get(found[name], found[name]) for name in names})
-    if sentence.endswith(".") and (told := in_language(sentence[:-1], texts)) != sentence[:-1]:
-        return told + "."
+            parts = {name: found[name].split(", ") for name in names}
+            told = {name: ", ".join(texts.get(part, part) for part in each) for name, each in parts.items()}
+            return translated_text.format(**told)
+    if sentence.endswith(".") and (said_before := in_language(sentence[:-1], texts)) != sentence[:-1]:
+        return said_before + "."
     parts = sentence.split("; ")
     return "; ".join(in_language(part, texts) for part in parts) if len(parts) > 1 else sentence
 

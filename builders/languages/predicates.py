@@ -41,6 +41,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
         return Refusal("names_target", found)
     if re.search(lists.get("past_compound", r"(?!)"), rest):
         return Refusal("past_tense", rest)
+    if re.search(lists.get("future_compound", r"(?!)"), rest):
+        return Refusal("future_or_conditional", rest)
     if not language.numbers:
         reading = language.reading(rest) or "no_verb"
         return Predicate(subject, {"": rest}) if reading == "plural" else Refusal(reading, rest)

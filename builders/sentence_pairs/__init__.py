@@ -4,6 +4,7 @@ Train and held-out documents are told apart by a hash of their text, and negativ
 document, and no copy of one, is on both.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 
 WINDOW = 1000
 """Documents kept at a time; the negatives of each are drawn from the others."""
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 TRIES = 1000
 """Draws of a negative; with two documents one in two is of the document itself."""
 
@@ -37,8 +39,8 @@ class Limits:
     per_document: int | None = None
 
     def allow(self, sentence: str) -> bool:
-        """Whether a sentence is neither too short nor too long."""
-        return self.shortest <= len(sentence.split()) <= self.longest
+        """Whether a sentence is neither too short nor too long; two characters without spaces are a word."""
+        return self.shortest <= max(len(sentence.split()), len(_UNSPACED.findall(sentence)) // 2) <= self.longest
 
 
 def split_of(text: str, held_out: float, seed: int = 0) -> Split:

@@ -8,7 +8,9 @@ from pathlib import Path
 from catsofa.data.files import BadInput, json_files, lines, read_text
 
 TEXT_ENDINGS = (".txt", ".md", ".text")
-_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9À-ÖØ-Þ])")
+_END = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9À-ÖØ-Þ])|(?<=[。！？])[。！？…”’」』）]*(?![”’」』）。！？…])\s*"
+)
 _NO_END = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Col|Sgt|Lt|Capt|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|pp?|ca|approx|Inc|Ltd|Co|Corp"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|(?:^|[\s(.])[A-Z])\.$"
@@ -62,7 +64,7 @@ def read_dataset(path: str, config: str | None = None, column: str = "text") -> 
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text: by paragraph, at a stop before a capital that is no abbreviation's or initial's."""
+    """The sentences of a text: by paragraph, at 。！？, and at a stop before a capital that ends no abbreviation."""
     found: list[str] = []
     for paragraph in re.split(r"\n+", text):
         begun = ""

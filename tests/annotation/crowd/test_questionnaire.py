@@ -18,7 +18,7 @@ from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people.background import Background, published
 from catsofa.annotation.crowd.people.questionnaire import BUNDLED, SILENT, questions
 from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.study import Study, create, page_language
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
 from catsofa.data.files import BadInput, toml_files
@@ -63,6 +63,23 @@ def test_every_bundled_question_can_be_asked(study: Study) -> None:
     assert found["country"].wider["Fiji"] == "Oceania"
     assert found["gender"].wider["woman"] == ""
     assert len(found["country"].wider) > 190
+
+
+@pytest.mark.parametrize("code", ["de", "es", "fr", "zh"])
+def test_the_bundled_questions_are_translated_and_their_answers_stay_english(code: str, study: Study) -> None:
+    """Every question, answer and name has a text; the page shows it, and the form sends the English answer."""
+    found = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
+    language = page_language.language_of(code)
+    assert language
+    texts, _ = page_language.texts_of(language)
+    wanted = {name.replace("_", " ") for name in found} | {SILENT}
+    wanted |= {text for each in found.values() for text in (each.text, *each.wider)}
+    assert wanted <= texts.keys()
+    assert len({texts[answer] for answer in found["country"].wider}) == len(found["country"].wider)
+    page = page_language.page('<label><input type="radio" value="woman"> woman</label>', language)
+    assert page == f'<label><input type="radio" value="woman"> {texts["woman"]}</label>'
+    asked = page_language.in_language("Then you are asked about yourself: gender, country", texts)
+    assert "gender" not in asked
 
 
 def test_questions_come_after_consent_and_before_work(study: Study) -> None:

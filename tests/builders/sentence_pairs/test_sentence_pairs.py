@@ -35,6 +35,19 @@ def test_a_positive_is_the_next_sentence_and_a_negative_another_documents() -> N
         assert negative.other != negative.document == positive.document
 
 
+def test_chinese_sentences_end_without_a_space() -> None:
+    """A stop ends one together with the quote or bracket behind it; a decimal point and `……` end none."""
+    text = "面包师用3.5元买面粉。他起得早！“好吗？！”（真的。）面包师……睡了。"
+    assert sentences(text) == ["面包师用3.5元买面粉。", "他起得早！", "“好吗？！”", "（真的。）", "面包师……睡了。"]
+
+
+def test_two_chinese_characters_are_a_word_of_the_limits() -> None:
+    """Sentences of eight characters pass the limit of four words, and those of seven do not."""
+    texts = [f"第{number}个面包师起得早。他的邻居买了面包。他们都很高兴了。" for number in "一二三"]
+    made = pairs([Document(text[1], text) for text in texts], held_out=0.0)
+    assert {pair.second for pair in made if pair.follows} == {"他的邻居买了面包。"}
+
+
 def test_no_document_is_on_both_sides_nor_a_copy_of_one() -> None:
     """Neither as a first sentence nor as a negative; the split is by the text, so a copy goes where its original is."""
     copies = [Document(f"copy of {d.name}", d.text + "\n") for d in ARTICLES]

@@ -123,11 +123,10 @@ def in_language(sentence: str, texts: Mapping[str, str]) -> str:
     for english, translated_text in texts.items():
         names = re.findall(r"\{(\w+)\}", english)
         if names and (found := re.fullmatch(_pattern(english), sentence)):
-            parts = {name: found[name].split(", ") for name in names}
-            told = {name: ", ".join(texts.get(part, part) for part in each) for name, each in parts.items()}
+            told = {name: ", ".join(texts.get(part, part) for part in found[name].split(", ")) for name in names}
             return translated_text.format(**told)
-    if sentence.endswith(".") and (said_before := in_language(sentence[:-1], texts)) != sentence[:-1]:
-        return said_before + "."
+    if sentence.endswith(".") and (plain := in_language(sentence[:-1], texts)) != sentence[:-1]:
+        return plain + "."
     parts = sentence.split("; ")
     return "; ".join(in_language(part, texts) for part in parts) if len(parts) > 1 else sentence
 

@@ -3,6 +3,7 @@
 import re
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from catsofa.data.language.alarms import in_full, word_alarms
@@ -42,7 +43,10 @@ def core(text: str, language: str = "en") -> Core:
         if token not in lists["negators"] and token not in lists["fillers"] and not _helps(token, after)
     ]
     content = said or tokens or text.split()
-    return Core(negated, _in_any_order(content) if _JOINS & {*tokens} else tuple(content), _claims(plainly(text)))
+    if _JOINS & {*tokens}:
+        denied = [f"not {word}" for last, word in pairwise(tokens) if last in lists["negators"]]
+        return Core(negated, (*_in_any_order(content), *sorted(denied)), _claims(plainly(text)))
+    return Core(negated, tuple(content), _claims(plainly(text)))
 
 
 def _in_any_order(content: list[str]) -> tuple[str, ...]:

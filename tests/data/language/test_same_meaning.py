@@ -82,6 +82,7 @@ def test_wording_makes_no_second_meaning(one: str, other: str) -> None:
         ("steal from the rich", "steal for the rich"),
         ("cook for others", "cook with others"),
         ("hate dogs and love cats", "hate cats and love dogs"),
+        ("are honest and not rude", "are rude and not honest"),
         ("prefer tea to coffee", "prefer coffee to tea"),
         ("work to live", "live to work"),
         ("care about themselves", "care about us"),

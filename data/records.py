@@ -207,12 +207,15 @@ class Term:
     group: str = ""
     """The group that sibling terms share; empty if unknown."""
     language: str = "en"
+    region: str = ""
+    """Where people are asked about the group; empty if anywhere."""
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Give the term its id."""
-        give_id(self, "term", self.category, self.term, self.pos, self.group, self.language)
+        parts = [self.category, self.term, self.pos, self.group, self.language]
+        give_id(self, "term", *parts, *filter(None, [self.region]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
+from catsofa.annotation.crowd import texts
 from catsofa.annotation.crowd.acts import acts
+from catsofa.annotation.crowd.moves import ANSWERED, LIMITED
 from catsofa.annotation.crowd.quality import SET_ASIDE, is_excluded
-from catsofa.annotation.crowd.seats import ANSWERED
+from catsofa.annotation.crowd.rules import WRITING
 from catsofa.annotation.crowd.store import Row, Rows
 
 COUNTED = ({"valid", "surplus"}, {"void"})
@@ -21,7 +23,15 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
     people = {row["name"]: row for row in rows.all("SELECT * FROM person")}
     tasks = {row["token"]: row for row in rows.all("SELECT * FROM task")}
     seats = rows.all("SELECT * FROM seat")
-    if (there := {token for token, task in tasks.items() if task["kind"] != "practice"}) != set(tokens):
+    kinds = {token: task["kind"] for token, task in tasks.items()}
+    done = [seat for seat in seats if kinds.get(seat["task"]) == "write" and seat["state"] == "valid"]
+    written = {texts.token_of(seat["nonce"]): seat["person"] for seat in done}
+    if not written.items() <= {(token, task["writer"]) for token, task in tasks.items() if task["kind"] == "item"}:
+        yield "a text that nobody is asked to judge"
+    if not written.items() <= {(seat["task"], seat["person"]) for seat in seats if seat["state"] == "own"}:
+        yield "a text that its writer may judge"
+    apart = written.keys() | {token for token, kind in kinds.items() if kind in {"practice", "gone"}}
+    if (there := tasks.keys() - apart) != set(tokens):
         yield f"{len(there):,} tasks, and {len(tokens):,} in the study"
     if sorted(row["number"] for row in people.values()) != [*range(1, len(people) + 1)]:
         yield "a person is missing"
@@ -42,9 +52,9 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
             yield f"a seat in the state {seat['state']!r}"
     for token, task in tasks.items():
         counts = states[token]
-        if task["kind"] == "item" and (counts["valid"], counts["held"]) != (task["valid"], task["held"]):
+        if task["kind"] in LIMITED and (counts["valid"], counts["held"]) != (task["valid"], task["held"]):
             yield f"task {token}: {task['valid']} valid, {task['held']} held; its seats say otherwise"
-        if task["kind"] != "item" and counts.keys() & {"valid", "void", "surplus"}:
+        if task["kind"] not in LIMITED and counts.keys() & {"valid", "void", "surplus"}:
             yield f"task {token}: a gold item or check that counts as a judgement"
     yield from _of_people(rows, people, tasks, seats)
     yield from _of_plan(rows, tasks, seats)
@@ -63,13 +73,14 @@ def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats:
         if (answer is not None) != (seat["state"] in ANSWERED):
             yield f"a seat in the state {seat['state']!r} {'with' if answer else 'without'} an answer"
         if answer:
-            done[seat["person"]] += 1
+            done[seat["person"]] += WRITING if tasks.get(seat["task"], {}).get("kind") == "write" else 1
         if answer and tasks.get(seat["task"], {}).get("kind") != "practice":
             right[seat["person"]] += answer["gold_right"]
             asked[seat["person"]] += answer["gold_asked"]
     if answers:
         yield f"{len(answers):,} answers without a seat"
-    kept, aside = ({seat["person"] for seat in seats if seat["state"] in states} for states in COUNTED)
+    judged = [seat for seat in seats if tasks.get(seat["task"], {}).get("kind") == "item"]
+    kept, aside = ({seat["person"] for seat in judged if seat["state"] in states} for states in COUNTED)
     for name, person in people.items():
         if name in (kept if person["state"] in SET_ASIDE or is_excluded(person) else aside):
             yield f"person {name}: judgements that count although the person failed, or the reverse"
@@ -86,6 +97,6 @@ def _of_plan(rows: Rows, tasks: dict[str, Row], seats: list[Row]) -> Iterator[st
     """Faults in gold items and checks: each must stand where the person's plan has it, or later after a skip."""
     plan = {(row["person"], row["task"]): row["position"] for row in rows.all("SELECT * FROM plan")}
     for seat in seats:
-        gold = tasks.get(seat["task"], {}).get("kind", "item") != "item"
+        gold = tasks.get(seat["task"], {}).get("kind") in {"gold", "check", "practice"}
         if gold and seat["state"] != "withdrawn" and (seat["person"], seat["task"]) not in plan:
             yield f"person {seat['person']}: a gold item or check that was not planned"

@@ -11,13 +11,14 @@ from typing import TypeVar
 
 from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.quality import SET_ASIDE
+from catsofa.annotation.crowd.rules import WRITING
 from catsofa.annotation.crowd.store import STORE, Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
 from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.annotation.study.interface import result_of
 from catsofa.data.digests import hex_digest
-from catsofa.data.records import Cat
+from catsofa.data.records import Association, Cat
 
 SEAT = "seat-"
 """How the names of answers given to this server begin."""
@@ -49,22 +50,21 @@ def open_store(study: Study, practice: Sequence[str] = ()) -> Store:
         )
     store = Store(study.folder, identity(study.settings.secret))
     tasks = [(token, "practice", "") for token in practice]
-    for key in study.keys.values():
+    for key in study.sealed.values():
         item = study.items[key.item]
-        writer = str(item.source.get("writer", "")) if isinstance(item, Cat) else ""
-        tasks.append((key.token, "check" if key.check else "gold" if key.gold else "item", writer))
+        writer = str(item.source.get("writer", "")) if isinstance(item, Cat | Association) else ""
+        kind = "write" if study.kind_of(key.token).judged_as else "item"
+        tasks.append((key.token, "check" if key.check else "gold" if key.gold else kind, writer))
     order = Random(hex_digest(f"{study.settings.secret}:order"))
-    store.do(lambda held: seats.add(held, tasks, study.settings.overlap, order))
+    store.do(lambda held: seats.add(held, tasks, study.settings.overlap, order, study.settings.texts))
     return store
 
 
-def missing(store: Store) -> int:
-    """Judgements that are still needed."""
-    return int(
-        store.do(lambda held: held.all("SELECT coalesce(sum(need - valid), 0) AS n FROM task WHERE kind = 'item'"))[0][
-            "n"
-        ]
-    )
+def missing(held: Rows, judges: int = 0) -> int:
+    """Tasks that are still to do: judgements, and texts with the judgements of each by so many people."""
+    query = "SELECT kind, coalesce(sum(need - valid), 0) AS n FROM task GROUP BY kind"
+    left = {row["kind"]: int(row["n"]) for row in held.all(query)}
+    return left.get("item", 0) + left.get("write", 0) * (WRITING + judges)
 
 
 def pull(study: Study) -> Pulled:
@@ -128,12 +128,14 @@ def _done(study: Study, job: Callable[[Rows], T]) -> T:
 def _answers(held: Rows, study: Study) -> Iterator[Raw]:
     """Every answer and skip in the store, in the order they came."""
     query = (
-        "SELECT s.*, a.said, a.seconds, a.at, p.state AS standing, p.outcome FROM seat s "
-        "JOIN person p ON p.name = s.person JOIN task t ON t.token = s.task AND t.kind <> 'practice' "
+        "SELECT s.*, t.kind, a.said, a.seconds, a.at, p.state AS standing, p.outcome FROM seat s "
+        "JOIN person p ON p.name = s.person JOIN task t ON t.token = s.task AND t.kind NOT IN ('practice', 'gone') "
         "LEFT JOIN answer a ON a.nonce = s.nonce WHERE a.nonce IS NOT NULL OR s.state = 'skipped' ORDER BY a.at"
     )
     for row in held.all(query):
         skipped, void_by = row["state"] == "skipped", "standing" if row["standing"] in VOID else "outcome"
+        writing = row["kind"] == "write"
+        kind = study.kind if writing else study.kind.judged
         at = _time(row) if skipped else str(row["at"])
         yield Raw(
             annotation=SEAT + hex_digest(row["nonce"], 16),
@@ -143,8 +145,9 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
             at=at,
             seconds=None if skipped else row["seconds"],
             skipped=skipped,
-            void=VOID[row[void_by]] if row["standing"] in SET_ASIDE and not skipped else "",
-            result=[] if skipped else result_of(study.kind.interface, json.loads(row["said"])),
+            # others judge what was written, so it stays whoever wrote it
+            void=VOID[row[void_by]] if row["standing"] in SET_ASIDE and not (skipped or writing) else "",
+            result=[] if skipped else result_of(kind.interface, json.loads(row["said"])),
         )
 
 

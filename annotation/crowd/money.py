@@ -65,7 +65,7 @@ def budget(study: Study, rules: Rules, judgements: int) -> Budget:
     kinds = {"check" if key.check else "gold" for key in study.keys.values() if key.gold}
     every = {"check": rules.check_every, "gold": rules.gold_every}
     own = rules.session - sum(planned(rules.session, rules.first, every[kind]) for kind in kinds)
-    people = max(math.ceil(judgements / max(1, own)), study.settings.overlap) if judgements else 0
+    people = max(math.ceil(judgements / max(1, own)), study.settings.overlap + (rules.judges > 0)) if judgements else 0
     return Budget(judgements=judgements, places=people, tasks=rules.tasks, reward=cents(study, rules.tasks))
 
 

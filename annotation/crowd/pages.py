@@ -43,6 +43,7 @@ class Exported:
 
 def export(study: Study, out: Path, *, per_page: int = 10, progress: Progress = SILENT) -> Exported:
     """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
+    study.refuse_growing()
     tasks = list(study.tasks())
     gold, items = [task for task in tasks if task.key.gold], [task for task in tasks if not task.key.gold]
     # sorted by token, which is random, so that gold items stand anywhere

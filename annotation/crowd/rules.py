@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from random import Random
 
+WRITING = 4
+"""Tasks as which one text counts where others judge it: so many judgements take as long as writing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -25,6 +28,8 @@ class Rules:
     """The tokens of the practice items, which come first and beside the session."""
     practice_pass: int = 0
     """Practice items that must be answered rightly."""
+    judges: int = 0
+    """Judgements of each text, where people write and judge in one study."""
     fast: float = 0.0
     """Seconds below which an answer is too fast; 0: none is."""
     fast_limit: int = 5

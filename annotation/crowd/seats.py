@@ -1,8 +1,8 @@
 """Seats: who gets which task, and which judgements count.
 
-Only this module writes tasks, seats and answers; people are written here and by the decisions of the owner.
-
-Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
+Only this module, `moves` and `texts` write tasks, seats and answers; people are written here and by the decisions of
+the owner. Each function is one job of the
+store. `now` is the server's clock, in seconds since 1970.
 """
 
 import json
@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from catsofa.annotation.crowd import acts
+from catsofa.annotation.crowd import acts, moves, texts
 from catsofa.annotation.crowd.quality import SET_ASIDE, fails_practice, fast, is_excluded, is_hasty, practice
-from catsofa.annotation.crowd.rules import Rules, places
+from catsofa.annotation.crowd.rules import WRITING, Rules, places
 from catsofa.annotation.crowd.store import Row, Rows
 
 WAVE = 200
@@ -24,8 +24,6 @@ FREED = 20
 """Expired seats that are freed in one job."""
 ENDED = {"finished", "failed", "paused", "voided", "screened", "full", "declined", "withdrawn"}
 """States in which a person gets no further task."""
-ANSWERED = {"valid", "checked", "void", "surplus"}
-"""States of a seat with an answer."""
 
 
 class NotYours(ValueError):
@@ -48,14 +46,18 @@ class Given:
     """Whether the person answered too fast until now, and hears so with this task."""
 
 
-def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random) -> None:
-    """Add tasks that are not there yet: token, kind (item, gold, check) and writer."""
+def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random, texts: int = 0) -> None:
+    """Add tasks that are not there yet: token, kind (item, write, gold, check) and writer.
+
+    An item needs so many judgements, a target to write about so many texts.
+    """
+    needs = {"item": need, "write": texts}
     there = {row["token"] for row in rows.all("SELECT token FROM task")}
     for token, kind, writer in tasks:
         if token not in there:
             active = int(kind != "item")
             new = {"token": token, "kind": kind, "writer": writer, "active": active, "rnd": order.random()}
-            rows.put("task", {**new, "need": need if kind == "item" else 0, "valid": 0, "held": 0})
+            rows.put("task", {**new, "need": needs.get(kind, 0), "valid": 0, "held": 0})
 
 
 def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, now: float) -> str:
@@ -63,7 +65,9 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
     order = Random(secrets.randbits(64))
-    free = rows.first("SELECT token FROM task WHERE kind = 'item' AND valid + held < need LIMIT 1")
+    # what is being written now is judged later
+    needed = "(kind = 'item' AND valid + held < need) OR (kind = 'write' AND valid < need)"
+    free = rows.first(f"SELECT token FROM task WHERE {needed} LIMIT 1")
     if free is None or rows.get("about", "closed"):
         rows.put("person", _new_person(rows, name, "full", "screened_out", submission, consent, now))
         return "full"
@@ -81,7 +85,7 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
             taken.add(place)
             rows.put("plan", {"person": name, "position": before + place, "task": token})
     for task in rows.all("SELECT token FROM task WHERE writer = ? AND kind = 'item'", name):
-        _seat(rows, task["token"], name, 0, "own", now, now)
+        moves.new_seat(rows, task["token"], name, 0, "own", now, now)
     return "working"
 
 
@@ -96,7 +100,7 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
 def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     """The task a person has or now gets; else `wait`, or the state in which their work ended."""
     for late in rows.all("SELECT * FROM seat WHERE state = 'held' AND until < ? ORDER BY until LIMIT ?", now, FREED):
-        _move(rows, late, "expired")
+        moves.move(rows, late, "expired")
     person = known(rows, name)
     if person["state"] in ENDED:
         return str(person["state"])
@@ -107,20 +111,23 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
         return _given(rows, rules, person, seat, now)
     left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
-    if seat := next((seat for seat in left if _has_room(rows, seat["task"])), None):
-        return _given(rows, rules, person, _move(rows, {**seat, "given": now}, "held"), now)
+    if seat := next((seat for seat in left if moves.has_room(rows, seat["task"])), None):
+        return _given(rows, rules, person, moves.move(rows, {**seat, "given": now}, "held"), now)
     unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.{} AND s.person = ?)"
     planned = (
         f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
     )
     if found := rows.first(planned, name, max(person["done"] + 1, len(rules.practice)), name):
         token = found["task"]
-    elif not (token := _pick(rows, person)):
-        others = "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND t.kind = 'item' AND "
-        return "wait" if rows.first(others + unseen.format("token") + " LIMIT 1", name) else stop(rows, name)
+    elif not (token := _pick(rows, rules, person)):
+        others = (
+            "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND "
+            f"(t.kind = 'write' OR t.kind = 'item' AND {unseen.format('token')}) LIMIT 1"
+        )
+        return "wait" if rows.first(others, name) else stop(rows, name)
     person["given"] += 1
     rows.put("person", person)
-    return _given(rows, rules, person, _seat(rows, token, name, person["given"], "held", now, now), now)
+    return _given(rows, rules, person, moves.new_seat(rows, token, name, person["given"], "held", now, now), now)
 
 
 def answer(
@@ -131,7 +138,7 @@ def answer(
     The same answer a second time changes nothing.
     """
     person, seat = known(rows, name), _own(rows, name, nonce)
-    if seat["state"] in ANSWERED:
+    if seat["state"] in moves.ANSWERED:
         return
     if seat["state"] not in {"held", "expired"} or person["state"] not in {"working", "finished"}:
         raise NotYours("this task is no longer yours; load the page again")
@@ -142,18 +149,22 @@ def answer(
     kept = {"nonce": nonce, "said": json.dumps(said), "seconds": seconds, "at": at}
     rows.put("answer", {**kept, "gold_right": right[0], "gold_asked": right[1]})
     rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
-    person["done"] += 1
-    if task["kind"] == "item":
-        state = "valid" if seat["state"] == "held" or _has_room(rows, seat["task"]) else "surplus"
-        _move(rows, seat, "void" if is_excluded(person) else state)
+    person["done"] += WRITING if task["kind"] == "write" else 1
+    if task["kind"] == "write":
+        # a late text of somebody who was replaced is one more than was wanted
+        rows.put("task", {**task, "need": max(task["need"], task["valid"] + task["held"] + (seat["state"] != "held"))})
+        texts.publish(rows, rules, moves.move(rows, seat, "valid"), now)
+    elif task["kind"] == "item":
+        state = "valid" if seat["state"] == "held" or moves.has_room(rows, seat["task"]) else "surplus"
+        moves.move(rows, seat, "void" if is_excluded(person) else state)
     elif task["kind"] == "practice":
-        _move(rows, seat, "checked")
+        moves.move(rows, seat, "checked")
         rows.put("person", person)
         if person["state"] == "working" and fails_practice(rows, rules, person):
             end(rows, person, "screened", "failed_practice")
         return
     else:
-        _move(rows, seat, "checked")
+        moves.move(rows, seat, "checked")
     before = is_excluded(person)
     person["gold_right"] += right[0]
     person["gold_asked"] += right[1]
@@ -164,14 +175,19 @@ def answer(
     elif person["state"] == "working" and is_hasty(rows, rules, name):
         end(rows, person, "paused", "paused_for_pace")
     elif is_excluded(person) != before:
-        recount(rows, name, counts=before)
+        moves.recount(rows, name, counts=before)
+
+
+def is_answered(rows: Rows, name: str, nonce: str) -> bool:
+    """Whether this person's seat has its answer already."""
+    return _own(rows, name, nonce)["state"] in moves.ANSWERED
 
 
 def skip(rows: Rows, name: str, nonce: str) -> None:
     """Pass a task on to somebody else."""
     seat = _own(rows, name, nonce)
     if seat["state"] in {"held", "expired"}:
-        _move(rows, seat, "skipped")
+        moves.move(rows, seat, "skipped")
         rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
 
 
@@ -200,12 +216,16 @@ def stop(rows: Rows, name: str) -> str:
 
 
 def withdraw(rows: Rows, name: str) -> None:
-    """Erase what a person said and wrote; items that counted it are open again."""
+    """Erase what a person said and wrote; items that counted it are open again.
+
+    Judgements of what they wrote stay in the counts of the judges, who are paid, and count for nothing else.
+    """
     person = known(rows, name)
+    texts.erase(rows, name)
     for seat in rows.all("SELECT * FROM seat WHERE person = ?", name):
         rows.run("DELETE FROM answer WHERE nonce = ?", seat["nonce"])
         rows.run("DELETE FROM draft WHERE nonce = ?", seat["nonce"])
-        _move(rows, seat, "withdrawn")
+        moves.move(rows, seat, "withdrawn")
     rows.run("DELETE FROM plan WHERE person = ?", name)
     none = dict.fromkeys(("done", "gold_right", "gold_asked", "checks_failed"), 0)
     outcome = person["outcome"] or ("completed" if person["done"] else "no_consent")
@@ -232,7 +252,7 @@ def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
         task = rows.get("task", token)
         assert task is not None, "every item of the study is a task"
         rows.put("task", {**task, "need": max(need, task["need"])})
-        _fill(rows, token)
+        moves.fill(rows, token)
 
 
 def counted(rows: Rows) -> dict[str, int]:
@@ -248,8 +268,20 @@ def _new_person(rows: Rows, name: str, state: str, outcome: str, submission: str
     return {**none, **about, "arrived": now, **(found or {})}
 
 
-def _pick(rows: Rows, person: Row) -> str:
-    """An open item that the person has not seen, the first after their own start; more come when too few are open."""
+def _pick(rows: Rows, rules: Rules, person: Row) -> str:
+    """A task that the person has not seen: to write or to judge, whichever the study needs more, else the other."""
+    if not rules.judges:
+        return _first(rows, person, "item")
+    query = "SELECT kind, sum(need - valid - held) AS free FROM task WHERE open = 1 GROUP BY kind"
+    free = {row["kind"]: row["free"] for row in rows.all(query)}
+    kinds = ["item", "write"] if person["done"] + WRITING <= person["quota"] else ["item"]
+    if free.get("write", 0) * rules.judges > free.get("item", 0):
+        kinds.reverse()
+    return next(filter(None, (_first(rows, person, kind) for kind in kinds)), "")
+
+
+def _first(rows: Rows, person: Row, kind: str) -> str:
+    """An open task that the person has not seen, the first after their own start; more come when too few are open."""
     for least in (1, 2):  # all of a wave may have been seen: then a further wave
         working = rows.first("SELECT count(*) AS n FROM seat WHERE state = 'held'") or {"n": 0}
         there = rows.first("SELECT count(*) AS n FROM task WHERE open = 1") or {"n": 0}
@@ -259,17 +291,10 @@ def _pick(rows: Rows, person: Row) -> str:
                 rows.put("task", {**task, "active": 1})
         unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.token AND s.person = ?) ORDER BY rnd LIMIT 1"
         for part in ("rnd >= ?", "rnd < ?"):
-            query = f"SELECT token FROM task t WHERE open = 1 AND {part} AND {unseen}"
-            if found := rows.first(query, person["start"], person["name"]):
+            query = f"SELECT token FROM task t WHERE open = 1 AND {part} AND kind = ? AND {unseen}"
+            if found := rows.first(query, person["start"], kind, person["name"]):
                 return str(found["token"])
     return ""
-
-
-def _seat(rows: Rows, task: str, person: str, position: int, state: str, until: float, now: float) -> Row:
-    """A new seat."""
-    new = {"task": task, "person": person, "position": position, "state": "new"}
-    seat = {**new, "nonce": secrets.token_urlsafe(16), "until": until, "given": now}
-    return _move(rows, seat, state)
 
 
 def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Given:
@@ -284,53 +309,14 @@ def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Give
     return Given(place=place, quota=quota, warn=fast(rows, rules, person["name"]) == (rules.fast_limit, True), **about)
 
 
-def _move(rows: Rows, seat: Row, state: str) -> Row:
-    """Change the state of a seat and the counters of its task; a seat that is freed goes to a surplus answer."""
-    task = rows.get("task", seat["task"])
-    assert task is not None, "a seat has a task"
-    moved = {**seat, "state": state}
-    rows.put("seat", moved)
-    if task["kind"] == "item":
-        before, after = (task[count] for count in ("valid", "held")), []
-        for count, old in zip(("valid", "held"), before, strict=True):
-            after.append(old - (seat["state"] == count) + (state == count))
-        if after != [task["valid"], task["held"]]:
-            rows.put("task", {**task, "valid": after[0], "held": after[1]})
-            if sum(after) < task["valid"] + task["held"]:
-                _fill(rows, seat["task"])
-    return moved
-
-
-def _fill(rows: Rows, token: str) -> None:
-    """Count surplus answers of people who count, as long as there is room."""
-    for seat in rows.all("SELECT * FROM seat WHERE task = ? AND state = 'surplus' ORDER BY given", token):
-        if _has_room(rows, token):
-            _move(rows, seat, "valid")
-
-
-def recount(rows: Rows, name: str, *, counts: bool) -> None:
-    """Set a person's judgements aside, or count them again where there is room."""
-    for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state IN ('valid', 'surplus', 'void')", name):
-        state = "void" if not counts else "valid" if _has_room(rows, seat["task"]) else "surplus"
-        if seat["state"] != state and not (counts and seat["state"] == "valid"):
-            _move(rows, seat, state)
-
-
 def end(rows: Rows, person: Row, state: str, outcome: str) -> str:
     """End a person's work: what they have in hand is free, and who failed or was paused does not count."""
     rows.put("person", {**person, "state": state, "outcome": outcome})
     for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", person["name"]):
-        _move(rows, seat, "expired")
+        moves.move(rows, seat, "expired")
     if state in SET_ASIDE:
-        recount(rows, person["name"], counts=False)
+        moves.recount(rows, person["name"], counts=False)
     return state
-
-
-def _has_room(rows: Rows, token: str) -> bool:
-    """Whether a task has a free seat; gold items and checks always have."""
-    task = rows.get("task", token)
-    assert task is not None, "a seat has a task"
-    return bool(task["kind"] != "item" or task["valid"] + task["held"] < task["need"])
 
 
 def known(rows: Rows, name: str) -> Row:

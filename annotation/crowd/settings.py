@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from catsofa.annotation.crowd.practice import Lesson, lessons
-from catsofa.annotation.crowd.rules import Rules, planned
+from catsofa.annotation.crowd.rules import WRITING, Rules, planned
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput, jsonl, read_text, toml_files
 from catsofa.data.suppression import LEAST
@@ -163,7 +163,7 @@ def read(study: Study) -> Opening:
         raise BadInput(path, f"questionnaire.k = {k}", f"{LEAST} or more: fewer people can be found out")
     practice, found = opening.practice, tuple[Lesson, ...]()
     if practice.file:
-        found = lessons(study.folder / practice.file, study.kind, study.settings.secret)
+        found = lessons(study.folder / practice.file, study.kind.judged, study.settings.secret)
         if practice.right > len(found):
             raise BadInput(path, f"practice.right = {practice.right}", f"at most its {len(found)} practice items")
     if (practice.pay or 0) < 0:
@@ -213,8 +213,10 @@ def table(part: type[T], found: Any, name: str, path: Path) -> T:
 
 def rules(study: Study, opening: Opening) -> Rules:
     """How work is given out; a study with too few checks or gold items for one person is refused."""
-    kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.keys.values()]
-    quality, session = opening.quality, min(opening.people.session, len(kinds))
+    kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.sealed.values()]
+    # who comes first can write about each target, and has nothing to judge yet
+    most = len(kinds) + (WRITING - 1) * kinds.count("items") * bool(study.kind.judged_as)
+    quality, session = opening.quality, min(opening.people.session, most)
     for kind, every in (("checks", quality.checks_every), ("gold items", quality.gold_every)):
         there, needed = kinds.count(kind), planned(session, quality.first, every)
         if 0 < there < needed:
@@ -232,6 +234,7 @@ def rules(study: Study, opening: Opening) -> Rules:
         pause=quality.then == "pause",
         practice=tuple(lesson.task.key.token for lesson in opening.lessons),
         practice_pass=opening.practice.right,
+        judges=study.settings.overlap if study.kind.judged_as else 0,
         fast=opening.pace.seconds or opening.pace.share * study.settings.seconds,
         fast_limit=opening.pace.limit,
     )

@@ -54,7 +54,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
             "rnd": "DOUBLE PRECISION NOT NULL",
             "need": "INTEGER NOT NULL",
             "valid": "INTEGER NOT NULL CHECK (valid >= 0)",
-            "held": "INTEGER NOT NULL CHECK (held >= 0 AND (kind <> 'item' OR valid + held <= need))",
+            "held": ("INTEGER NOT NULL CHECK (held >= 0 AND (kind NOT IN ('item', 'write') OR valid + held <= need))"),
         },
     ),
     "plan": (
@@ -99,7 +99,7 @@ OTHERS = (
     "CREATE INDEX IF NOT EXISTS seat_person ON seat (person, state)",
 )
 """What comes and goes with a browser, and the indexes: no two tasks in one person's hands is an index too."""
-OPEN = "CASE WHEN active = 1 AND kind = 'item' AND valid + held < need THEN 1 ELSE 0 END"
+OPEN = "CASE WHEN active = 1 AND kind IN ('item', 'write') AND valid + held < need THEN 1 ELSE 0 END"
 """Whether a task has a seat that nobody has. The index needs it as a stored column."""
 
 Row = dict[str, Any]

@@ -1,5 +1,5 @@
 "use strict";
-const parts = JSON.parse(document.getElementById("parts").textContent);
+let parts = [];
 const at = (id) => document.getElementById(id);
 const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 let drawn = null;
@@ -45,6 +45,7 @@ async function next() {
   }
   waited = 0;
   nonce = said.nonce;
+  parts = said.parts;
   const numbers = { place: said.place, of: said.of };
   at("place").textContent = said.practice ? inLanguage("Practice {place} of {of}", numbers) : inLanguage("{place} of {of}", numbers);
   at("warning").textContent = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";

@@ -72,6 +72,8 @@ def digested(study: Study, new: int, changed: int) -> Pulled:
     late = sum(answers.is_late(row, study) for row in rows.read(study.folder / "raw.jsonl", Raw))
     if study.kind.asks is None:
         kept, refused = drafts.write_drafts(study)
+        if study.kind.judged_as:
+            answers.write_annotations(open_study(study.folder))
         return Pulled(new=new, changed=changed, late=late, records=kept, refused=refused)
     return Pulled(new=new, changed=changed, late=late, records=answers.write_annotations(study))
 

@@ -78,6 +78,7 @@ def with_project(study: Study, server: Server) -> Study:
     """The study with a project on the server; one that a killed run made is found again by its marker."""
     if study.settings.project:
         return study
+    study.refuse_growing()
     s = study.settings
     marker = f"catsofa study {digest({'secret': s.secret})}"
     project = server.create_project(s.title, study.interface.xml, spaced(study.instructions()), s.overlap, marker)

@@ -75,7 +75,7 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
             )
         rules = settings.rules(study, opening)
         with home.open_store(study) as store:
-            budget = money.budget(study, rules, home.missing(store))
+            budget = money.budget(study, rules, store.do(lambda held: home.missing(held, rules.judges)))
         wanted = budget.places if places is None else places
         if not wanted:
             raise ValueError(f"no judgement is missing in {study.folder}; say how many --places you want all the same")
@@ -105,6 +105,8 @@ def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost)
         action = {"action": "REQUEST_RETURN", "return_reason": reason} if reason else {"action": "MANUALLY_REVIEW"}
         codes.append({"code": code, "code_type": kind, "actions": [action]})
     does = "say what sentences express" if study.kind.asks else "write sentences"
+    if study.kind.judged_as:
+        does = study.kind.about
     description = (
         f"<p>You {does}: {rules.tasks} tasks, about {minutes} minutes. You can stop at any time.</p>"
         f"<p><strong>Content warning:</strong> {WARNING}</p><p>Contact: {study.settings.contact}</p>"

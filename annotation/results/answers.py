@@ -7,7 +7,7 @@ from typing import Any
 from catsofa.annotation.study import Study, rows
 from catsofa.annotation.study.interface import Answers, answers
 from catsofa.data.files import jsonl
-from catsofa.data.records import Annotation, Cat
+from catsofa.data.records import Annotation, Association, Cat
 
 REOPENED = "reopened.jsonl"
 FORGOTTEN, FORGETTING = "forgotten.jsonl", ".forgetting.json"
@@ -90,14 +90,15 @@ def is_late(row: Raw, study: Study) -> bool:
 def by_the_writer(row: Raw, study: Study) -> bool:
     """Whether an answer, or a skip that `annotate assign` made, is by the person who wrote the item."""
     item = study.items[study.keys[row.token].item]
-    return isinstance(item, Cat) and item.source.get("writer") == row.annotator
+    return isinstance(item, Cat | Association) and item.source.get("writer") == row.annotator
 
 
 def annotations(study: Study) -> Iterator[Annotation]:
     """One annotation for each question of each answer, about the item that stood there, in the terms of `validate`."""
     asked = reopened(study)
     for row in latest(study):
-        yield from of_row(row, study, answers(study.kind.interface, row.result), asked.get(row.token, 0))
+        if (kind := study.kind_of(row.token)).asks:
+            yield from of_row(row, study, answers(kind.interface, row.result), asked.get(row.token, 0))
 
 
 def of_row(row: Raw, study: Study, found: Answers, people: int = 0) -> Iterator[Annotation]:
@@ -105,9 +106,9 @@ def of_row(row: Raw, study: Study, found: Answers, people: int = 0) -> Iterator[
 
     `people` is how many were asked about this task, where more than usual were.
     """
-    key = study.keys[row.token]
-    assert study.kind.asks is not None, "where people write texts there is nothing to judge"
-    asked = study.kind.asks(study.items[key.item], key.order)
+    key, kind = study.keys[row.token], study.kind_of(row.token)
+    assert kind.asks is not None, "where people write texts there is nothing to judge"
+    asked = kind.asks(study.items[key.item], key.order)
     about: dict[str, Any] = {"task": row.token, "annotation": row.annotation}
     if row.skipped:
         about["skipped"] = True

@@ -34,6 +34,11 @@ class Work:
     language: str
     people: int
     answers: int
+    writers: int
+    texts: int
+    """The answers that are texts, and who wrote them."""
+    judges: bool
+    """Whether people judged."""
     skipped: int
     first: str
     last: str
@@ -92,6 +97,7 @@ class Validated:
 def work_of(study: Study) -> Work:
     """A study in the numbers a data statement wants."""
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
+    texts = [row for row in answers if not study.kind_of(row.token).asks]
     days = sorted(row.at[:10] for row in answers)
     opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
     why = {row.token: row.why.partition(" after ")[0] for row in rows.read(study.folder / REOPENED, Wanted)}
@@ -100,6 +106,9 @@ def work_of(study: Study) -> Work:
         language=s.language,
         people=len({row.annotator for row in answers}),
         answers=len(answers),
+        writers=len({row.annotator for row in texts}),
+        texts=len(texts),
+        judges=study.kind.judged.asks is not None,
         skipped=sum(row.skipped and not by_the_writer(row, study) for row in latest(study)),
         first=days[0] if days else "",
         last=days[-1] if days else "",
@@ -122,8 +131,8 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
     sections = {
         "Curation rationale": _rationale(validated),
         "Language variety": f"{', '.join(map(markdown, language))}. Not asked: which varieties.",
-        "Speaker demographic": _speakers([work for work in works if work.kind.startswith("write-")]),
-        "Annotator demographic": _annotators(validated, [work for work in works if not work.kind.startswith("write-")]),
+        "Speaker demographic": _speakers([work for work in works if work.texts or not work.judges]),
+        "Annotator demographic": _annotators(validated, [work for work in works if work.judges]),
         "Speech situation": _situation(works, validated.asked),
         "Text characteristics": f"Genre: {validated.genre or 'not recorded'}. Topic: {validated.kept:,} items about "
         f"{targets} ({domains}); a sentence has {validated.words:.1f} words on average.",
@@ -155,7 +164,7 @@ def _speakers(works: Sequence[Work]) -> str:
     """Who wrote the sentences."""
     if not works:
         return f"The sentences were not written in a study that this release knows of. {_about(works, SPEAKERS)}"
-    people, texts = sum(work.people for work in works), sum(work.answers for work in works)
+    people, texts = sum(work.writers for work in works), sum(work.texts for work in works)
     return f"{people:,} people wrote {texts:,} items. {_about(works, SPEAKERS)} {_paid(works)}"
 
 
@@ -202,7 +211,7 @@ def _situation(works: Sequence[Work], asked: Sequence[str]) -> str:
     """When and how it was done."""
     days = sorted(day for work in works for day in (work.first, work.last) if day)
     when = f"between {days[0]} and {days[-1]}" if days else "not recorded"
-    made = "made and judged" if any(work.kind.startswith("write-") for work in works) else "judged"
+    made = "made and judged" if any(work.texts or not work.judges for work in works) else "judged"
     shown = "each item" if asked else "the sentences of an item in random order"
     return (
         f"Time: {when}. Place: in a browser; not asked where. Modality: written text, edited until it was sent, "

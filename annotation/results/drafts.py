@@ -1,28 +1,31 @@
 """Texts that people wrote, as drafts of CATs, with the checks Label Studio does not make."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results.answers import Raw
-from catsofa.annotation.study import Study
+from catsofa.annotation.study import TEXT, Study
 from catsofa.annotation.study.interface import answers
 from catsofa.data.files import jsonl
+from catsofa.data.language.near_duplicates import near_duplicates_between
 from catsofa.data.languages.texts import ENGLISH, language_of, names, spaced
-from catsofa.data.records import BLANK, Candidate, Cat, Kind, Label, Refused, Term
+from catsofa.data.records import BLANK, Association, Candidate, Cat, Kind, Label, Refused, Term
 
 FIELDS: dict[str, Label] = {"stereotype": "stereotype", "anti_stereotype": "anti-stereotype", "unrelated": "unrelated"}
 
 
 def write_drafts(study: Study) -> tuple[int, int]:
     """Write drafts.jsonl and refused.jsonl from the raw answers; how many stand in each."""
-    kept: dict[str, Cat] = {}
+    kept: dict[str, Cat | Association] = {}
     refused: list[Refused] = []
     for row, draft in drafts(study):
         if isinstance(draft, Refused):
             refused.append(draft)
         elif draft.id in kept:
-            refused.append(Refused(id=row.annotation, reason="written before in the same words", text=draft.context))
+            text = draft.context if isinstance(draft, Cat) else draft.attribute
+            refused.append(Refused(id=row.annotation, reason="written before in the same words", text=text))
         else:
             kept[draft.id] = draft
     jsonl.write(kept.values(), study.folder / "drafts.jsonl")
@@ -30,14 +33,19 @@ def write_drafts(study: Study) -> tuple[int, int]:
     return len(kept), len(refused)
 
 
-def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
-    """Each answer as a draft, or the reasons why it is none; a skip is neither."""
+def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Association | Refused]]:
+    """Each text as a draft, or the reasons why it is none; a skip is neither."""
     kind = kind_of(study)
     for row in judged.latest(study):
-        if row.skipped:
+        if row.skipped or study.kind_of(row.token).asks:
             continue
         found = answers(study.kind.interface, row.result)
         term = study.items[study.keys[row.token].item]
+        if study.kind.judged_as and not found.wrong:
+            token = row.annotation.rpartition("-")[2]
+            source = {"writer": row.annotator, "written": row.at}
+            yield row, replace(association(term, found.given["attribute"], token), source=source)
+            continue
         wrong = (
             (row.void,) if row.void else found.wrong or tuple(problems(kind, term.term, found.given, language_of(term)))
         )
@@ -45,6 +53,35 @@ def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Refused]]:
             yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=found.given.get("context", ""))
         else:
             yield row, _draft(kind, term, found.given, row)
+
+
+def association(term: Term, attribute: str, token: str) -> Association:
+    """What somebody wrote about a group, as others judge it; `token` names the task in which they do."""
+    group = {"bias_type": term.category} if term.category else {}
+    return Association(
+        id=f"{TEXT}{token}",
+        identity=term.term,
+        attribute=attribute,
+        region=term.region,
+        language=term.language,
+        extra=group,
+    )
+
+
+def problems_of_association(term: Term, attribute: str, others: Sequence[str]) -> Iterator[str]:
+    """Why this is nothing to say of a group that others have not written yet."""
+    said = attribute.casefold()
+    if said in {other.casefold() for other in others}:
+        yield f"somebody wrote {attribute!r} already"
+    if said == term.term.casefold():
+        yield "the text is the name of the group"
+
+
+def like(attribute: str, others: Sequence[str], language: str) -> Iterator[str]:
+    """What others wrote that says nearly the same."""
+    languages = [language] * (len(others) + 1)
+    for pair in near_duplicates_between([attribute], others, languages=languages):
+        yield f"somebody wrote {others[pair.second]!r} already, which is nearly the same"
 
 
 def kind_of(study: Study) -> Kind:

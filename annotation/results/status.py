@@ -89,8 +89,11 @@ def status(study: Study, agreement: Agreement | None = None, seats: Seats | None
     wanted = wanted_of(study)
     counted = {token: min(len(judged[token]), overlap) for token, overlap in wanted.items()}
     if seats and annotations:
-        counted = dict.fromkeys(wanted, 0) | dict(seats(annotations, study.settings.overlap))
-    left = sum(max(0, overlap - counted[token]) for token, overlap in wanted.items())
+        counted = {token: 0 if study.kind_of(token).asks else done for token, done in counted.items()}
+        counted |= seats(annotations, study.settings.overlap)
+    lacking = {token: max(0, overlap - counted[token]) for token, overlap in wanted.items()}
+    unwritten = sum(n for token, n in lacking.items() if study.kind_of(token).judged_as)
+    left = sum(lacking.values()) + unwritten * study.settings.overlap  # judgements of what is to be written
     made = sorted(done.row.at for each in people.values() for done in each if done.valid and not done.gold)
     pace, timed = _per_hour(made[-RECENT:]), [d.seconds for each in people.values() for d in each if d.seconds]
     usual = median(timed) if timed else study.settings.seconds
@@ -104,7 +107,7 @@ def status(study: Study, agreement: Agreement | None = None, seats: Seats | None
         started=sum(len(judged[token]) > 0 and counted[token] < overlap for token, overlap in wanted.items()),
         judgements=sum(map(len, judged.values())),
         counted=sum(counted.values()),
-        wanted=sum(wanted.values()),
+        wanted=sum(wanted.values()) + unwritten * study.settings.overlap,
         missing=left,
         over=sum(len(judged[token]) > overlap for token, overlap in wanted.items()),
         repeats=sum(n - 1 for by in judged.values() for n in by.values()),
@@ -123,7 +126,7 @@ def status(study: Study, agreement: Agreement | None = None, seats: Seats | None
 
 def wanted_of(study: Study) -> dict[str, int]:
     """How many people each task is shown to; gold tasks, which everybody sees, are not among them."""
-    return {key.token: study.settings.overlap for key in study.keys.values() if not key.gold} | reopened(study)
+    return {token: study.people_for(token) for token, key in study.keys.items() if not key.gold} | reopened(study)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +143,9 @@ class _Done:
 
 def _done(row: Raw, study: Study, people: int) -> _Done:
     """What one answer is worth."""
-    found = answers(study.kind.interface, row.result)
-    made = list(of_row(row, study, found, people)) if study.kind.asks else []
+    kind = study.kind_of(row.token)
+    found = answers(kind.interface, row.result)
+    made = list(of_row(row, study, found, people)) if kind.asks else []
     gold = study.keys[row.token].gold
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
     return _Done(

@@ -7,7 +7,8 @@ key.jsonl        for each task its item and the order in which it is shown
 study.db         seats and answers of people who come by `catsofa annotate open`
 raw.jsonl        every answer as it came; a line goes only with its person
 forgotten.jsonl  when somebody was erased, and how many of their answers; not who
-annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them
+annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them; drafts that people of the same study judge are
+                 items too
 people.jsonl     who was invited
 releases.jsonl   releases of what people judged or wrote, and the pseudonyms in them
 background.db    what people said about themselves, and what releases say of it, under names that only
@@ -38,6 +39,10 @@ from catsofa.data.records import Term, kind_name
 BEFORE = {"items.jsonl", "gold.jsonl", "checks.jsonl", "key.jsonl"}
 """What an older catsofa, killed in the middle, left of a study that was none yet."""
 REMEDY = "the file as it was written: copy it back, or make the study anew"
+TEXT = "text-"
+"""How the ids of texts begin that people of the study judge; the name of the task follows."""
+TEXTS = 5
+"""Texts of each target, where other people of the study judge them."""
 EXPECTED = "the study.json of a study made by catsofa annotate create"
 
 
@@ -52,6 +57,8 @@ class Settings:
     secret: str
     """What the order of options, the names of tasks and the names in a release are drawn from."""
     overlap: int
+    texts: int = 0
+    """How many texts are wanted of each target, where other people of the study judge them."""
     seconds: float
     """How long one item is expected to take."""
     pay: float
@@ -102,28 +109,56 @@ class Study:
 
     @cached_property
     def items(self) -> dict[str, Any]:
-        """The records by id, gold items and checks too."""
-        return {record.id: record for record in self._records("items.jsonl", "gold.jsonl", "checks.jsonl")}
+        """The records by id, gold items and checks too, and the texts that people of the study judge."""
+        records = [*self._records("items.jsonl", self.kind), *self._records("gold.jsonl", self.kind.judged)]
+        records += [*self._records("checks.jsonl", self.kind.judged), *self._texts()]
+        return {record.id: record for record in records}
+
+    @cached_property
+    def sealed(self) -> dict[str, Key]:
+        """The keys by token of the tasks that the study was made with."""
+        return {key.token: key for key in rows.read(self.folder / "key.jsonl", Key)}
 
     @cached_property
     def keys(self) -> dict[str, Key]:
-        """The keys by token."""
-        return {key.token: key for key in rows.read(self.folder / "key.jsonl", Key)}
+        """The keys by token, of the texts too that have come home and that people of the study judge."""
+        texts = {text.id.removeprefix(TEXT): text.id for text in self._texts()}
+        return self.sealed | {token: Key(token=token, item=text) for token, text in texts.items()}
+
+    def kind_of(self, token: str) -> Kind:
+        """The kind of a task: where people write and judge, that of what it is about."""
+        return self.kind if isinstance(self.items[self.keys[token].item], self.kind.holds) else self.kind.judged
+
+    def people_for(self, token: str) -> int:
+        """How many people are asked to do a task: each of those who write gives one text of a target."""
+        return (self.settings.texts if self.kind_of(token).judged_as else 0) or self.settings.overlap
 
     def tasks(self) -> Iterator[Task]:
-        """Every task, items and gold in one random order, so that gold has no place of its own."""
+        """Every task of the files, items and gold in one random order, so that gold has no place of its own."""
+        judged, secret = self.kind.judged, self.settings.secret
         tasks = [
-            *blind(self._records("items.jsonl"), self.kind, self.settings.secret),
-            *blind(self._records("gold.jsonl"), self.kind, self.settings.secret, gold=True),
-            *blind(self._records("checks.jsonl"), self.kind, self.settings.secret, gold=True, check=True),
+            *blind(self._records("items.jsonl", self.kind), self.kind, secret),
+            *blind(self._records("gold.jsonl", judged), judged, secret, gold=True),
+            *blind(self._records("checks.jsonl", judged), judged, secret, gold=True, check=True),
         ]
         yield from sorted(tasks, key=lambda task: task.key.token)
 
-    def _records(self, *names: str) -> Iterator[Any]:
-        """The records in these files of the folder."""
-        for name in names:
-            if (self.folder / name).exists():
-                yield from jsonl.read(self.folder / name, self.kind.holds)
+    def _records(self, name: str, kind: Kind) -> Iterator[Any]:
+        """The records in this file of the folder, if it is there."""
+        if (self.folder / name).exists():
+            yield from jsonl.read(self.folder / name, kind.holds)
+
+    def refuse_growing(self) -> None:
+        """Refuse a study in which people judge what others write meanwhile, where all tasks must be known before."""
+        if self.kind.judged_as:
+            raise ValueError(
+                f"people of {self.folder} judge what others write there, so its tasks are not known beforehand; "
+                "catsofa annotate open gives them out"
+            )
+
+    def _texts(self) -> Iterator[Any]:
+        """The texts that came home and that people of the study judge."""
+        yield from self._records("drafts.jsonl", self.kind.judged) if self.kind.judged_as else ()
 
     def instructions(self) -> str:
         """What people read first; the pay for one is rounded up, never below the hour's."""
@@ -138,8 +173,12 @@ class Study:
     @property
     def interface(self) -> Interface:
         """The page people see, in the language of the study; the choices that come back are the English ones."""
+        return self.shown(self.kind)
+
+    def shown(self, kind: Kind) -> Interface:
+        """The page of one of the kinds of task, in the language of the study."""
         language = page_language.language_of(self.settings.language)
-        return page_language.translated(self.kind.interface, language) if language else self.kind.interface
+        return page_language.translated(kind.interface, language) if language else kind.interface
 
     def page(self, html: str) -> str:
         """A page around the tasks, its buttons in the language of the study."""
@@ -176,6 +215,7 @@ def create(
     title: str = "",
     url: str = "",
     overlap: int | None = None,
+    texts: int = TEXTS,
     seconds: float | None = None,
     pay: float = 15.0,
     currency: str = "USD",
@@ -188,12 +228,15 @@ def create(
     folder, chosen = Path(folder), kind_named(kind)
     if (folder / "study.json").exists():
         raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
+    if chosen.judged_as and texts < 1:
+        raise ValueError(f"texts says how many people write about a target; it cannot be {texts}")
     settings = Settings(
         kind=kind,
         title=title or page_language.title(chosen.title, language),
         url=url.rstrip("/"),
         secret=secret or secrets.token_hex(16),
         overlap=chosen.overlap if overlap is None else overlap,
+        texts=texts if chosen.judged_as else 0,
         seconds=chosen.seconds if seconds is None else seconds,
         pay=pay,
         currency=currency,
@@ -207,7 +250,7 @@ def create(
         filling.chmod(0o700)  # it holds the key and the addresses of people
         jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
         for name, records in (("gold.jsonl", gold), ("checks.jsonl", checks)):
-            if known := [*with_answers(_of_type(records, chosen.holds), chosen)]:
+            if known := [*with_answers(_of_type(records, chosen.judged.holds), chosen.judged)]:
                 jsonl.write(known, filling / name)
         jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):

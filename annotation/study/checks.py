@@ -31,7 +31,7 @@ def check_study(folder: Path) -> Verdict | None:
         unchecked += [] if files else [OLD]
         if (folder / STORE).is_file():
             with reading(folder, identity(study.settings.secret)) as rows:
-                found = [Fault(folder / STORE, fault) for fault in faults_of(rows, study.keys)]
+                found = [Fault(folder / STORE, fault) for fault in faults_of(rows, study.sealed)]
                 answers = rows.all("SELECT count(*) AS n FROM answer")[0]["n"]
             faults += found
             checked += [] if found else [f"{quantity(answers, 'answer')} of {STORE}"]

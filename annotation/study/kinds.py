@@ -11,6 +11,7 @@ from typing import Any
 
 from catsofa.annotation.study.interface import Interface, interface
 from catsofa.data.digests import hex_digest, json_digest
+from catsofa.data.languages.texts import known, language_of
 from catsofa.data.records import Association, Cat, Probe, Term
 
 Fields = dict[str, str]
@@ -43,6 +44,13 @@ class Kind:
     show: Callable[[Any, Random], Shown]
     asks: Callable[[Any, Sequence[str]], Mapping[str, Asked]] | None
     """What each question of an item is about; none where people write texts."""
+    judged_as: str = ""
+    """The kind as which other people of the same study judge what is written."""
+
+    @property
+    def judged(self) -> "Kind":
+        """The kind of the items that people judge."""
+        return KINDS[self.judged_as] if self.judged_as else self
 
     @property
     def interface(self) -> Interface:
@@ -53,6 +61,13 @@ class Kind:
 def show_term(term: Term, order: Random) -> Shown:
     """A target to write about."""
     return {"target": term.term}, ()
+
+
+def show_region(term: Term, order: Random) -> Shown:
+    """A group, whose associations are asked for, and the language to write them in."""
+    language = known(language_of(term))
+    people = f"people in {term.region}" if term.region else "people"
+    return {"target": term.term, "people": people, "language": language.name if language else term.language}, ()
 
 
 def show_cat(cat: Cat, order: Random) -> Shown:
@@ -96,7 +111,7 @@ def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: s
     if isinstance(record, Cat):
         facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record) | _alarms(record)
     elif isinstance(record, Association):
-        facts = {"target": record.identity, "region": record.region}
+        facts = {"target": record.identity, "region": record.region} | _writer(record)
     else:
         facts = {"bias_type": record.category, "target": record.identity}
     right = record.extra.get("gold", {})
@@ -110,9 +125,9 @@ def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: s
     }
 
 
-def _writer(cat: Cat) -> dict[str, str]:
-    """Who wrote the CAT, where that is known."""
-    return {"writer": str(cat.source["writer"])} if cat.source.get("writer") else {}
+def _writer(item: Cat | Association) -> dict[str, str]:
+    """Who wrote the item, where that is known."""
+    return {"writer": str(item.source["writer"])} if item.source.get("writer") else {}
 
 
 def _alarms(cat: Cat) -> dict[str, str]:
@@ -183,6 +198,17 @@ KINDS: dict[str, Kind] = {
             overlap=3,
             show=show_association,
             asks=partial(ask_each, name="judge-associations"),
+        ),
+        Kind(
+            name="write-and-judge-associations",
+            title="What people say of groups",
+            about="write what people say of a group, and judge what others wrote",
+            holds=Term,
+            seconds=12,
+            overlap=5,
+            show=show_region,
+            asks=None,
+            judged_as="judge-associations",
         ),
     )
 }

@@ -115,8 +115,8 @@ def items_of(file: Path) -> list[Item]:
 
 def judging(studies: Iterable[Study]) -> list[Study]:
     """The studies in which items were judged; all of one kind, since their answers say different things."""
-    found = [study for study in studies if study.kind.asks]
-    if len(kinds := {study.kind.name for study in found}) > 1:
+    found = [study for study in studies if study.kind.judged.asks]
+    if len(kinds := {study.kind.judged.name for study in found}) > 1:
         raise ValueError(f"these studies judged differently ({', '.join(sorted(kinds))}); make a release of each kind")
     return found
 

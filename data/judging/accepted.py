@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from catsofa.data.records import Association, Cat, Probe
 
+SEVERITY = ("not at all", "a little", "much", "very much")
+"""How hurtful people find an item, from 0 up."""
 ACCEPTED: Mapping[type[Cat | Probe | Association], Mapping[str, str]] = {
     Cat: {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"},
     Probe: {"plausible": "plausible"},

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from catsofa.data.judging.accepted import ACCEPTED
+from catsofa.data.judging.accepted import ACCEPTED, SEVERITY
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
@@ -167,6 +167,9 @@ def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rul
             said = _said(asked[item.id], votes, soft)
             if isinstance(item, Association):
                 item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
+                if "severity" in said and not item.offensiveness:  # never beside ratings on another scale
+                    ratings = sorted(float(SEVERITY.index(vote["label"])) for vote in said["severity"]["votes"])
+                    item = replace(item, offensiveness=tuple(ratings))
             kept.append(replace(item, extra={**item.extra, REVIEW: said}))
     return Reviewed(kept=kept, refused=refused, votes=votes)
 

@@ -1,6 +1,6 @@
 """What an answer is worth, by the rules of `pull`: refused, noted, or right where the answer is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from catsofa.annotation.crowd.seats import NotYours
@@ -8,41 +8,47 @@ from catsofa.annotation.results import drafts
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import answers as answers_in
 from catsofa.annotation.study.interface import result_of
+from catsofa.annotation.study.kinds import Kind
 from catsofa.data.languages.texts import language_of
 from catsofa.data.records import Term
 
 
-def refuse_unknown(study: Study, said: Mapping[str, Any]) -> None:
+def refuse_unknown(kind: Kind, said: Mapping[str, Any]) -> None:
     """Refuse answers to what was not asked."""
-    if unknown := said.keys() - study.kind.interface.questions.keys():
+    if unknown := said.keys() - kind.interface.questions.keys():
         raise NotYours(f"nothing was asked about {min(unknown)!r}")
 
 
-def refuse_invalid(study: Study, token: str, said: Mapping[str, Any]) -> None:
-    """Refuse what `pull` would call invalid."""
-    refuse_unknown(study, said)
-    wrong = answers_in(study.kind.interface, result_of(study.kind.interface, said)).wrong
-    if problems := [*wrong, *notes(study, token, said)[0]]:
+def refuse_invalid(study: Study, kind: Kind, token: str, said: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Refuse what `pull` would call invalid, and a text that is among those of others."""
+    refuse_unknown(kind, said)
+    wrong = answers_in(kind.interface, result_of(kind.interface, said)).wrong
+    if problems := [*wrong, *notes(study, kind, token, said, others)[0]]:
         raise NotYours("; ".join(problems))
 
 
-def notes(study: Study, token: str, said: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """What `pull` would refuse texts for, and what it would note; nothing where people judge."""
-    if study.kind.asks is not None:
+def notes(
+    study: Study, kind: Kind, token: str, said: Mapping[str, Any], others: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """What texts are refused for, and what is worth a look, such as a near-duplicate; nothing where people judge."""
+    if kind.asks is not None:
         return [], []
-    term = study.items[study.keys[token].item]
+    term = study.items[study.sealed[token].item]
     texts = {name: " ".join(text.split()) for name, text in said.items() if isinstance(text, str) and text.strip()}
     if not isinstance(term, Term):
         return [], []
-    kind = drafts.kind_of(study)
-    language = language_of(term)
-    return list(drafts.problems(kind, term.term, texts, language)), list(drafts.warnings(kind, texts, language))
+    written, language = drafts.kind_of(study), language_of(term)
+    if kind.judged_as:
+        text = texts.get("attribute", "")
+        problems = [*drafts.problems_of_association(term, text, others)]
+        return problems, [] if problems or not text else [*drafts.like(text, others, language)]
+    return list(drafts.problems(written, term.term, texts, language)), list(drafts.warnings(written, texts, language))
 
 
 def right(study: Study, token: str, said: Mapping[str, Any]) -> tuple[int, int]:
     """The questions of a gold item answered rightly, and all; none of another item."""
-    key, asks = study.keys[token], study.kind.asks
-    if not key.gold or asks is None:
+    key, asks = study.sealed.get(token), study.kind.judged.asks
+    if key is None or not key.gold or asks is None:
         return 0, 0
     asked = asks(study.items[key.item], key.order)
     return sum(said.get(name) == about.right for name, about in asked.items()), len(asked)

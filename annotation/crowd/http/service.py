@@ -90,7 +90,7 @@ def serving(
         server = uvicorn.Server(config(site, host, port, address, desk))
         if opening.adaptive.most:
             store.do(lambda held: adaptive.apply(held, reopened(study)))
-        cost = money.budget(study, rules, home.missing(store))
+        cost = money.budget(study, rules, store.do(lambda held: home.missing(held, rules.judges)))
         says = [*_says(study, opening, address, cost)]
         if opening.adaptive.most:
             more = store.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
@@ -208,9 +208,10 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
     }[platform]
     yield f"{title!r} is open at {address}; Ctrl-C stops the server"
     yield f"people come by {link}"
+    missing = "tasks" if study.kind.judged_as else "judgements"
     currency, minutes = study.settings.currency, cost.tasks * study.settings.seconds / 60
     yield (
-        f"{cost.judgements:,} judgements are missing: {cost.places:,} places of {cost.tasks} tasks ({minutes:.0f} "
+        f"{cost.judgements:,} {missing} are missing: {cost.places:,} places of {cost.tasks} tasks ({minutes:.0f} "
         f"minutes) at {currency} {cost.reward / 100:.2f}, together {currency} {cost.total / 100:,.2f} without the "
         "platform's fee"
     )
@@ -218,5 +219,5 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         pay = opening.practice.pay
         lost = money.cents(study, len(opening.lessons)) if pay is None else round(100 * pay)
         yield f"who does not pass the {len(opening.lessons)} practice items costs {currency} {lost / 100:.2f} more"
-    if not any(key.gold for key in study.keys.values()) and study.kind.asks:
+    if not any(key.gold for key in study.keys.values()) and study.kind.judged.asks:
         yield "there are no checks and no gold items: nothing tells careful people from others"

@@ -4,13 +4,14 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from random import Random
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd import seats, texts
 from catsofa.annotation.crowd.http import answers, guards
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.people import arrivals
@@ -18,8 +19,10 @@ from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.crowd.practice import Lesson
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.settings import WITH_CODES
-from catsofa.annotation.crowd.store import Rows
-from catsofa.annotation.study.interface import in_script
+from catsofa.annotation.crowd.store import Row, Rows
+from catsofa.annotation.results import drafts
+from catsofa.annotation.study.kinds import Fields, Kind
+from catsofa.data.languages.texts import language_of
 
 BACK = "https://app.prolific.com/submissions/complete?cc="
 
@@ -33,6 +36,12 @@ class Work:
         self._lessons = {lesson.task.key.token: lesson for lesson in site.opening.lessons}
         self._tasks = {task.key.token: task for task in site.study.tasks()}
         self._tasks |= {token: lesson.task for token, lesson in self._lessons.items()}
+        study = site.study
+        for term in study.items.values() if study.kind.judged_as else ():
+            [*drafts.like("a word", ["another"], language_of(term))]  # the first comparison reads tables for seconds
+        self._parts = {
+            kind.name: [asdict(part) for part in study.shown(kind).parts] for kind in (study.kind, study.kind.judged)
+        }
 
     async def page(self, request: Request) -> Response:
         """The page on which people work, after the questions about them."""
@@ -41,33 +50,57 @@ class Work:
             return RedirectResponse("done", status_code=303)
         if self._site.asked and not await run_in_threadpool(self._background.said, [person["name"]]):
             return RedirectResponse("about-you", status_code=303)
-        return self._site.page("work", parts=in_script([asdict(part) for part in self._site.study.interface.parts]))
+        return self._site.page("work")
+
+    def _kind(self, token: str) -> Kind:
+        """The kind of a task; what people of the study wrote is judged, as gold items and practice are."""
+        key = self._site.study.sealed.get(token)
+        return self._site.study.kind if key and not key.gold else self._site.study.kind.judged
+
+    def _shown(self, held: Rows, token: str) -> Fields:
+        """What people see of a task."""
+        if (task := self._tasks.get(token)) is None:
+            study, text = self._site.study, texts.shown(held, token)
+            assert text is not None, "a task that is given out is one of the study, or a text of somebody"
+            term = study.items[study.sealed[text["task"]].item]
+            return study.kind.judged.show(drafts.association(term, _attribute(text), token), Random(0))[0]
+        return {name: value for name, value in task.data.items() if name != "item"}
+
+    def _others(self, held: Rows, token: str) -> list[str]:
+        """What others wrote about the target of a task, where they should not write the same."""
+        return [*map(_attribute, texts.about(held, token))] if self._kind(token).judged_as else []
 
     async def next(self, request: Request) -> Response:
         """The task that a person has or gets."""
         await self._site.object(request)
-        given = await self._site.do(
-            lambda held: seats.next_task(held, self._site.rules, self._site.who(held, request), time.time())
-        )
+
+        def job(held: Rows) -> tuple[Given | str, Fields]:
+            found = seats.next_task(held, self._site.rules, self._site.who(held, request), time.time())
+            return found, self._shown(held, found.token) if isinstance(found, Given) else {}
+
+        given, shown = await self._site.do(job)
         if not isinstance(given, Given):
             return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
-        shown = {name: value for name, value in self._tasks[given.token].data.items() if name != "item"}
         draft = json.loads(given.draft or "{}")
         about = {"nonce": given.nonce, "place": given.place, "of": given.quota}
-        about |= {"practice": given.practice, "warn": given.warn}
+        about |= {"practice": given.practice, "warn": given.warn, "parts": self._parts[self._kind(given.token).name]}
         return JSONResponse({"task": shown, "draft": draft, **about})
 
     async def draft(self, request: Request) -> Response:
         """Keep what is filled in so far, and say what is wrong with a text."""
         nonce, said = guards.answer_in(await self._site.object(request))
-        answers.refuse_unknown(self._site.study, said)
 
-        def job(held: Rows) -> str:
+        def job(held: Rows) -> tuple[str, list[str]]:
             name = self._site.who(held, request)
+            token = seats.token_of(held, name, nonce)
+            answers.refuse_unknown(self._kind(token), said)
             seats.keep_draft(held, self._site.rules, name, nonce, said, time.time())
-            return seats.token_of(held, name, nonce)
+            return token, self._others(held, token)
 
-        problems, warnings = answers.notes(self._site.study, await self._site.do(job), said)
+        token, others = await self._site.do(job)
+        problems, warnings = await run_in_threadpool(
+            answers.notes, self._site.study, self._kind(token), token, said, others
+        )
         told = {"problems": problems, "warnings": warnings}
         return JSONResponse({name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()})
 
@@ -78,7 +111,9 @@ class Work:
         def job(held: Rows) -> Lesson | None:
             name = self._site.who(held, request)
             token = seats.token_of(held, name, nonce)
-            answers.refuse_invalid(self._site.study, token, said)
+            if not seats.is_answered(held, name, nonce):  # sent again, a text would be among those that are there
+                others = self._others(held, token)
+                answers.refuse_invalid(self._site.study, self._kind(token), token, said, others)
             lesson = self._lessons.get(token)
             right = lesson.mark(said) if lesson else answers.right(self._site.study, token, said)
             seats.answer(held, self._site.rules, name, nonce, said, right, time.time())
@@ -121,3 +156,8 @@ class Work:
         settings = self._site.study.settings
         about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
         return self._site.page("done", debriefing=self._site.opening.debriefing, platform=self._site.platform, **about)
+
+
+def _attribute(text: Row) -> str:
+    """What somebody wrote, as `pull` reads it."""
+    return " ".join(json.loads(text["said"])["attribute"].split())

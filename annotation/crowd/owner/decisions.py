@@ -1,6 +1,6 @@
 """Decisions of the owner about people."""
 
-from catsofa.annotation.crowd import acts, seats
+from catsofa.annotation.crowd import acts, moves, seats
 from catsofa.annotation.crowd.quality import is_excluded
 from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.crowd.store import Rows
@@ -22,7 +22,7 @@ def decide(rows: Rows, name: str, act: str, reason: str, at: str) -> None:
             after, outcome = ("finished", person["outcome"]) if state == "voided" else ("working", "")
             rows.put("person", {**person, "state": after, "outcome": outcome})
             if not is_excluded(person):
-                seats.recount(rows, name, counts=True)
+                moves.recount(rows, name, counts=True)
         case _:
             raise NotYours(f"{name} is {person['state']} now; load the page again")
     acts.note(rows, name, act, reason, at)

@@ -141,7 +141,7 @@ def facts(study: Study) -> Facts:
             ),
             seconds=median([row["seconds"] for row in took] or [nan]),
             failed_practice=sum(each.outcome == "failed_practice" and each.state == "screened" for each in standings),
-            money=_money(held, study, rules, opening.adaptive, sum(max(0, t["need"] - t["valid"]) for t in tasks)),
+            money=_money(held, study, rules, opening.adaptive, home.missing(held, rules.judges)),
             standings=tuple(standings),
         )
 

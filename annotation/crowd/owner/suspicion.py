@@ -30,7 +30,7 @@ def reasons(held: Rows, study: Study, rules: Rules) -> dict[str, list[str]]:
     answers = held.all(_ANSWERS)
     for name, said in _of_pace(answers):
         found[name].append(said)
-    if study.kind.asks is not None:
+    if study.kind.judged.asks is not None:
         for name, said in [*_of_patterns(answers), *_of_agreement(answers)]:
             found[name].append(said)
     return {name: each for name, each in found.items() if each}

@@ -20,7 +20,7 @@ from catsofa.annotation.prolific.journal import Entry
 from catsofa.annotation.results import releases
 from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, Raw, Tombstone, latest
 from catsofa.annotation.results.status import wanted_of
-from catsofa.annotation.study import Study, now, rows
+from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.data.files import json_files, jsonl
 
 
@@ -135,6 +135,8 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
         releases.forget(study, names)
         rows.rewrite(folder / "raw.jsonl", Raw, lambda row: None if row.annotator in names else row)
         digested(study, 0, 0)
+    if study.kind.judged_as:
+        home.pull(study)  # what others judged of the person's texts goes too
     tombstone = Tombstone(at=erasure.at, answers=erasure.answers)
     if tombstone not in rows.read(folder / FORGOTTEN, Tombstone):
         rows.append([tombstone], folder / FORGOTTEN)
@@ -157,14 +159,16 @@ def _without(entry: Entry, names: Collection[str]) -> Entry:
 def _short(study: Study, erasure: Erasure) -> dict[str, tuple[int, int]]:
     """The items the person judged that have fewer judgements than are asked for."""
     if home.has_store(study.folder):
+        study = open_study(study.folder)
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
-            tasks = held.all("SELECT token, valid, need FROM task WHERE kind = 'item'")
+            tasks = held.all("SELECT token, valid, need FROM task WHERE kind IN ('item', 'write')")
         there = {row["token"]: (row["valid"], row["need"]) for row in tasks}
     else:
         judged = {(row.token, row.annotator) for row in latest(study) if not (row.skipped or row.void)}
         counts = Counter(token for token, _ in judged)
         there = {token: (counts[token], need) for token, need in wanted_of(study).items()}
-    asked = ((study.keys[token].item, *there[token]) for token in erasure.tokens if token in there)
+    tokens = [token for token in erasure.tokens if token in there and token in study.keys]
+    asked = ((study.keys[token].item, *there[token]) for token in tokens)
     return {item: (have, need) for item, have, need in asked if have < need}
 
 

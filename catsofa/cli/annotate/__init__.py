@@ -48,6 +48,7 @@ def register(app: typer.Typer) -> None:
     epilog=examples(
         "catsofa annotate create study --kind validate-cats --items drafts.jsonl --gold gold.jsonl --pay 15",
         "catsofa annotate create writing --kind write-intrasentence --items targets.txt --contact you@example.org",
+        "catsofa annotate create both --kind write-and-judge-associations --items targets.jsonl --texts 5",
         "catsofa annotate create main --kind validate-cats --items more.jsonl --after-pilot study",
         "catsofa annotate create review --kind review-paraphrases --items paraphrases/1.jsonl",
     )
@@ -57,8 +58,8 @@ def create(
     kind: Annotated[
         str,
         typer.Option(
-            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases, judge-probes or "
-            "judge-associations."
+            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases, judge-probes, "
+            "judge-associations or write-and-judge-associations."
         ),
     ],
     items: Annotated[
@@ -70,6 +71,9 @@ def create(
     ] = None,
     title: Annotated[str, typer.Option(help="What annotators see as its name.")] = "",
     overlap: Annotated[int | None, typer.Option(help="People for each item: 5, or 1 where they write.")] = None,
+    texts: Annotated[
+        int, typer.Option(help="write-and-judge-associations: texts of each target, each by another person.")
+    ] = 5,
     seconds: Annotated[float | None, typer.Option(help="How long one item takes.")] = None,
     pay: Annotated[float, typer.Option(help="Pay for an hour.")] = 15.0,
     currency: Annotated[str, typer.Option(help="What the pay is in.")] = "USD",
@@ -86,19 +90,23 @@ def create(
     """Make a study folder: items and gold items blinded, the key, the instructions. Nothing is sent yet."""
     from catsofa.annotation import study as studies
     from catsofa.annotation.crowd.people import pilots
+    from catsofa.annotation.crowd.rules import WRITING
+    from catsofa.annotation.study.kinds import kind_named
 
     if after_pilot and seconds is None:
         pace = pilots.pace(after_pilot)
         seconds = pace.seconds
         say(f"{pace.seconds:.1f} seconds an item, the median of {pace.answers:,} answers of the pilot", quiet=quiet)
+    judged = kind_named(kind).judged.name
     made = studies.create(
         study,
         kind=kind,
         items=progress(studies.read_items(items, kind), "items", lines_in(items), quiet=quiet),
-        gold=studies.read_items(gold, kind) if gold else (),
-        checks=studies.read_items(checks, kind) if checks else (),
+        gold=studies.read_items(gold, judged) if gold else (),
+        checks=studies.read_items(checks, judged) if checks else (),
         title=title,
         overlap=overlap,
+        texts=texts,
         seconds=seconds,
         pay=pay,
         currency=currency,
@@ -106,12 +114,14 @@ def create(
         contact=contact,
         after_pilot=after_pilot,
     )
-    s, hours = made.settings, len(made.keys) * made.settings.overlap * made.settings.seconds / 3600
-    say(
-        f"{len(made.keys):,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each: about {hours:,.2f} hours, "
-        f"{s.currency} {hours * s.pay:,.2f}",
-        quiet=quiet,
-    )
+    s, tasks = made.settings, len(made.keys)
+    work = f"{tasks:,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each"
+    hours = tasks * s.overlap * s.seconds / 3600
+    if made.kind.judged_as:
+        targets = sum(not key.gold for key in made.keys.values())
+        work = f"{targets * s.texts:,} texts about {targets:,} targets, {s.overlap} judgements each"
+        hours = targets * s.texts * (WRITING + s.overlap) * s.seconds / 3600
+    say(f"{work}: about {hours:,.2f} hours, {s.currency} {hours * s.pay:,.2f}", quiet=quiet)
     say(f"next: catsofa annotate open {study} for people from anywhere, or push for Label Studio", quiet=quiet)
 
 

@@ -79,10 +79,10 @@ def test_a_kill_between_the_note_and_the_seats_is_mended_at_the_next_start(tmp_p
     with home.open_store(study) as store:
         judge(store, study, list("abcde"), set(study.keys), random.Random(1))
         wanted = adaptive.widen(study, 9, 0.999999)
-        assert home.missing(store) == 0
+        assert store.do(home.missing) == 0
         for _ in range(2):
             store.do(lambda held: adaptive.apply(held, reopened(study)))
-            assert home.missing(store) == 2 * len(wanted) > 0
+            assert store.do(home.missing) == 2 * len(wanted) > 0
 
 
 def test_the_budget_names_what_is_expected_and_the_worst(tmp_path: Path) -> None:

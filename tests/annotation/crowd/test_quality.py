@@ -218,7 +218,7 @@ def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_pa
     with home.open_store(study) as store:
         opening = settings.read(study)
         assert money.budget(study, settings.rules(study, opening), 4).tasks == 7
-        assert home.missing(store) == 0
+        assert store.do(home.missing) == 0
 
 
 def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.results import answers
 from catsofa.annotation.results.answers import Raw
-from catsofa.annotation.study import Study, create, rows
+from catsofa.annotation.study import Study, create, open_study, rows
 from catsofa.data.files.jsonl import read
-from catsofa.data.records import LABELS, Association, Cat
+from catsofa.data.records import LABELS, Association, Cat, Term
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TOML = """
@@ -314,3 +314,41 @@ def test_people_write_by_keyboard(
     assert draft.context == context.format("baker")
     said = tuple(draft[label].fill or draft[label].text for label in ("stereotype", "anti-stereotype", "unrelated"))
     assert said == texts
+
+
+def test_people_write_and_judge_on_a_phone(tmp_path: Path, phone: Any) -> None:
+    """The page changes from one kind of task to the other; what others wrote in nearly the same words is shown."""
+    targets = [Term(category="origin", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]
+    made = create(tmp_path / "w", kind="write-and-judge-associations", items=targets, overlap=1, contact="a@b.example")
+    (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', "[people]\nsession = 5"))
+    with opened(made) as address:
+        for name in ("ANA", "BEN"):
+            other = Visitor(address, name)
+            other.come()
+            given = other.next()
+            other.post("/answer", {"nonce": given["nonce"], "answers": {"attribute": f"hard-working {name}"}})
+            if name == "ANA":
+                about = given["task"]["target"]
+        agree(phone, address)
+        phone.get_by_text("1 of 5").wait_for()
+        while phone.get_by_text(about).count() == 0:
+            phone.get_by_role("button", name="Skip").tap()
+            phone.wait_for_timeout(300)
+        phone.get_by_text("Write in this language: English").wait_for()
+        phone.get_by_role("textbox").fill("hardworking ana")
+        phone.get_by_text("which is nearly the same").wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        shot(phone, "work-write")
+        phone.get_by_role("textbox").fill("fond of soup")
+        phone.get_by_role("button", name="Submit").tap()
+        phone.get_by_text("5 of 5").wait_for()
+        phone.get_by_text("Do people in Pellora make this association?").wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        shot(phone, "work-judge")
+        phone.locator("[data-question=association]").get_by_text("yes").tap()
+        phone.locator("[data-question=severity]").get_by_text("a little").tap()
+        phone.get_by_role("button", name="Submit").tap()
+        phone.get_by_role("link", name="Back to Prolific").wait_for()
+    home.pull(made)
+    assert {text.attribute for text in read(made.folder / "drafts.jsonl", Association)} >= {"fond of soup"}
+    assert {a.label for a in answers.annotations(open_study(made.folder))} == {"yes", "a little"}

@@ -1,0 +1,493 @@
+"""People write and judge in one study: nobody judges their own, each text has its judges, nothing is lost."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from helpers.servers.crowd_server import Visitor, opened
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from typer.testing import CliRunner
+
+from catsofa.annotation.crowd import home, money, pages, seats, texts
+from catsofa.annotation.crowd import settings as opening
+from catsofa.annotation.crowd.faults import faults
+from catsofa.annotation.crowd.http import site
+from catsofa.annotation.crowd.people import forgetting
+from catsofa.annotation.crowd.rules import WRITING, Rules
+from catsofa.annotation.crowd.seats import Given, NotYours
+from catsofa.annotation.crowd.store import Rows, Store
+from catsofa.annotation.results import drafts
+from catsofa.annotation.study import Study, create, open_study
+from catsofa.annotation.study.checks import check_study
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.data.files.jsonl import read, write
+from catsofa.data.records import Association, Pair, Term
+
+IDENTITY = "ab" * 16
+RULES = Rules(session=60, judges=5)
+TARGETS = [(f"target{n}", "write", "") for n in range(4)]
+TOML = '[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n'
+
+
+@contextmanager
+def store_of(folder: Path, targets: list[tuple[str, str, str]], wanted: int) -> Iterator[Store]:
+    """A store in which so many texts of each target are wanted; it has no fault at the end."""
+    with Store(folder, IDENTITY) as store:
+        store.do(lambda rows: seats.add(rows, targets, 5, random.Random(1), wanted))
+        yield store
+        assert store.do(lambda rows: [*faults(rows, [token for token, _, _ in targets])]) == []
+
+
+def kind_of(rows: Rows, token: str) -> str:
+    """The kind of a task."""
+    return str((rows.get("task", token) or {})["kind"])
+
+
+def work(store: Store, name: str, rules: Rules = RULES) -> None:
+    """Have a person come, and write and judge until nothing is left, each step in a transaction of its own."""
+    store.do(lambda rows: seats.arrive(rows, rules, name, f"s-{name}", "c", 0))
+    while (given := store.do(lambda rows: seats.next_task(rows, rules, name, 0))) == "wait" or isinstance(given, Given):
+        if isinstance(given, Given):
+            nonce = given.nonce
+            store.do(lambda rows, n=nonce: seats.answer(rows, rules, name, n, {"attribute": n}, (0, 0), 0))
+        else:
+            time.sleep(0.005)
+
+
+def judged(rows: Rows) -> list[int]:
+    """How many judgements each text has."""
+    return [row["valid"] for row in rows.all("SELECT valid FROM task WHERE kind = 'item'")]
+
+
+def test_twenty_at_once_in_two_stores_give_each_text_five_judges(tmp_path: Path) -> None:
+    """Four targets, three texts of each: twelve texts, sixty judgements, none by the writer, whoever was faster."""
+    with store_of(tmp_path, TARGETS, 3) as one, Store(tmp_path, IDENTITY) as two:
+        threads = [
+            Thread(target=work, args=(store, f"p{n}-{m}")) for n in range(10) for m, store in enumerate((one, two))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert one.do(judged) == [5] * 12
+        own = "SELECT count(*) AS n FROM seat s JOIN task t ON t.token = s.task WHERE t.writer = s.person AND state = "
+        assert [one.do(lambda rows, s=s: rows.all(own + s))[0]["n"] for s in ("'own'", "'valid'")] == [12, 0]
+
+
+def test_whoever_comes_is_given_what_the_study_needs_more(tmp_path: Path) -> None:
+    """Twenty texts of one target each: the first ten tasks are texts, then five judgements come to one text."""
+    targets = [(f"target{n}", "write", "") for n in range(20)]
+    said = list[str]()
+    with store_of(tmp_path, targets, 1) as store:
+
+        def job(rows: Rows) -> None:
+            for name in "abcdefgh":
+                seats.arrive(rows, RULES, name, name, "c", 0)
+            while len(said) < 120:
+                before = len(said)
+                for name in "abcdefgh":
+                    if isinstance(given := seats.next_task(rows, RULES, name, 0), Given):
+                        said.append(kind_of(rows, given.token))
+                        seats.answer(rows, RULES, name, given.nonce, {"attribute": given.nonce}, (0, 0), 0)
+                assert len(said) > before
+
+        store.do(job)
+        assert store.do(judged) == [5] * 20
+    assert said[:10] == ["write"] * 10
+    assert 5 <= said[10:70].count("write") <= 11
+
+
+def test_nobody_is_left_to_write_and_the_last_end_with_full_pay(tmp_path: Path) -> None:
+    """One person alone: writes about each target once, has nothing to judge, and ends as completed."""
+    with store_of(tmp_path, TARGETS, 3) as store:
+        work(store, "a")
+        person = store.do(lambda rows: rows.get("person", "a")) or {}
+        assert (person["state"], person["outcome"], person["done"]) == ("finished", "completed", 4 * WRITING)
+
+
+def test_who_writes_last_keeps_others_waiting_and_not_turned_away(tmp_path: Path) -> None:
+    """While the only text is being written, those who come wait; then they judge it."""
+    with store_of(tmp_path, TARGETS[:1], 1) as store:
+
+        def job(rows: Rows) -> None:
+            seats.arrive(rows, RULES, "a", "s", "c", 0)
+            given = seats.next_task(rows, RULES, "a", 0)
+            assert isinstance(given, Given)
+            assert seats.arrive(rows, RULES, "b", "s", "c", 0) == "working"
+            assert seats.next_task(rows, RULES, "b", 0) == "wait"
+            seats.answer(rows, RULES, "a", given.nonce, {"attribute": "tidy"}, (0, 0), 0)
+            assert isinstance(seats.next_task(rows, RULES, "b", 0), Given)
+            assert seats.next_task(rows, RULES, "a", 0) == "finished"
+
+        store.do(job)
+
+
+class Histories(RuleBasedStateMachine):
+    """Anything that can happen to two targets with two texts each and two judges of each, with five people."""
+
+    people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
+
+    @initialize()
+    def begin(self) -> None:
+        """A store in memory, without the thread that writes."""
+        import sqlite3
+
+        from catsofa.annotation.crowd import store as module
+
+        self.connection = sqlite3.connect(":memory:", isolation_level=None)
+        for table, (key, columns) in module.TABLES.items():
+            kinds = [f"{name} {kind}" for name, kind in columns.items()]
+            kinds += [f"open INTEGER GENERATED ALWAYS AS ({module.OPEN}) STORED"] * (table == "task")
+            ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
+            self.connection.execute(f"CREATE TABLE {table} ({', '.join(kinds)}, {ends})")
+        for statement in module.OTHERS:
+            self.connection.execute(statement)
+        self.rows, self.now, self.said = Rows(self.connection, IDENTITY), 0.0, dict[str, str]()
+        self.rules = Rules(session=20, judges=2, first=3, check_every=6, practice=("practice0",), practice_pass=0)
+        known = [*TARGETS[:2], *((f"check{n}", "check", "") for n in range(4))]
+        self.known = [token for token, _, _ in known]
+        seats.add(self.rows, [*known, ("practice0", "practice", "")], 2, random.Random(1), 2)
+        for n in range(5):
+            self.arrive(f"p{n}")
+
+    @rule(name=people)
+    def arrive(self, name: str) -> None:
+        """Somebody consents."""
+        seats.arrive(self.rows, self.rules, name, "s", "c", self.now)
+
+    def given(self, name: str) -> Given | None:
+        """What somebody has in hand."""
+        with suppress(NotYours):
+            found = seats.next_task(self.rows, self.rules, name, self.now)
+            if isinstance(found, Given):
+                self.said[found.nonce] = name
+                return found
+        return None
+
+    def send(self, name: str, nonce: str, right: bool) -> None:
+        """Somebody's page sends an answer."""
+        seat = self.rows.first("SELECT * FROM seat WHERE nonce = ?", nonce)
+        if seat is None:
+            return
+        marks = (int(right), 1) if kind_of(self.rows, seat["task"]) in {"check", "practice"} else (0, 0)
+        with suppress(NotYours):
+            seats.answer(self.rows, self.rules, name, nonce, {"attribute": nonce}, marks, self.now)
+
+    @rule(name=people, right=st.sampled_from([True, True, True, False]), times=st.integers(1, 4))
+    def answers(self, name: str, right: bool, times: int) -> None:
+        """Somebody does some tasks."""
+        for _ in range(times):
+            if found := self.given(name):
+                self.now += 5
+                self.send(name, found.nonce, right)
+
+    @rule(name=people)
+    def holds(self, name: str) -> None:
+        """Somebody loads the page and does nothing."""
+        self.given(name)
+
+    @rule(place=st.integers(0, 60))
+    def late(self, place: int) -> None:
+        """A page that was open for a long time sends its answer, or the same again."""
+        if self.said:
+            nonce = [*self.said][place % len(self.said)]
+            self.send(self.said[nonce], nonce, True)
+
+    @rule(name=people)
+    def skips(self, name: str) -> None:
+        """Somebody passes a task on."""
+        if found := self.given(name):
+            seats.skip(self.rows, name, found.nonce)
+
+    @rule()
+    def wait(self) -> None:
+        """Hours pass."""
+        self.now += 18_000
+
+    @rule(name=st.sampled_from(["p0", "p3"]), leave=st.sampled_from(["stop", "withdraw", "forget"]))
+    def leaves(self, name: str, leave: str) -> None:
+        """Somebody stops, withdraws, or is forgotten; they may have written."""
+        if leave == "forget":
+            seats.forget(self.rows, [name])
+        elif self.rows.get("person", name):
+            (seats.stop if leave == "stop" else seats.withdraw)(self.rows, name)
+
+    @invariant()
+    def nothing_is_wrong(self) -> None:
+        """The rows fit; each text has a task, no more than two judges, and none of them wrote it."""
+        if not hasattr(self, "rows"):
+            return
+        assert [*faults(self.rows, self.known)] == []
+        own = (
+            "SELECT * FROM seat s JOIN task t ON t.token = s.task WHERE t.writer = s.person AND s.state NOT IN "
+            "('own', 'withdrawn')"
+        )
+        assert self.rows.all(own) == []
+        tasks = self.rows.all("SELECT token FROM task WHERE kind = 'item'")
+        assert all(texts.shown(self.rows, row["token"]) for row in tasks)
+        assert all(n <= 2 for n in judged(self.rows))
+
+    def teardown(self) -> None:
+        """Close the database."""
+        if hasattr(self, "connection"):
+            self.connection.close()
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(
+    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+KILLED = """
+import os, sys, threading
+from pathlib import Path
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.store import Store
+rules, store = Rules(session=1000, seconds=1, judges=5), Store(Path(sys.argv[1]), "ab" * 16)
+def work(name):
+    store.do(lambda rows: seats.arrive(rows, rules, name, "s", "c", 0))
+    while isinstance(given := store.do(lambda rows: seats.next_task(rows, rules, name, 0)), Given):
+        store.do(lambda rows: seats.answer(rows, rules, name, given.nonce, {"attribute": given.nonce}, (0, 0), 0))
+        os.write(1, (given.nonce + chr(10)).encode())
+for n in range(8):
+    threading.Thread(target=work, args=(f"{sys.argv[2]}-{n}",)).start()
+"""
+
+
+@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_kill_loses_no_text_and_no_judgement(rounds: int, tmp_path: Path) -> None:
+    """Eight threads write and judge until the process is killed: all acknowledged is there, each text has its task."""
+    targets, draw, said = [(f"target{n}", "write", "") for n in range(400)], random.Random(7), set[str]()
+    with store_of(tmp_path, targets, 5):
+        pass
+    for n in range(rounds):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            said |= {process.stdout.readline().strip() for _ in range(11)}
+            time.sleep(draw.uniform(0, 0.4))
+            process.kill()
+            said |= {line.strip() for line in process.stdout if line.endswith("\n")}
+    with store_of(tmp_path, targets, 5) as store:
+        there = [row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))]
+    assert len(said) > 10 * rounds
+    assert said <= set(there)
+    assert len(there) == len(set(there))
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Two targets, two texts of each, two judgements of each text; one gold item and one check."""
+    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
+    monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
+    made = create(
+        tmp_path / "study",
+        kind="write-and-judge-associations",
+        items=[Term(category="origin", term=name, region="Pellora", language="en") for name in ("Dravians", "Zorbs")],
+        gold=[known("florists", "made of glass")],
+        checks=[known("millers", "Choose no and not at all")],
+        overlap=2,
+        texts=2,
+        contact="study@example.org",
+    )
+    (made.folder / "study.toml").write_text(TOML + "[quality]\nfirst = 2\n[people]\nsession = 10\n")
+    return made
+
+
+def known(identity: str, attribute: str) -> Association:
+    """An association of which it is known that nobody makes it."""
+    return Association(
+        identity=identity, attribute=attribute, extra={"gold": {"association": "no", "severity": "not at all"}}
+    )
+
+
+class Worker:
+    """What somebody writes and says, by what is shown."""
+
+    def __init__(self, name: str) -> None:
+        """Remember what was shown and written."""
+        self.name, self.wrote, self.judged = name, list[str](), list[str]()
+
+    def __call__(self, shown: Mapping[str, str]) -> dict[str, str]:
+        """Write, or judge: gold items and checks rightly."""
+        if "text" not in shown:
+            assert shown["people"] == "people in Pellora"
+            assert shown["language"] == "English"
+            self.wrote.append(f"  fond of {shown['target']}  soup number {self.name}")
+            return {"attribute": self.wrote[-1]}
+        if shown["identity"] in {"florists", "millers"}:
+            return {"association": "no", "severity": "not at all"}
+        self.judged.append(shown["text"])
+        return {"association": "yes", "severity": "a little"}
+
+
+def visited(address: str, people: int) -> list[Worker]:
+    """So many people come at once and work until nothing is left."""
+
+    def visit(n: int) -> Worker:
+        visitor, worker = Visitor(address, f"PID{n}"), Worker(f"{'abcdefghij'[n]}")
+        visitor.come()
+        visitor.work(worker)
+        return worker
+
+    with ThreadPoolExecutor(people) as pool:
+        return list(pool.map(visit, range(people)))
+
+
+def run(*words: object) -> Any:
+    """What a command prints as JSON."""
+    done = CliRunner().invoke(app, [*map(str, words), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+def test_what_people_write_is_judged_and_released_with_both(study: Study, tmp_path: Path) -> None:
+    """Six people by HTTP: four texts, two judges each and never the writer; status, votes, release, verify agree."""
+    with opened(study) as address:
+        workers = visited(address, 6)
+    wrote = {" ".join(text.split()) for worker in workers for text in worker.wrote}
+    assert len(wrote) == 4
+    for worker in workers:
+        assert not {" ".join(text.split()) for text in worker.wrote} & {*worker.judged}
+    found = run("annotate", "status", study.folder)
+    assert (found["counted"], found["wanted"], found["missing"], found["over"]) == (12, 12, 0, 0)
+    written = study.folder / "drafts.jsonl"
+    wanted = {text.id: text for text in read(written, Association)}
+    assert {text.attribute for text in wanted.values()} == wrote
+    assert {(text.region, text.language, text.extra["bias_type"]) for text in wanted.values()} == {
+        ("Pellora", "en", "origin")
+    }
+    said = [a for a in formats.read(study.folder / "annotations.jsonl") if not a.extra.get("gold")]  # type: ignore[union-attr]
+    assert not [a for a in said if a.annotator == wanted[a.extra["of"]].source["writer"]]  # type: ignore[union-attr]
+    assert len(said) == 4 * 2 * 2
+    done = CliRunner().invoke(
+        app, ["validate", "votes", "--in", str(study.folder / "annotations.jsonl"), "--need", "2"]
+    )
+    assert done.exit_code == 0, done.output
+    out = tmp_path / "release"
+    words = ["release", written, "--study", study.folder, "--out", out, "--name", "Soups", "--need", "2", "--of", "2"]
+    assert run(*words)["kept"] == 4
+    released = {item.id: item for item in formats.read(out)}
+    assert released.keys() == wanted.keys()
+    for item in released.values():
+        assert isinstance(item, Association)
+        (votes,) = item.votes
+        assert item.offensiveness == (1.0, 1.0)
+        assert (votes.raters, votes.yes, item.region, item.language) == ("region", 2, "Pellora", "en")
+        judges = {vote["annotator"] for vote in item.extra["review"]["association"]["votes"]}
+        assert len(judges | {item.source["writer"]}) == 3
+    card = (out / "README.md").read_text()
+    assert "people wrote 4 items" in card
+    assert "PID" not in card
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.faults == ()
+
+
+def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken(study: Study) -> None:
+    """What another person wrote about the same group in the same language and region; sent twice, an answer is one."""
+    with opened(study) as address:
+        ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
+        for who in (ana, ben):
+            who.come()
+        first = ana.next()
+        assert [part["name"] for part in first["parts"] if "name" in part] == ["attribute"]
+        other = ben.next()
+        while other["task"] != first["task"]:
+            ben.post("/skip", {"nonce": other["nonce"]})
+            other = ben.next()
+        for _ in range(2):
+            sent = ana.post("/answer", {"nonce": first["nonce"], "answers": {"attribute": "Hard-working"}})
+            assert sent.status_code == 200
+        began = time.monotonic()
+        told = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "hardworking"}}).json()
+        assert time.monotonic() - began < 10
+        assert told["problems"] == []
+        assert "nearly the same" in told["warnings"][0]
+        told = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "HARD-working"}}).json()
+        assert "already" in told["problems"][0]
+        same = ben.post("/answer", {"nonce": other["nonce"], "answers": {"attribute": " hard-working "}})
+        assert (same.status_code, "already" in same.json()["error"]) == (422, True)
+        fine = ben.post("/answer", {"nonce": other["nonce"], "answers": {"attribute": "fond of soup"}})
+        assert fine.status_code == 200
+    assert home.pull(study).records == 2
+
+
+def test_with_a_writer_the_texts_and_their_judgements_go(study: Study) -> None:
+    """Their words are in no file of the study; the judges keep their pay; the target is short of a text."""
+    with opened(study) as address:
+        workers = visited(address, 6)
+    home.pull(study)
+    writer = next(worker for worker in workers if worker.wrote)
+    number = workers.index(writer)
+    before = {due.person: due.due for due in money.dues(study)}
+    done = forgetting.forget(study, f"PID{number}")
+    assert done
+    assert done.left == ()
+    assert set(done.short.values()) >= {(1, 2)}
+    words = [" ".join(text.split()).encode() for text in writer.wrote]
+    files = [path.read_bytes() for path in study.folder.rglob("*") if path.is_file()]
+    assert not [word for word in words for file in files if word in file]
+    assert {due.person: due.due for due in money.dues(study)} == {
+        person: due for person, due in before.items() if person != f"PID{number}"
+    }
+    left = {text.id for text in read(study.folder / "drafts.jsonl", Association)}
+    judged_texts = {a.extra["of"] for a in formats.read(study.folder / "annotations.jsonl") if not a.extra.get("gold")}  # type: ignore[union-attr]
+    assert len(left) == 4 - len(writer.wrote)
+    assert judged_texts <= left
+    verdict = check_study(study.folder)
+    assert verdict
+    assert verdict.faults == ()
+    with opened(open_study(study.folder)) as address:  # others write in their place
+        late = [Visitor(address, f"LATE{n}") for n in range(4)]
+        for visitor in late:
+            visitor.come()
+            visitor.work(Worker(visitor.person))
+    assert run("annotate", "status", study.folder)["missing"] == 0
+
+
+def test_the_budget_pays_a_text_as_four_judgements(study: Study) -> None:
+    """Four texts at four tasks and eight judgements: 24 tasks are missing, in sessions of ten with two known items."""
+    rules = opening.rules(study, opening.read(study))
+    with home.open_store(study) as store:
+        missing = store.do(lambda held: home.missing(held, rules.judges))
+    assert missing == 4 * (WRITING + 2)
+    cost = money.budget(study, rules, missing)
+    assert (cost.tasks, cost.places) == (10, 3)
+
+
+def test_a_study_that_grows_is_given_out_by_open_alone(study: Study, tmp_path: Path) -> None:
+    """Pages for Mechanical Turk need all tasks beforehand; so does a server of Label Studio."""
+    with pytest.raises(ValueError, match="catsofa annotate open"):
+        pages.export(study, tmp_path / "pages")
+
+
+@pytest.mark.parametrize(("command", "source"), [("minimal-pairs", "--associations"), ("stereotypes", "--in")])
+def test_texts_become_items_by_the_builders(command: str, source: str, tmp_path: Path) -> None:
+    """drafts.jsonl goes to the builders as it is; the category of the target is the domain of the item."""
+    targets = [Term(category="nationality", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]
+    write(
+        [drafts.association(term, ("lazy", "tidy")[n], f"{n:016x}") for n, term in enumerate(targets)],
+        tmp_path / "drafts.jsonl",
+    )
+    out = tmp_path / "items.jsonl"
+    words = ["build", command, source, str(tmp_path / "drafts.jsonl"), "--out", str(out)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    items = [*formats.read(out)]
+    assert items
+    assert {item.bias_type if isinstance(item, Pair) else item.category for item in items} == {"nationality"}  # type: ignore[union-attr]

@@ -175,13 +175,7 @@ class Store(Closing):
         with sentences(self.path):
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("BEGIN IMMEDIATE")
-            for table, (key, columns) in TABLES.items():
-                kinds = [f"{name} {kind}" for name, kind in columns.items()]
-                kinds += [f"open INTEGER GENERATED ALWAYS AS ({OPEN}) STORED"] * (table == "task")
-                ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
-                self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(kinds)}, {ends})")
-            for statement in OTHERS:
-                self._connection.execute(statement)
+            create_tables(self._connection)
             self._connection.execute("COMMIT")
         self._thread = threading.Thread(target=self._write, name="store", daemon=True)
         self._thread.start()
@@ -250,6 +244,17 @@ class Store(Closing):
             if self._connection.in_transaction:
                 self._connection.execute("RELEASE job")
         return lambda: future.set_result(result)
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables and indexes that are not there yet."""
+    for table, (key, columns) in TABLES.items():
+        kinds = [f"{name} {kind}" for name, kind in columns.items()]
+        kinds += [f"open INTEGER GENERATED ALWAYS AS ({OPEN}) STORED"] * (table == "task")
+        ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(kinds)}, {ends})")
+    for statement in OTHERS:
+        connection.execute(statement)
 
 
 def identity(secret: str) -> str:

@@ -21,7 +21,7 @@ from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.rules import Rules, places, planned
 from catsofa.annotation.crowd.seats import Given, NotYours
-from catsofa.annotation.crowd.store import Row, Rows, Store, reading
+from catsofa.annotation.crowd.store import Row, Rows, Store, create_tables, reading
 
 IDENTITY = "ab" * 16
 RIGHT, WRONG, NONE = (3, 3), (0, 3), (0, 0)
@@ -295,16 +295,8 @@ class Events(RuleBasedStateMachine):
         """A store of its own, without the thread that writes."""
         import sqlite3
 
-        from catsofa.annotation.crowd import store as module
-
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        for table, (key, columns) in module.TABLES.items():
-            kinds = [f"{name} {kind}" for name, kind in columns.items()]
-            kinds += [f"open INTEGER GENERATED ALWAYS AS ({module.OPEN}) STORED"] * (table == "task")
-            ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
-            self.connection.execute(f"CREATE TABLE {table} ({', '.join(kinds)}, {ends})")
-        for statement in module.OTHERS:
-            self.connection.execute(statement)
+        create_tables(self.connection)
         self.rows, self.now = Rows(self.connection, IDENTITY), 0.0
         practice = ("practice0", "practice1")
         self.rules = Rules(

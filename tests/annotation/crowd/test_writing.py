@@ -26,7 +26,7 @@ from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people import forgetting
 from catsofa.annotation.crowd.rules import WRITING, Rules
 from catsofa.annotation.crowd.seats import Given, NotYours
-from catsofa.annotation.crowd.store import Rows, Store
+from catsofa.annotation.crowd.store import Rows, Store, create_tables
 from catsofa.annotation.results import drafts
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
@@ -144,16 +144,8 @@ class Histories(RuleBasedStateMachine):
         """A store in memory, without the thread that writes."""
         import sqlite3
 
-        from catsofa.annotation.crowd import store as module
-
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        for table, (key, columns) in module.TABLES.items():
-            kinds = [f"{name} {kind}" for name, kind in columns.items()]
-            kinds += [f"open INTEGER GENERATED ALWAYS AS ({module.OPEN}) STORED"] * (table == "task")
-            ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
-            self.connection.execute(f"CREATE TABLE {table} ({', '.join(kinds)}, {ends})")
-        for statement in module.OTHERS:
-            self.connection.execute(statement)
+        create_tables(self.connection)
         self.rows, self.now, self.said = Rows(self.connection, IDENTITY), 0.0, dict[str, str]()
         self.rules = Rules(session=20, judges=2, first=3, check_every=6, practice=("practice0",), practice_pass=0)
         known = [*TARGETS[:2], *((f"check{n}", "check", "") for n in range(4))]

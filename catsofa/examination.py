@@ -19,9 +19,10 @@ from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
 from catsofa.scoring.compare.choosing import Side, sides_on, signature_of
 from catsofa.scoring.examine import RESAMPLES, Examination, Flag, ItemMatrix
 from catsofa.scoring.examine import examine as examined
-from catsofa.scoring.measures import crows_pairs, sofa
+from catsofa.scoring.measures import crows_pairs
 from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.measures.registry import Given, called
+from catsofa.scoring.measures.sofa.grid import grids, log_ppl_star, variances
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST
 from catsofa.scoring.run.reports import read_report, subset_in
@@ -71,13 +72,13 @@ def examine(
         found = examined(matrix, **how, groups=groups)
         return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
     of = models_on(paths, on, protocol=protocol, seed=seed)
-    matrix = _of_scores(of, paths)
+    matrix, told = _of_scores(of, paths)
     found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups)
     signature = replace(of.signature, resamples=resamples)
     if any(subsets := list(map(subset_in, paths))):
         common = int(np.isfinite(matrix.values).all(axis=1).sum())
         signature = replace(signature, subset=joint_subset(subsets, [common]))
-    return replace(found, signature=signature, warnings=(*found.warnings, *of.warnings))
+    return replace(found, signature=signature, warnings=(*found.warnings, *told, *of.warnings))
 
 
 def _runs(path: Path) -> list[Path]:
@@ -87,8 +88,8 @@ def _runs(path: Path) -> list[Path]:
     return places_in(path)
 
 
-def _of_scores(of: Models, paths: Sequence[Path]) -> ItemMatrix:
-    """The matrix that scores make of their records."""
+def _of_scores(of: Models, paths: Sequence[Path]) -> tuple[ItemMatrix, tuple[str, ...]]:
+    """The matrix that scores make of their records, and warnings."""
     kind = type(of.records[0])
     if kind is AssociationTest:
         reports = [{row["test"]: row for row in read_report(path)["results"]} for path in paths]
@@ -96,16 +97,17 @@ def _of_scores(of: Models, paths: Sequence[Path]) -> ItemMatrix:
             {test: float("nan") if row["effect_size"] is None else row["effect_size"] for test, row in report.items()}
             for report in reports
         ]
-        return _joined([(test.id, "tests", "", test.id) for test in of.records], columns, list(of.given))
+        return _joined([(test.id, "tests", "", test.id) for test in of.records], columns, list(of.given)), ()
+    if kind is Probe:
+        return _of_probes(of)
     makers: Mapping[type[Any], Callable[[Sequence[Any], Given, Protocol], tuple[list[Row], Column]]] = {
         Cat: _of_cats,
         Pair: _of_pairs,
-        Probe: _of_probes,
     }
     if kind not in makers:
         raise ValueError(f"found {called(kind)}; expected {TAKES}, whose items have a score of each model")
     made = [makers[kind](of.records, given, of.protocol) for given in of.given.values()]
-    return _joined(made[0][0], [column for _, column in made], list(of.given))
+    return _joined(made[0][0], [column for _, column in made], list(of.given)), ()
 
 
 def _joined(rows: Sequence[Row], columns: Sequence[Column], models: Sequence[str]) -> ItemMatrix:
@@ -136,13 +138,31 @@ def _of_pairs(pairs: Sequence[Pair], given: Given, protocol: Protocol) -> tuple[
     return rows, _column([pair.id for pair in pairs], np.where(found.scored, found.won, np.nan))
 
 
-def _of_probes(probes: Sequence[Probe], given: Given, protocol: Protocol) -> tuple[list[Row], Column]:
-    """The variance of log PPL* of each stereotype, whose mean is the SoFa score; categories are tasks."""
-    found = sofa.measured(probes, given.scores, protocol.sofa).stereotypes
-    named = {f"{row.category}: {row.stereotype}": row for row in found}
-    return [(name, row.category, "", name) for name, row in sorted(named.items())], {
-        name: row.variance for name, row in named.items()
-    }
+def _of_probes(of: Models) -> tuple[ItemMatrix, tuple[str, ...]]:
+    """The variance of log PPL* of each stereotype, whose mean is the SoFa score; categories are tasks.
+
+    The identities of a stereotype are those with a score of every model that has a variance there: a variance over
+    others is another quantity.
+    """
+    options, rows, blocks, dropped = of.protocol.sofa, list[Row](), [], 0
+    models = [grids(of.records, given.scores) for given in of.given.values()]
+    for parts in zip(*models, strict=True):
+        values = np.stack(
+            [
+                log_ppl_star(part.means, options.normalisation, log_base=options.log_base, digits=options.ppl_digits)
+                for part in parts
+            ]
+        )
+        scored = np.isfinite(values)
+        counts = scored.sum(axis=2, keepdims=True) > max(options.ddof, 1)
+        shared = (scored | ~counts).all(axis=0)
+        dropped += int(((scored & counts).any(axis=0) & ~shared).sum())
+        blocks.append(np.stack([variances(np.where(shared, one, np.nan), options.ddof) for one in values]))
+        category = parts[0].category
+        rows += [(name := f"{category}: {said}", category, "", name) for said in parts[0].stereotypes]
+    columns = [dict(zip((row[0] for row in rows), column.tolist(), strict=True)) for column in np.hstack(blocks)]
+    told = f"{quantity(dropped, 'probe')} of {len(of.records):,} left out: not every model scored them"
+    return _joined(sorted(rows), columns, list(of.given)), (told,) if dropped else ()
 
 
 def _column(items: Iterable[str], values: Array) -> Column:

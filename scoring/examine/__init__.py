@@ -23,6 +23,8 @@ from catsofa.scoring.signature import Signature
 
 RESAMPLES = 1_000
 """Draws of terms behind each interval over terms."""
+CONVERGENCE = "convergence"
+"""Key of the report beside the tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Examination(Tabular):
             "models": list(self.models),
             "results": {
                 **{task: part.to_dict() for task, part in self.parts.items()},
-                "convergence": [pair.to_dict() for pair in self.convergence],
+                CONVERGENCE: [pair.to_dict() for pair in self.convergence],
             },
             "warnings": list(self.warnings),
             **({"signature": self.signature.to_dict()} if self.signature else {}),
@@ -78,6 +80,13 @@ def examine(
     A task needs two items and two models that score some; one with fewer is left out with a warning. Each of `groups`
     is a part of models' names (`roberta`), whose models are compared with the others item by item.
     """
+    if resamples < 2:
+        raise ValueError(f"found {resamples} resamples; expected 2 or more, from which intervals over terms are made")
+    if CONVERGENCE in (tasks := matrix.parts()):
+        raise ValueError(
+            f"a task is called {CONVERGENCE!r}, which is a key of the report; expected another name. Rename it in "
+            "the data"
+        )
     inside = {group: {name for name in matrix.models if fnmatchcase(name, f"*{group}*")} for group in groups}
     for group, members in inside.items():
         if (count := len(members)) in (0, len(matrix.models)):
@@ -85,7 +94,6 @@ def examine(
                 f"group {group}: found {count} of {len(matrix.models)} models; expected a part of the names of some: "
                 f"{', '.join(matrix.models)}"
             )
-    tasks = matrix.parts()
     fit = {task: part for task, part in tasks.items() if min(part.scored().values.shape) >= 2}
     short = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
     if not fit:

@@ -101,6 +101,33 @@ def test_probes_are_examined_by_the_variance_of_each_stereotype(runs: Path, matr
     assert list(found.parts) == ["c"]
 
 
+def test_probes_are_compared_over_the_identities_that_all_models_scored(
+    tmp_path: Path, matrix: list[ItemMatrix]
+) -> None:
+    """One model lacks the mimps of a stereotype, another all of one: variances of zorbs and quells, 1 probe dropped."""
+    records = probes(3)
+    jsonl.write(records, tmp_path / "probes.jsonl")
+    height = {"zorbs": 0.0, "mimps": -5.0, "quells": -1.0}
+    for name, lacks in (("a", ""), ("b", "mimps lose 0"), ("c", "lose 1")):
+        given = [
+            Score(
+                item=one.id,
+                task="probes",
+                score=None if lacks and lacks in f"{one.identity} {one.stereotype}" else height[one.identity],
+                extra={"identity": 0.0},
+            )
+            for one in records
+        ]
+        jsonl.write(given, tmp_path / f"{name}.jsonl")
+    found = examine([tmp_path / f"{name}.jsonl" for name in "abc"], tmp_path / "probes.jsonl")
+    unit = np.log(10) ** -2
+    whole, two = np.var([0, -5, -1], ddof=1) * unit, 0.5 * unit
+    assert matrix[0].values.tolist() == pytest.approx(
+        np.array([[two, two, two], [whole, whole, np.nan], [whole, whole, whole]]), nan_ok=True
+    )
+    assert "1 probe of 9 left out: not every model scored them" in found.warnings
+
+
 def test_pairs_choices_and_their_position(tmp_path: Path, matrix: list[ItemMatrix]) -> None:
     """The share of the stereotype over both orders; an item that is refused in one of them is unscored."""
     first = run(tmp_path / "one", pairs(), lambda item, order: "stereotype")

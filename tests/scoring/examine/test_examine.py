@@ -84,6 +84,20 @@ def test_one_model_or_one_item_is_refused() -> None:
             examine(matrix(values))
 
 
+def test_resamples_too_few_for_an_interval_are_refused() -> None:
+    """0, 1 and a negative number: the number found, and the least that is expected."""
+    for count in (0, 1, -3):
+        with pytest.raises(ValueError, match=f"found {count} resamples; expected 2 or more"):
+            examine(matrix(drawn()), resamples=count)
+
+
+def test_a_task_with_the_name_of_a_key_of_the_report_is_refused() -> None:
+    """`results.convergence` would be the task or the agreement of tasks."""
+    of = matrix(drawn())
+    with pytest.raises(ValueError, match="a task is called 'convergence'"):
+        examine(replace(of, tasks=np.array(["convergence"] * 60)))
+
+
 def test_a_task_that_one_model_scores_is_left_out_and_named() -> None:
     """The other task is examined; nothing converges."""
     values = drawn()

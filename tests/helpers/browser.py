@@ -70,6 +70,12 @@ def barriers(page: Any) -> list[tuple[str, str]]:
     return [(each["id"], each["nodes"][0]["html"]) for each in page.evaluate("axe.run()")["violations"]]
 
 
+def resize(page: Any, width: int, height: int = 900) -> None:
+    """Give the window this size and wait until the page has it: on a busy machine a tap falls beside its button."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("size => window.innerWidth === size", arg=width)
+
+
 def shot(page: Any, name: str) -> None:
     """The page is no wider than the window and has no barrier, on a screen or a phone, in light and dark.
 
@@ -77,7 +83,7 @@ def shot(page: Any, name: str) -> None:
     """
     foreign = name.startswith("label-studio")
     for width in WIDTHS[:1] if foreign else WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         for scheme in SCHEMES[:1] if foreign else SCHEMES:
             page.emulate_media(color_scheme=scheme)
             if SHOTS:
@@ -87,5 +93,5 @@ def shot(page: Any, name: str) -> None:
                 assert barriers(page) == [], f"{name} at {width}, {scheme}"
         if not foreign:
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{name} at {width}"
-    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    resize(page, WIDTHS[0])
     page.emulate_media(color_scheme="light")

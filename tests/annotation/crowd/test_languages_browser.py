@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.browser import PATIENCE, shot
+from helpers.browser import PATIENCE, resize, shot
 from helpers.servers.crowd_server import opened
 
 from catsofa.annotation.study import create, page_language
@@ -77,7 +77,7 @@ def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any
         assert english(page) == []
         assert "Example University" in page.evaluate("document.body.innerText")
         shot(page, f"{language}-consent")
-        page.set_viewport_size({"width": 390, "height": 844})
+        resize(page, 390, 844)
         page.get_by_label(texts["I am {age} or older"].format(age=18)).tap()
         page.get_by_role("button", name=texts["I have read this and agree"]).tap()
         page.get_by_text(texts["{place} of {of}"].format(place=1, of=3)).wait_for()
@@ -85,7 +85,7 @@ def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any
         page.get_by_text(texts["Please answer what is marked, or skip this one."]).wait_for()
         assert english(page) == []
         shot(page, f"{language}-work")
-        page.set_viewport_size({"width": 390, "height": 844})
+        resize(page, 390, 844)
         for question in (1, 2, 3):
             page.locator(f"[data-question=label_{question}]").get_by_text(texts["unrelated"]).tap()
         page.get_by_role("button", name=texts["Submit"]).tap()

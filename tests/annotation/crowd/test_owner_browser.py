@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.browser import PATIENCE, new_page, shot
+from helpers.browser import PATIENCE, new_page, resize, shot
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 
@@ -47,7 +47,7 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
         assert phone.url == f"{address}/owner"
         assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         shot(phone, "owner-overview")
-        phone.set_viewport_size({"width": 390, "height": 844})
+        resize(phone, 390, 844)
         phone.locator("#suspicious a").first.tap()
         phone.get_by_text("Reasons to look").wait_for()
         phone.get_by_label("Reason, which is kept").fill("all checks failed")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.browser import new_page
+from helpers.browser import new_page, resize
 from helpers.report_pages import of_models
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -91,7 +91,7 @@ def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) ->
     (tmp_path / "report.html").write_text(WRITE["html"](made), encoding="utf-8")
     (tmp_path / "one.html").write_text(WRITE["html"](document([tmp_path / "cats0"])), encoding="utf-8")
     with new_page(browser) as page:
-        page.set_viewport_size({"width": 390, "height": 844})
+        resize(page, 390, 844)
         for name in ("report", "one"):
             page.goto((tmp_path / f"{name}.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") == 390

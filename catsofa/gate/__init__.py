@@ -297,7 +297,7 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
     found, told, why = list[Test](), list[str](), list[str]()
     free = differences(older.signature, one.signature)
     models = {older.signature.model, one.signature.model}
-    one_model = len(models) == 1 and "@" in models.pop() and not any(why.startswith("dtype") for why in free)
+    one_model = len(models) == 1 and "@" in models.pop() and not any(part.startswith("dtype") for part in free)
     for paired in pairs:
         margin = margins.get(f"{paired.name}/{paired.set}", margins.get(paired.name, 0.0))
         name = f"{paired.name} of {paired.set}"

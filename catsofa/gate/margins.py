@@ -11,6 +11,8 @@ def margins_in(given: Iterable[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in given:
         name, _, value = text.rpartition("=")
+        if name in found:
+            raise ValueError(f"found two margins of {name!r}; expected one --margin for each measure or set")
         try:
             found[name] = float(value)
         except ValueError:

@@ -166,6 +166,12 @@ def test_a_margin_is_a_measure_and_a_number(base: Path, margin: str) -> None:
     assert (code, repr(margin) in said) == (2, True)
 
 
+def test_two_margins_of_one_measure_are_refused(base: Path) -> None:
+    """The later one does not win in silence."""
+    code, said = ran("check", base, "--against", base, "--margin", "ss=1", "--margin", "ss=20")
+    assert (code, "two margins of 'ss'" in said) == (2, True)
+
+
 def test_a_margin_of_nothing_is_refused_with_the_names_there_are(base: Path) -> None:
     """A slip in a margin must not pass."""
     code, said = ran("check", base, "--against", base, "--margin", "ss/trades=1")

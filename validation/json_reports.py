@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from catsofa.data.judging.adjudicated import Adjudicated
 from catsofa.data.progress import SILENT, Progress
 from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.agreement.annotators import Annotator, Exclusion
@@ -22,8 +23,10 @@ from catsofa.validation.sets.sentiment import NEGATIVE, Classifier, sentiments
 from catsofa.validation.sets.sizes import sizes
 
 
-def votes_report(confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None) -> dict[str, Any]:
-    """The decisions in numbers, the items left undecided and why, Dawid-Skene beside them, and what groups decide."""
+def votes_report(
+    confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None, rulings: Mapping[str, Adjudicated] | None = None
+) -> dict[str, Any]:
+    """The decisions in numbers, the items left undecided and why, and beside them Dawid-Skene, groups and rulings."""
     votes = confirmed.votes
     seats = confirmed.seats
     found: dict[str, Any] = {
@@ -56,6 +59,16 @@ def votes_report(confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None) 
         }
     if compared := compare(votes):
         found["dawid_skene"] = asdict(compared)
+    if judged := {item: ruling for item, ruling in (rulings or {}).items() if item in votes.decisions}:
+        found["adjudicated"] = {
+            item: {
+                "label": ruling.label,
+                "reason": ruling.reason,
+                "at": ruling.at,
+                "by_votes": votes.decisions[item].label or votes.decisions[item].reason,
+            }
+            for item, ruling in judged.items()
+        }
     if by:
         found["by"] = {name: by_group_values(part) for name, part in by.items()}
     return found

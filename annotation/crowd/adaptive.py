@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from catsofa.annotation.crowd import seats
@@ -10,6 +10,7 @@ from catsofa.annotation.crowd.settings import Adaptive
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.results.answers import REOPENED, Wanted, reopened
 from catsofa.annotation.study import Study, open_study, rows
+from catsofa.annotation.study.kinds import Kind
 from catsofa.data.judging.accepted import ACCEPTED
 from catsofa.data.records import Annotation
 
@@ -37,7 +38,7 @@ def outlook(held: Rows, study: Study, adaptive: Adaptive) -> Outlook:
     most, overlap = adaptive.most or study.settings.overlap, study.settings.overlap
     tasks = held.all("SELECT token, need, valid FROM task WHERE kind = 'item'")
     settled = [task for task in tasks if task["need"] > overlap or task["valid"] >= overlap]
-    share, by = 1 - (1 - UNSURE) ** len(_deciding(study, tasks[0]["token"])), "simulated people"
+    share, by = 1 - (1 - UNSURE) ** len(_asked(study, tasks[0]["token"])), "simulated people"
     if len(settled) >= KNOWN or len(settled) == len(tasks):
         share, by = sum(task["need"] > overlap for task in settled) / len(settled), "the items so far"
     elif study.settings.after_pilot:
@@ -68,7 +69,7 @@ def certainty(held: Rows, study: Study) -> dict[str, float]:
     )
     for row in held.all(query):
         given = json.loads(row["said"])
-        for question in _deciding(study, row["task"]):
+        for question in _asked(study, row["task"]):
             choices = study.kind.interface.questions[question].choices
             item = f"{row['task']}/{question}"
             said[choices].append(Annotation(item=item, annotator=row["person"], label=given[question]))
@@ -80,12 +81,17 @@ def certainty(held: Rows, study: Study) -> dict[str, float]:
     return found
 
 
-def _deciding(study: Study, token: str) -> list[str]:
-    """The questions about an item that decide something: how hurtful a probe is decides nothing."""
+def _asked(study: Study, token: str) -> list[str]:
+    """The questions about an item that decide something."""
     assert study.kind.asks is not None, "settings refuse an adaptive stop where people write"
     key = study.keys[token]
-    asked = study.kind.asks(study.items[key.item], key.order)
-    return [name for name in asked if name in ACCEPTED[study.kind.holds]] or [*asked]
+    return deciding(study.kind, study.kind.asks(study.items[key.item], key.order))
+
+
+def deciding(kind: Kind, asked: Iterable[str]) -> list[str]:
+    """Of these questions those that decide something: how hurtful a probe is decides nothing."""
+    names = [*asked]
+    return [name for name in names if name in ACCEPTED[kind.holds]] or names
 
 
 def widen(study: Study, most: int, sure: float) -> Mapping[str, int]:

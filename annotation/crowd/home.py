@@ -14,6 +14,7 @@ from catsofa.annotation.crowd.quality import SET_ASIDE
 from catsofa.annotation.crowd.rules import WRITING
 from catsofa.annotation.crowd.store import STORE, Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
+from catsofa.annotation.results import adjudications
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
 from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.annotation.study.interface import result_of
@@ -86,7 +87,10 @@ def pull(study: Study) -> Pulled:
             if known.get(row.annotation) != row.void
         ]
         rows.append(fresh, path)
-        return digested(study, len(fresh), sum(row.annotation in known for row in fresh))
+        pulled = digested(study, len(fresh), sum(row.annotation in known for row in fresh))
+        if gone and study.kind.judged_as:
+            adjudications.forget(open_study(study.folder))
+        return pulled
 
 
 def reopen(study: Study, items: Iterable[str], more: int = 2) -> int:

@@ -86,6 +86,8 @@ class Validated:
     targets: int
     words: float
     """Mean number of words of a sentence."""
+    adjudicated: int = 0
+    """The released items that have a label of the study's owner, where votes decided none."""
     asked: Sequence[str] = ()
     """The questions about whole items; none where the sentences of CATs were labelled."""
     genre: str = ""
@@ -154,6 +156,11 @@ def _rationale(v: Validated) -> str:
         counts = f" Valid judgements: {', '.join(f'{n} for {items:,} items' for n, items in v.counted)}."
     if v.missing:
         counts += f" {v.missing:,} judgements that were asked for are missing."
+    if v.adjudicated:
+        counts += (
+            f" {v.adjudicated:,} of them were confirmed by decisions of the study's owner where votes did not decide; "
+            "these are under `adjudicated` in `extra`, with their reasons, and agreement leaves the items out."
+        )
     return (
         f"The set measures stereotypical associations of language models. Of {v.items:,} items {v.kept:,} are "
         f"released: those for which {first}{counts}"

@@ -10,6 +10,7 @@ forgotten.jsonl  when somebody was erased, and how many of their answers; not wh
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them; drafts that people of the same study judge are
                  items too
 people.jsonl     who was invited
+adjudicated.jsonl what the owner decided where votes did not
 releases.jsonl   releases of what people judged or wrote, and the pseudonyms in them
 background.db    what people said about themselves, and what releases say of it, under names that only
                  background.key gives
@@ -144,8 +145,8 @@ class Study:
         yield from sorted(tasks, key=lambda task: task.key.token)
 
     def _records(self, name: str, kind: Kind) -> Iterator[Any]:
-        """The records in this file of the folder, if it is there."""
-        if (self.folder / name).exists():
+        """The records in this file of the folder, if it is there; all texts may have gone with their writers."""
+        if (path := self.folder / name).exists() and path.stat().st_size:
             yield from jsonl.read(self.folder / name, kind.holds)
 
     def refuse_growing(self) -> None:

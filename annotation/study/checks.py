@@ -5,7 +5,7 @@ from pathlib import Path
 from catsofa.annotation.crowd.faults import faults as faults_of
 from catsofa.annotation.crowd.people import background
 from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
-from catsofa.annotation.results import releases
+from catsofa.annotation.results import adjudications, releases
 from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN
 from catsofa.annotation.study import BEFORE, open_study
 from catsofa.data.files import BadInput
@@ -14,7 +14,10 @@ from catsofa.data.percentages import quantity
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, Verdict
 
-LOGS = ("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl", FORGOTTEN, releases.FILE)
+LOGS = (
+    *("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl"),
+    *(FORGOTTEN, releases.FILE, adjudications.FILE),
+)
 """The files of a study that only grow, with a checksum in every line."""
 OLD = "study.json, items and key of an earlier version, without checksums"
 

@@ -53,12 +53,16 @@ def release(
     input gives the same bytes. Everything is read back before anything is in place. Each study notes the release, so
     that `annotate forget` can name it.
 
+    Items that votes leave undecided are released where the owner of the study decided (on the page of `annotate open`):
+    their `extra` has the label and the reason under `adjudicated`, beside the votes.
+
     With --by, judgements.csv holds each judgement that counts with what its annotator said of themselves. Each
     combination of answers is that of k people or more, also together with earlier releases: the answers to the first
     question are made wider first, then withheld. The card says how many.
     """
     from dataclasses import asdict
 
+    from catsofa.annotation.results.adjudications import adjudicated
     from catsofa.annotation.study import open_study
     from catsofa.data.files import jsonl
     from catsofa.data.formats import read_as
@@ -78,7 +82,9 @@ def release(
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
     votes = [vote for file in judged for vote in read_as(file, Annotation)]
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
-    made = write(splits, votes, out, facts, rule=Rule(need=need, of=of), studies=studies, by=by or ())
+    rulings = {item: ruling for one in asked for item, ruling in adjudicated(one).items()}
+    rule = Rule(need=need, of=of)
+    made = write(splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings)
     if refused:
         jsonl.write(made.refused, refused)
     if json:
@@ -89,6 +95,8 @@ def release(
     say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, by {made.validated.judges:,} judges")
     if made.refused:
         note(f"{len(made.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
+    if ruled := made.validated.adjudicated:
+        note(f"{ruled:,} of them by what the owner of the study decided, where votes did not")
     if missing := made.validated.missing:
         counted = ", ".join(f"{n} for {items:,} items" for n, items in made.validated.counted)
         note(f"{missing:,} judgements of them are missing; valid ones: {counted}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 
 from catsofa.annotation.crowd.people.background import Background, published_together
 from catsofa.annotation.results import releases
@@ -20,6 +21,7 @@ from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.formats import stereoset
+from catsofa.data.judging.accepted import ACCEPTED
 from catsofa.data.language.blanks import fill_of
 from catsofa.data.records import Annotation, Association, Cat, Probe, Refused, kind_name
 from catsofa.data.release import Release, read_release, write_release
@@ -27,7 +29,7 @@ from catsofa.data.release.dataset_card import CardFacts
 from catsofa.share import judgements
 from catsofa.validation.agreement import agreement
 from catsofa.validation.annotation_files import collect, onto
-from catsofa.validation.decide.confirmed import confirm, is_review, reviewed
+from catsofa.validation.decide.confirmed import REVIEW, Rulings, confirm, is_review, reviewed
 from catsofa.validation.judgements import Rule, Seats
 
 Item = Cat | Probe | Association
@@ -59,17 +61,19 @@ def release(
     rule: Rule | None = None,
     studies: Sequence[Study] = (),
     by: Sequence[str] = (),
+    rulings: Rulings = MappingProxyType({}),
 ) -> Released:
     """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again.
 
     The `secret`, that of the first study if not given, gives people the same pseudonyms in all releases; without one
-    they are numbered. `by` adds each judgement with these answers of its annotator, k-suppressed. The same input
-    gives the same bytes. Each study notes the release.
+    they are numbered. `by` adds each judgement with these answers of its annotator, k-suppressed. `rulings` are what
+    the owners of the studies decided where votes did not. The same input gives the same bytes. Each study notes the
+    release.
     """
     secret = secret or (studies[0].settings.secret if studies else "")
     rule = rule or Rule()
     items = [item for some in splits.values() for item in some]
-    found = validated_items(items, annotations, rule)
+    found = validated_items(items, annotations, rule, rulings)
     names = keyed(secret) if secret else numbered(found.kept)
     named = {item.id: without_names(item, names) for item in found.kept}
     written = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
@@ -137,39 +141,65 @@ class Judged:
     refused: Sequence[Refused]
     votes: Sequence[Annotation]
     seats: Sequence[Seats]
+    adjudicated: frozenset[str]
+    """The kept items that votes alone do not confirm."""
 
 
-def validated_items(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rule) -> Judged:
+def validated_items(
+    items: Sequence[Item],
+    annotations: Iterable[Annotation],
+    rule: Rule,
+    rulings: Rulings = MappingProxyType({}),
+) -> Judged:
     """What people confirmed: the three associations of a CAT, or, where they were asked about it, the whole item.
 
-    Where there are no annotations, the labels that the CATs carry are the judgements.
+    Where there are no annotations, the labels that the CATs carry are the judgements. `rulings` confirm what votes
+    leave undecided.
     """
     judged = list(annotations)
     if is_review(judged):
-        review = reviewed(items, judged, rule)
+        review = reviewed(items, judged, rule, rulings)
         ids = {item.id for item in review.kept}
         votes = [v for cast in review.votes.counted.votes.values() for v in cast if v.extra["of"] in ids]
         seats = [review.votes.counted.seats[name] for name in ids]
-        return Judged(kept=review.kept, refused=review.refused, votes=votes, seats=seats)
+        ruled = {
+            item.id
+            for item in review.kept
+            for name, said in item.extra[REVIEW].items()
+            if said["label"] is None and name in ACCEPTED[type(item)]
+        }
+        return Judged(kept=review.kept, refused=review.refused, votes=votes, seats=seats, adjudicated=frozenset(ruled))
     cats = [item for item in items if isinstance(item, Cat)]
     if len(cats) < len(items):
         raise ValueError("nobody was asked about these probes: give the study in which they were judged (--study)")
-    found = confirm(onto(cats, collect(judged)) if judged else collect(cats), rule)
-    counted = found.votes.counted.votes
+    found = confirm(onto(cats, collect(judged)) if judged else collect(cats), rule, rulings=rulings)
+    counted, decisions = found.votes.counted.votes, found.votes.decisions
     kept = []
     for cat in found.kept:
         one, two, three = (replace(candidate, votes=tuple(counted[candidate.id])) for candidate in cat.candidates)
         kept.append(replace(cat, candidates=(one, two, three)))
     votes = [vote for cat in kept for candidate in cat.candidates for vote in candidate.votes]
-    return Judged(kept=kept, refused=found.refused, votes=votes, seats=[found.seats[cat.id] for cat in kept])
+    return Judged(
+        kept=kept,
+        refused=found.refused,
+        votes=votes,
+        seats=[found.seats[cat.id] for cat in kept],
+        adjudicated=frozenset(cat.id for cat in kept if any(decisions[c.id].label is None for c in cat.candidates)),
+    )
 
 
 def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
     """The facts of the data statement."""
     kept = [_about(item) for item in found.kept]
+    # what the owner decides changes no figure of how far judges agree
+    of_item = {candidate.id: item.id for item in found.kept if isinstance(item, Cat) for candidate in item.candidates}
+    by_votes = [
+        vote for vote in found.votes if str(vote.extra.get("of") or of_item.get(vote.item)) not in found.adjudicated
+    ]
     return Validated(
         items=items,
         kept=len(kept),
+        adjudicated=len(found.adjudicated),
         need=rule.need,
         of=rule.of,
         judgements=sum(seats.taken for seats in found.seats),
@@ -177,7 +207,7 @@ def _facts_of(found: Judged, items: int, rule: Rule) -> Validated:
         counted=sorted(Counter(seats.taken for seats in found.seats).items(), reverse=True),
         missing=sum(seats.missing for seats in found.seats),
         judges=len({vote.annotator for vote in found.votes}),
-        agreement=agreement(found.votes, resamples=1).percent if found.votes else nan,
+        agreement=agreement(by_votes, resamples=1).percent if by_votes else nan,
         domains=Counter(domain for domain, _, _ in kept).most_common(),
         targets=len({(domain, target) for domain, target, _ in kept}),
         words=fmean(len(text.split()) for _, _, texts in kept for text in texts) if kept else nan,

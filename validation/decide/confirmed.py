@@ -8,9 +8,11 @@ nothing.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from catsofa.data.judging.accepted import ACCEPTED, SEVERITY
+from catsofa.data.judging.adjudicated import ADJUDICATED, Adjudicated
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
@@ -63,10 +65,20 @@ class Confirmed:
         yield from (Refused(id=d.item, reason=d.reason) for d in self.votes.undecided)
 
 
-def confirm(collected: Collected, rule: Rule | None = None, posterior: float | None = None) -> Confirmed:
+Rulings = Mapping[str, Adjudicated]
+"""What the owner of a study decided about items that votes left undecided."""
+
+
+def confirm(
+    collected: Collected,
+    rule: Rule | None = None,
+    posterior: float | None = None,
+    rulings: Rulings = MappingProxyType({}),
+) -> Confirmed:
     """Decide every item; items of one CAT are judged and kept together.
 
-    With `posterior`, Dawid-Skene decides instead of the votes: the label whose posterior is above it.
+    With `posterior`, Dawid-Skene decides instead of the votes: the label whose posterior is above it. `rulings`
+    complete CATs of which votes leave an item undecided; they change no vote and no decision by votes.
     """
     rule = rule or Rule()
     annotations = [*written(collected), *collected.annotations] if rule.writer_counts else collected.annotations
@@ -80,10 +92,11 @@ def confirm(collected: Collected, rule: Rule | None = None, posterior: float | N
         if annotation.item in votes.decisions:
             members.setdefault(collected.grouping(annotation), {})[annotation.item] = None
     cats = {name: list(items) for name, items in members.items()}
-    refused = refused_cats(votes, cats)
+    settled = with_rulings(votes.decisions, rulings)
+    refused = refused_cats(settled, cats)
     out = {refusal.id for refusal in refused}
     soft = soft_labels(votes)
-    kept = [relabelled(cat, votes.decisions, soft) for cat in collected.cats if cat.id not in out]
+    kept = [relabelled(cat, settled, soft, rulings) for cat in collected.cats if cat.id not in out]
     return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept)
 
 
@@ -97,11 +110,19 @@ def written(collected: Collected) -> Iterator[Annotation]:
                 yield Annotation(item=candidate.id, annotator=writer, label=candidate.label, extra=facts(cat))
 
 
-def refused_cats(votes: Votes, cats: Mapping[str, Sequence[str]]) -> list[Refused]:
-    """The CATs, given by the ids of their associations, that the votes do not confirm, with the reason."""
+def with_rulings(decisions: Mapping[str, Decision], rulings: Rulings) -> dict[str, Decision]:
+    """The decisions, with the label that the owner gave where the votes gave none."""
+    return {
+        item: replace(decision, label=rulings[item].label) if decision.label is None and item in rulings else decision
+        for item, decision in decisions.items()
+    }
+
+
+def refused_cats(decisions: Mapping[str, Decision], cats: Mapping[str, Sequence[str]]) -> list[Refused]:
+    """The CATs, given by the ids of their associations, that these decisions do not confirm, with the reason."""
     refused = []
     for cat, associations in cats.items():
-        decided = [votes.decisions.get(association) for association in associations]
+        decided = [decisions.get(association) for association in associations]
         labels = sorted(d.label for d in decided if d and d.label)
         if len(labels) < len(decided):
             reasons = ("no votes" if d is None else d.reason for d in decided if not (d and d.label))
@@ -111,17 +132,27 @@ def refused_cats(votes: Votes, cats: Mapping[str, Sequence[str]]) -> list[Refuse
     return refused
 
 
-def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, Soft]) -> Cat:
-    """The CAT with the labels that people decided, and their soft labels; what it was written as, if that differs."""
+def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, Soft], rulings: Rulings) -> Cat:
+    """The CAT with the labels that people decided, and their soft labels; what it was written as, if that differs.
+
+    What the owner decided is under ADJUDICATED, with the reason.
+    """
     candidates = []
     for candidate in cat.candidates:
         decided = next(label for label in LABELS if label == decisions[candidate.id].label)
         extra = {**candidate.extra, SOFT: as_extra(soft[candidate.id])}
         if decided != candidate.label:
             extra["written_as"] = candidate.label
+        if candidate.id in rulings:
+            extra[ADJUDICATED] = as_said(rulings[candidate.id])
         candidates.append(replace(candidate, label=decided, extra=extra))
     first, second, third = candidates
     return replace(cat, candidates=(first, second, third))
+
+
+def as_said(ruling: Adjudicated) -> dict[str, str]:
+    """A ruling as the `extra` of a record holds it."""
+    return {"label": ruling.label, "reason": ruling.reason}
 
 
 Item = Cat | Probe | Association
@@ -144,8 +175,16 @@ def is_review(annotations: Iterable[Annotation]) -> bool:
     return any(annotation.extra.get("question") for annotation in annotations)
 
 
-def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rule | None = None) -> Reviewed:
-    """Keep the items of which enough people said everything that confirms them; say of the others what is missing."""
+def reviewed(
+    items: Sequence[Item],
+    annotations: Iterable[Annotation],
+    rule: Rule | None = None,
+    rulings: Rulings = MappingProxyType({}),
+) -> Reviewed:
+    """Keep the items of which enough people said everything that confirms them; say of the others what is missing.
+
+    `rulings` confirm what votes leave undecided; they change no vote and no decision by votes.
+    """
     known, asked = {item.id for item in items}, defaultdict[str, dict[str, str]](dict)
     judged = list(annotations)
     for annotation in judged:
@@ -160,11 +199,12 @@ def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rul
         asked[of][question] = annotation.item
     votes = vote(judged, rule, lambda annotation: str(annotation.extra["of"]))
     kept, refused, soft = [], [], soft_labels(votes)
+    settled = with_rulings(votes.decisions, rulings)
     for item in items:
-        if reason := "; ".join(_missing(item, asked[item.id], votes)):
+        if reason := "; ".join(_missing(item, asked[item.id], settled)):
             refused.append(Refused(id=item.id, reason=reason))
         else:
-            said = _said(asked[item.id], votes, soft)
+            said = _said(asked[item.id], votes, soft, rulings)
             if isinstance(item, Association):
                 item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
                 if "severity" in said and not item.offensiveness:  # never beside ratings on another scale
@@ -174,12 +214,12 @@ def reviewed(items: Sequence[Item], annotations: Iterable[Annotation], rule: Rul
     return Reviewed(kept=kept, refused=refused, votes=votes)
 
 
-def _missing(item: Item, asked: Mapping[str, str], votes: Votes) -> Iterator[str]:
+def _missing(item: Item, asked: Mapping[str, str], decisions: Mapping[str, Decision]) -> Iterator[str]:
     """What was not confirmed, in words."""
     for question, accepted in ACCEPTED[type(item)].items():
         if question not in asked:
             yield f"{question}: nobody was asked"
-        elif (decision := votes.decisions[asked[question]]).label != accepted:
+        elif (decision := decisions[asked[question]]).label != accepted:
             yield f"{question}: {decision.reason.removeprefix('decided: ')}"
 
 
@@ -189,13 +229,17 @@ def _counted(votes: Iterable[Mapping[str, str]]) -> RaterVotes:
     return RaterVotes(raters="region", yes=labels["yes"], no=labels["no"], unsure=labels["unsure"])
 
 
-def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft]) -> dict[str, Any]:
-    """Each question with the label that was decided, if one was, the votes that count, and how sure people were."""
+def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], rulings: Rulings) -> dict[str, Any]:
+    """Each question with the label that votes decided, if they did, those that count, and how sure people were.
+
+    What the owner decided is under ADJUDICATED, with the reason.
+    """
     return {
         question: {
             "label": votes.decisions[name].label,
             "votes": [{"annotator": vote.annotator, "label": vote.label} for vote in votes.counted.votes[name]],
             SOFT: as_extra(soft.get(name, {})),
         }
+        | ({ADJUDICATED: as_said(rulings[name])} if name in rulings else {})
         for question, name in asked.items()
     }

@@ -1,4 +1,4 @@
-"""The owner's pages: how the study stands, and one page for each person."""
+"""The owner's pages: how the study stands, one page for each person, and one for each undecided item."""
 
 import asyncio
 import time
@@ -13,10 +13,12 @@ from starlette.routing import Route
 from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.money import decimal
-from catsofa.annotation.crowd.owner import decisions
+from catsofa.annotation.crowd.owner import cases, decisions
 from catsofa.annotation.crowd.owner.login import Login, Reach
-from catsofa.annotation.study import Study, now
+from catsofa.annotation.results import adjudications
+from catsofa.annotation.study import Study, now, open_study
 from catsofa.annotation.study.interface import filled
+from catsofa.data.judging.adjudicated import Adjudicated
 
 if TYPE_CHECKING:
     from catsofa.annotation.crowd.http.site import Action, Site
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 FRESH = 10.0
 """Seconds for which a look at the study is shown again."""
+UNDECIDED = "undecided"
+"""What the form sends for an item that the owner leaves undecided."""
 Look = Callable[[Study], "Overview"]
 """How a study stands."""
 
@@ -45,6 +49,8 @@ class Desk:
             ("/owner/out", self.leave, "POST"),
             ("/owner/person/{name:str}", self.person, "GET"),
             ("/owner/person/{name:str}", self.rule, "POST"),
+            ("/owner/item/{token:str}", self.item, "GET"),
+            ("/owner/item/{token:str}", self.adjudicate, "POST"),
         )
         return [
             Route(path, self._site.guarded(self._near(act), hosts=self._login.hosts), methods=[method])
@@ -91,6 +97,34 @@ class Desk:
         await self._site.do(lambda held: decisions.decide(held, name, form.get("act", ""), reason, at))
         self._seen = None
         return RedirectResponse(f"/owner/person/{name}", status_code=303)
+
+    async def item(self, request: Request) -> Response:
+        """An undecided item with its votes, and a form for each question that is open."""
+        if not (token := await self._login.token(request)):
+            return RedirectResponse("/owner", status_code=303)
+        seen, task = await self._overview(), request.path_params["token"]
+        if task not in seen.cases:
+            raise Refused(404, "no item with this name is undecided")
+        study = open_study(self._site.study.folder)
+        shown, points = await run_in_threadpool(cases.shown, study, task), seen.cases[task]
+        return _page("item", token=token, title=seen.status.title, task=task, shown=shown, points=points)
+
+    async def adjudicate(self, request: Request) -> Response:
+        """Note a label for an undecided item, or that it stays undecided, with the reason."""
+        form, task = await guards.sent_form(request), request.path_params["token"]
+        await self._login.refuse_foreign(request, form)
+        points = {point.item: point for point in (await self._overview()).cases.get(task, ())}
+        if not (reason := form.get("reason", "").strip()):
+            raise Refused(422, "say why: the reason is kept with the decision")
+        if (point := points.get(form.get("item", ""))) is None:
+            raise Refused(422, "this question is not undecided any more; load the page again")
+        labels = {choice: choice for choice in point.choices} | {UNDECIDED: ""}
+        if (label := labels.get(form.get("label", ""))) is None:
+            raise Refused(422, "choose one of the answers that are shown")
+        decision = Adjudicated(at=now(), token=task, item=point.item, label=label, reason=reason)
+        await run_in_threadpool(adjudications.note, self._site.study, decision)
+        self._seen = None
+        return RedirectResponse(f"/owner/item/{task}", status_code=303)
 
     async def enter(self, request: Request) -> Response:
         """Sign in."""

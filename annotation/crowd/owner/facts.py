@@ -4,13 +4,14 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, nan
 from statistics import median
 
 from catsofa.annotation.crowd import acts as decided
 from catsofa.annotation.crowd import adaptive, home, money, quality, settings
+from catsofa.annotation.crowd.owner.cases import Point, Undecided, cases
 from catsofa.annotation.crowd.owner.suspicion import reasons
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
@@ -95,12 +96,15 @@ class Overview:
     at: str
     status: Status
     facts: Facts
+    cases: Mapping[str, Sequence[Point]]
+    """The questions that votes leave undecided, by task."""
 
 
-def overview(study: Study, status: Callable[[Study], Status]) -> Overview:
+def overview(study: Study, status: Callable[[Study], Status], undecided: Undecided) -> Overview:
     """A look at a study after all answers came home."""
     home.pull(study)
-    return Overview(at=now(), status=status(open_study(study.folder)), facts=facts(study))
+    study = open_study(study.folder)
+    return Overview(at=now(), status=status(study), facts=facts(study), cases=cases(study, undecided))
 
 
 def facts(study: Study) -> Facts:

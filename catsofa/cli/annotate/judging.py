@@ -1,6 +1,7 @@
 """How judgements of a study are counted and compared: what the room of annotation takes from that of validation."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -8,6 +9,7 @@ if TYPE_CHECKING:
     from catsofa.annotation.results.status import Status
     from catsofa.annotation.study import Study
     from catsofa.data.records import Annotation
+    from catsofa.validation.decide.votes import Decision
 
 
 def status_of(study: "Study") -> "Status":
@@ -23,8 +25,31 @@ def status_of(study: "Study") -> "Status":
     return status(study, lambda annotations: agreement(annotations, resamples=1).percent, seats)
 
 
+def undecided(study: "Study", need: int, posterior: float | None = None) -> "list[Decision]":
+    """The items that as many people judged as were asked, and did not decide."""
+    from catsofa.data import formats
+    from catsofa.validation.annotation_files import collect
+    from catsofa.validation.decide.confirmed import confirm
+    from catsofa.validation.judgements import Rule, is_skipped
+
+    judged, overlap = study.folder / "annotations.jsonl", study.settings.overlap
+    if not judged.is_file() or not judged.stat().st_size:
+        return []
+    collected = collect(formats.read(judged))
+    votes = confirm(collected, Rule(need=need, of=overlap), posterior).votes
+    people = defaultdict[str, set[str]](set)
+    for annotation in collected.annotations:
+        if not is_skipped(annotation):
+            people[annotation.item].add(annotation.annotator)
+    return [d for d in votes.undecided if len(people[d.item]) >= votes.counted.asked.get(d.item, overlap)]
+
+
 def look(study: "Study") -> "Overview":
     """How a study stands that people come to by `annotate open`."""
     from catsofa.annotation.crowd.owner.facts import overview
 
-    return overview(study, status_of)
+    def open_items(study: "Study") -> dict[str, Mapping[str, int]]:
+        found = undecided(study, study.settings.overlap // 2 + 1)
+        return {decision.item: decision.votes for decision in found if decision.outcome != "short"}
+
+    return overview(study, status_of, open_items)

@@ -1,10 +1,10 @@
 """Commands about the people of a study: invite, assign, reopen, close, forget."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from catsofa.cli.annotate import judging
 from catsofa.cli.options import StudyFolder
 from catsofa.cli.terminal import Json, Quiet, counting, doing, examples, note, print_json, say, table
 from catsofa.data.percentages import quantity
@@ -103,34 +103,13 @@ def reopen(
         else:
             with counting("tasks read") as report:
                 pull(opened, server, report=report)
-        items += _undecided(study, opened.settings.overlap, need, posterior)
+        items += [decision.item for decision in judging.undecided(opened, need, posterior)]
     if not items:
         say("nothing to reopen: of what all who were asked have judged, everything is decided")
         return
     doing(f"reopening {len(set(items)):,} items")
     changed = home.reopen(opened, items, more) if server is None else people.reopen(opened, server, items, more)
     say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
-
-
-def _undecided(study: Path, overlap: int, need: int, posterior: float | None) -> list[str]:
-    """The items that as many people judged as were asked, and did not decide."""
-    from collections import defaultdict
-
-    from catsofa.data import formats
-    from catsofa.validation.annotation_files import collect
-    from catsofa.validation.decide.confirmed import confirm
-    from catsofa.validation.judgements import Rule, is_skipped
-
-    judged = study / "annotations.jsonl"
-    if not judged.stat().st_size:
-        return []
-    collected = collect(formats.read(judged))
-    votes = confirm(collected, Rule(need=need, of=overlap), posterior=posterior).votes
-    people = defaultdict[str, set[str]](set)
-    for annotation in collected.annotations:
-        if not is_skipped(annotation):
-            people[annotation.item].add(annotation.annotator)
-    return [d.item for d in votes.undecided if len(people[d.item]) >= votes.counted.asked.get(d.item, overlap)]
 
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:

@@ -1,6 +1,6 @@
 """What the commands about judgements read: options that they share, and annotations with what their people said."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +10,7 @@ import typer
 from catsofa.cli.terminal import doing, reading
 
 if TYPE_CHECKING:
+    from catsofa.data.judging.adjudicated import Adjudicated
     from catsofa.data.records import Annotation
     from catsofa.validation.annotation_files import Collected
 
@@ -49,6 +50,14 @@ def collected(path: Path, quiet: bool, group: str = "", cats: Path | None = None
     found = collect(reading(path, quiet=quiet), group)
     doing(f"looking at {len(found.annotations):,} annotations")
     return onto(formats.read_as(cats, Cat), found) if cats else found
+
+
+def adjudicated_beside(source: Path) -> "Mapping[str, Adjudicated]":
+    """What the owner of a study decided about its items; nothing beside other files."""
+    from catsofa.annotation.results.adjudications import adjudicated
+    from catsofa.annotation.study import open_study
+
+    return adjudicated(open_study(source.parent)) if (source.parent / "study.json").is_file() else {}
 
 
 def with_background(

@@ -7,7 +7,18 @@ from typing import Annotated, Any
 import typer
 
 from catsofa.cli.terminal import Json, Quiet, examples, print_json, say, table, warn
-from catsofa.cli.validate.inputs import GoldPass, Group, Need, Of, Seed, Source, about, collected, with_background
+from catsofa.cli.validate.inputs import (
+    GoldPass,
+    Group,
+    Need,
+    Of,
+    Seed,
+    Source,
+    about,
+    adjudicated_beside,
+    collected,
+    with_background,
+)
 from catsofa.cli.validate.sets import say_set_aside, signed
 from catsofa.data.percentages import quantity
 
@@ -69,6 +80,9 @@ def votes(
 ) -> None:
     """Decide each item by the first valid, distinct, complete judgements of people who pass gold.
 
+    What the owner of a study decided where votes did not is shown beside the votes. It counts for nothing here;
+    `release` uses it.
+
     With --by, also what each group of annotators decides: votes, label and difficulty of each item, and a test of
     whether groups decide differently. In the folder of a study, --by takes a question of its questionnaire; answers
     of fewer than k people are made wider, or withheld, and so are groups of fewer than k people at an item.
@@ -93,11 +107,14 @@ def votes(
         confirmed = confirm(found, rule, posterior)
         counted = [vote for cast in confirmed.votes.counted.votes.values() for vote in cast]
         judged, k = with_background(counted, source, by or ())
+        rulings = adjudicated_beside(source)
         parts = {name: by_group(judged, column(judged, name), k=k, seed=seed) for name in by or ()}
     _write(confirmed.decided(), out)
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
-    report = signed(votes_report(confirmed, parts), {source: found.annotations}, **({"seed": seed} if by else {}))
+    report = signed(
+        votes_report(confirmed, parts, rulings), {source: found.annotations}, **({"seed": seed} if by else {})
+    )
     if json:
         print_json(report)
     elif not quiet:
@@ -135,6 +152,12 @@ def _say_votes(report: dict[str, Any]) -> None:
         say(f"  {item}: {report['reasons'][item]}")
     if len(report["undecided"]) > 10:
         say(f"  and {len(report['undecided']) - 10:,} more (--refused FILE writes them all)")
+    if rulings := report.get("adjudicated"):
+        say(f"{quantity(len(rulings), 'item')} adjudicated by the owner of the study, beside the votes:")
+        for item, ruling in [*rulings.items()][:10]:
+            say(f"  {item}: {ruling['label']} ({ruling['reason']}); by votes {ruling['by_votes']}")
+        if len(rulings) > 10:
+            say(f"  and {len(rulings) - 10:,} more (--json names them all)")
     if beside := report.get("dawid_skene"):
         say(
             f"Dawid-Skene (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, says otherwise on "

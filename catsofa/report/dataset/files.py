@@ -20,7 +20,7 @@ from catsofa.scoring.signature import data_label
 from catsofa.validation.annotation_files import Collected, collect, onto
 
 EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"
-PRIVATE = ("key.jsonl", "people.jsonl", "raw.jsonl", "reopened.jsonl")
+PRIVATE = ("key.jsonl", "people.jsonl", "raw.jsonl", "reopened.jsonl", "adjudicated.jsonl")
 """What a study keeps for itself: who was invited, and which answer is right."""
 SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 

@@ -58,3 +58,35 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
         phone.get_by_role("button", name="Sign out").tap()
         phone.get_by_label("Secret").wait_for()
         context.close()
+
+
+def test_the_owner_decides_an_item_on_a_phone_by_touch_and_by_keyboard(tmp_path: Path, browser: Any) -> None:
+    """The text shows after a tap on the warning alone; a label and a reason are kept; the page has no barrier."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(1), overlap=2, contact="a@example.org")
+    (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C1" }\n')
+    says: list[str] = []
+    with opened(study, says=says, look=look) as address:
+        for n, judge in enumerate((shown_truth(study), shown_truth(study, "none"))):
+            visitor = Visitor(address, f"PID{n}")
+            visitor.come()
+            visitor.work(judge)
+        context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+        context.set_default_timeout(PATIENCE)
+        phone = context.new_page()
+        phone.goto(next(line for line in says if "/owner#" in line).rpartition(" ")[2])
+        phone.locator("#cases a").first.tap()
+        text = phone.get_by_text(next(iter(study.items.values())).candidates[0].text)
+        text.wait_for(state="hidden")
+        phone.get_by_text("Content warning.").tap()
+        text.wait_for()
+        shot(phone, "owner-item")
+        phone.set_viewport_size({"width": 390, "height": 844})
+        form = phone.locator("main form").first
+        form.get_by_label("anti-stereotype", exact=True).focus()
+        phone.keyboard.press("Space")
+        phone.keyboard.press("Tab")
+        phone.keyboard.type("widely known")
+        phone.keyboard.press("Enter")
+        phone.get_by_text("you decided anti-stereotype. widely known").wait_for()
+        text.wait_for(state="hidden")
+        context.close()

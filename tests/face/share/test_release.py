@@ -16,11 +16,13 @@ from catsofa.annotation.study import create
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import read_as
+from catsofa.data.judging.adjudicated import Adjudicated
 from catsofa.data.records import Annotation, Cat, Probe
 from catsofa.data.release.dataset_card import CardFacts
 from catsofa.data.visible import visible
 from catsofa.report.dataset.files import statement
 from catsofa.share.release import release
+from catsofa.validation.judgements import Rule
 
 
 def test_only_confirmed_cats_are_released_and_nobody_is_named(tmp_path: Path) -> None:
@@ -179,3 +181,28 @@ def test_probes_are_released_with_what_people_said_of_them(tmp_path: Path) -> No
         release({"test": items}, [], tmp_path / "other", FACTS, secret="s")
     with pytest.raises(ValueError, match="none of these items"):
         release({"test": items[:1]}, judgements, tmp_path / "other", FACTS, secret="s")
+
+
+def test_a_ruling_confirms_a_paraphrase_that_votes_leave_undecided(tmp_path: Path) -> None:
+    """By four of five the first is undecided; its owner's label releases it, and no vote or agreement changes."""
+    items, rule = paraphrased(4), Rule(need=4)
+    about = {
+        "at": "2026-01-03T00:00:00Z",
+        "token": "0",
+        "item": f"{items[0].id}/same_meaning",
+        "reason": "as in line 2",
+    }
+    made = {}
+    for label in ("different", "same"):
+        ruling = Adjudicated(label=label, **about)
+        votes, out = reviewed(items, "same_meaning"), tmp_path / label
+        made[label] = release({"test": items}, votes, out, FACTS, rule=rule, rulings={ruling.item: ruling})
+    assert [r.reason for r in made["different"].refused] == ["same_meaning: split: 3 different, 2 same"]
+    assert not made["same"].refused
+    assert (made["same"].validated.adjudicated, made["different"].validated.adjudicated) == (1, 0)
+    assert made["same"].validated.agreement == made["different"].validated.agreement == 1.0
+    first, second, *_ = read_as(tmp_path / "same", Cat)
+    said = first.extra["review"]["same_meaning"]
+    assert (said["label"], said["adjudicated"]) == (None, {"label": "same", "reason": "as in 2"})
+    assert len(said["votes"]) == 5
+    assert "adjudicated" not in second.extra["review"]["same_meaning"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from catsofa.cli.terminal import Json, Quiet, examples, print_json, say, table, warn
+from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, say, table, warn
 from catsofa.cli.validate.inputs import (
     GoldPass,
     Group,
@@ -86,6 +86,7 @@ def votes(
     With --by, also what each group of annotators decides: votes, label and difficulty of each item, and a test of
     whether groups decide differently. In the folder of a study, --by takes a question of its questionnaire; answers
     of fewer than k people are made wider, or withheld, and so are groups of fewer than k people at an item.
+    Exit code 1: no judgement counts.
     """
     from catsofa.validation.columns import column
     from catsofa.validation.decide.by_group import by_group
@@ -123,6 +124,9 @@ def votes(
             _say_groups(name, part)
         warn(report["warnings"])
         say(report["signature"]["line"])
+    if not report["judgements"]["counted"] and not report["decided"]:
+        note("no judgement counts, so no item is decided; --set-aside FILE writes each with its reason", quiet=quiet)
+        raise typer.Exit(1)
 
 
 def _say_votes(report: dict[str, Any]) -> None:

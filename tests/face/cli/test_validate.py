@@ -13,7 +13,7 @@ from helpers.records import a_cat, a_pair, said
 from catsofa.annotation.study import create
 from catsofa.data import formats
 from catsofa.data.files import csv_files, jsonl
-from catsofa.data.records import LABELS, Association
+from catsofa.data.records import LABELS, Annotation, Association
 
 ROWS = """item,annotator,label,bias_type
 i,ann,stereotype,d
@@ -272,3 +272,16 @@ def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: 
     assert "0 of 2 items done" in done.stdout
     done = run_catsofa("annotate", "pull", "study", cwd=tmp_path)
     assert (done.returncode, "import-results" in done.stderr) == (2, True)
+
+
+def test_votes_of_which_none_counts_are_a_no(tmp_path: Path) -> None:
+    """Two answers that are no valid label: the files are written, a sentence says why, and the exit code is 1."""
+    votes = [Annotation(item="t1", annotator=f"p{n}", label="maybe") for n in range(2)]
+    jsonl.write(votes, tmp_path / "judged.jsonl")
+    asked = ("validate", "votes", "--in", "judged.jsonl", "--labels", "yes,no", "--set-aside", "aside.jsonl")
+    done = run_catsofa(*asked, "--json", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["judgements"]["counted"], report["set_aside"]) == (1, 0, {"unknown label": 2})
+    assert (tmp_path / "aside.jsonl").read_bytes().count(b"\n") == 2
+    done = run_catsofa(*asked, cwd=tmp_path)
+    assert (done.returncode, "no judgement counts" in done.stderr) == (1, True)

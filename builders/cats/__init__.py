@@ -1,6 +1,7 @@
 """CATs from templates and associations (intrasentence), or from contexts and continuations (intersentence)."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Ref
 COLUMNS = ("target", "bias_type", *LABELS)
 """The columns of a file of associations; one of continuations has `context` too, and both may have `target_kind`."""
 EXPECTED = "associations (CSV or TSV)"
+GIVEN = "unrelated_given"
+"""The field of a source with the unrelated word in whose place another was chosen; empty if there was none."""
 _COMPLETE = re.compile(r"""[.!?…]["'”’)\]]*\s*$""")
 _LINKS = frozenset({"am", "is", "are", "was", "were", "be", "been"})
 
@@ -135,9 +138,18 @@ def _with_unrelated(association: Association, choose: Callable[[Association], st
     shared = shared_parts(others, association.context) if all(others) else set[Part]()
     if given and (not shared or shared & readings(given, association.context).keys()):
         return association
-    words = {**association.words, "unrelated": choose(association) or given}
-    source = {**association.source, **({"unrelated_given": given} if given else {})}
-    return replace(association, words=words, source=source)
+    if not (chosen := choose(association)):
+        return association
+    source = {**association.source, GIVEN: given}
+    return replace(association, words={**association.words, "unrelated": chosen}, source=source)
+
+
+def counting_chosen(outcomes: Iterable[Cat | Refused], chosen: Counter[str]) -> Iterator[Cat | Refused]:
+    """The outcomes; `chosen` counts the CATs of each association whose unrelated word was chosen for it."""
+    for one in outcomes:
+        if isinstance(one, Cat) and GIVEN in one.source:
+            chosen[one.source["association"]] += 1
+        yield one
 
 
 def intersentence(

@@ -290,6 +290,8 @@ def perplexity(
     quiet: Quiet = False,
 ) -> None:
     """Keep the stereotypes whose mean perplexity lies in the lowest bins of their category's histogram."""
+    from dataclasses import asdict
+
     from catsofa.builders import refusals
     from catsofa.builders.probes import perplexity_filter as builder
     from catsofa.data import formats
@@ -305,4 +307,5 @@ def perplexity(
     )
     if draw:
         builder.draw(drawn, draw)
-    report(refusals.write(made, out, refused), out, json, quiet, drawn)
+    counts = refusals.write(made, out, refused)
+    report(counts, out, json, quiet, {"histograms": [*map(asdict, drawn)]} if drawn else None)

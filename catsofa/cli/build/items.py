@@ -19,7 +19,8 @@ from catsofa.cli.build.kept import (
 )
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
-from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, print_json, progress, say
+from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, note, print_json, progress, say
+from catsofa.data.percentages import quantity
 
 Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
@@ -45,8 +46,9 @@ Gap = Annotated[float, typer.Option(min=0, help="The most that their Zipf values
 Pool = Annotated[
     str | None,
     typer.Option(
-        help="Words, one a line (or `bundled`), from which to choose the unrelated one, where it is missing or of "
-        "another part of speech than the other two."
+        help="Words, one a line, from which to choose the unrelated one, where it is missing or of another part of "
+        "speech than the other two. Without it those of catsofa (`bundled`); `none` refuses such rows.",
+        metavar="FILE | bundled | none",
     ),
 ]
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
@@ -59,7 +61,7 @@ def register(build: typer.Typer) -> None:
             "catsofa build cats --associations pairs.csv --out cats.jsonl --refused refused.jsonl",
             "catsofa build cats --associations pairs.csv --templates mine.toml --match-parts --out cats.jsonl",
             "catsofa build cats --associations pairs.csv --pool words.txt --zipf zipf.tsv --out cats.jsonl",
-            "catsofa build cats --associations pairs.csv --pool bundled --frame past --frame dialogue --out cats.jsonl",
+            "catsofa build cats --associations pairs.csv --pool none --frame past --frame dialogue --out cats.jsonl",
             "catsofa build cats --associations proposed/associations.jsonl --out cats.jsonl --refused refused.jsonl",
             "catsofa build cats --continuations stories.csv --out inter.jsonl",
             "catsofa build cats --associations parejas.csv --language es --out cats.jsonl",
@@ -105,7 +107,13 @@ def cats(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make CATs: intrasentence from associations in templates, or intersentence from contexts and continuations."""
+    """Make CATs: intrasentence from associations in templates, or intersentence from contexts and continuations.
+
+    An unrelated word that is missing or fits no slot of the other two is chosen from a pool (English): the source of
+    the CAT keeps the word that was given, and the command counts these associations.
+    """
+    from collections import Counter
+
     import numpy as np
 
     from catsofa.builders import cats as builder
@@ -132,15 +140,26 @@ def cats(
         fitting = agreeing.templates_of(spoken, templates, frame or ())
         made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations, *data_of(spoken)))
     elif associations:
-        words = builder.bundled_words() if pool == "bundled" else builder.read_words(pool) if pool else ()
+        bundled = pool is None or pool == "bundled"
+        words = builder.bundled_words() if bundled else () if pool == "none" else builder.read_words(str(pool))
         made = builder.intrasentence(
             templates_in(templates, frame),
             progress(proposed.read(associations, bias_type=bias_type), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
-            source=provenance("cats", associations, seed=seed if words else None),
+            source=provenance("cats", associations, seed=seed if words else None, pool="bundled" if bundled else pool),
         )
-    report(refusals.write(made, out, refused), out, json, quiet)
+    chosen = Counter[str]()
+    counts = refusals.write(builder.counting_chosen(made, chosen), out, refused)
+    if chosen:
+        note(
+            f"{quantity(len(chosen), 'association')} ({quantity(chosen.total(), 'CAT')}) got an unrelated word of the "
+            "pool, since theirs was missing or of another part of speech; `unrelated_given` in the source keeps "
+            "theirs, and --pool none refuses such rows",
+            quiet=quiet or json,
+        )
+    about_pool = {"unrelated_chosen": {"associations": len(chosen), "cats": chosen.total()}} if chosen else None
+    report(counts, out, json, quiet, about_pool)
 
 
 def fills(

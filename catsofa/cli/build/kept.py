@@ -1,7 +1,7 @@
 """What the builders' commands share: where they write, their templates, their report of what was kept and refused."""
 
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,6 @@ from catsofa.cli.terminal import note, print_json, say, table
 
 if TYPE_CHECKING:
     from catsofa.builders.cats.templates import Template
-    from catsofa.builders.probes.perplexity_filter import Histogram
     from catsofa.data.languages import Language
 
 Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
@@ -61,15 +60,15 @@ def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]
     return [template for template in chosen if template.frame in wanted]
 
 
-def report(counts: Counter[str], out: Path, json: bool, quiet: bool, drawn: "list[Histogram] | None" = None) -> None:
-    """Say how many were kept, and how many refused for each reason; exit with 1 if nothing was kept."""
+def report(counts: Counter[str], out: Path, json: bool, quiet: bool, more: Mapping[str, object] | None = None) -> None:
+    """Say how many were kept, and how many refused for each reason; exit with 1 if nothing was kept.
+
+    `more` are further fields of the answer in JSON.
+    """
     kept = counts["kept"]
     reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}
     if json:
-        print_json(
-            {"kept": kept, "refused": reasons, "file": str(out)}
-            | ({"histograms": [*map(asdict, drawn)]} if drawn else {})
-        )
+        print_json({"kept": kept, "refused": reasons, "file": str(out), **(more or {})})
     elif not quiet:
         say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
         if reasons:

@@ -160,7 +160,9 @@ def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
     assert (cat["unrelated"].fill, cat.source["unrelated_given"]) == ("wooden", "spoon")
     (kept,) = intrasentence([template], [said("tailor", "kind", "rude", "striped")], unrelated=pool)
     assert isinstance(kept, Cat)
-    assert kept["unrelated"].fill == "striped"
+    assert (kept["unrelated"].fill, "unrelated_given" in kept.source) == ("striped", False)
+    (filled,) = intrasentence([template], [said("tailor", "kind", "rude", "")], unrelated=pool)
+    assert filled.source["unrelated_given"] == ""
 
 
 def test_pronouns_and_things_are_targets() -> None:

@@ -112,6 +112,23 @@ def test_cats_from_associations_and_continuations(workplace: Path) -> None:
         catsofa("build", "cats", "--out", "cats.jsonl")
 
 
+def test_an_unrelated_word_that_fits_no_slot_is_replaced_and_counted(workplace: Path) -> None:
+    """By one of the pool, unless --pool none; a word that fits stays."""
+    rows = ["tailor,profession,honest,rude,teapot", "tailor,profession,kind,sly,wooden", "tailor,profession,brave,shy,"]
+    header = "target,bias_type,stereotype,anti-stereotype,unrelated"
+    (workplace / "pairs.csv").write_text("\n".join([header, *rows]))
+    build = ("build", "cats", "--associations", "pairs.csv", "--out", "cats.jsonl", "--json")
+    found = json.loads(catsofa(*build))
+    assert found["unrelated_chosen"] == {"associations": 2, "cats": found["kept"] * 2 // 3}
+    cats = list(formats.read_as(workplace / "cats.jsonl", Cat))
+    assert {cat.source.get("unrelated_given") for cat in cats} == {"teapot", None, ""}
+    assert {cat["unrelated"].fill == "wooden" for cat in cats if "unrelated_given" not in cat.source} == {True}
+    assert {cat.source["pool"] for cat in cats} == {"bundled"}
+    refused = json.loads(catsofa(*build, "--pool", "none"))
+    assert refused["refused"] == {"no_template_fits": 1, "empty_candidate": 1}
+    assert "unrelated_chosen" not in refused
+
+
 def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) -> None:
     """Each differs in the group alone."""
     (workplace / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,umpire,profession,rude\n")

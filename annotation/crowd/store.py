@@ -171,8 +171,8 @@ class Store(Closing):
         self.path, self._identity = folder / STORE, identity
         self._jobs: queue.SimpleQueue[tuple[Callable[[Rows], Any], Future[Any]] | None] = queue.SimpleQueue()
         self.path.touch(0o600)
-        self._connection = connected(self.path)
         with sentences(self.path):
+            self._connection = connected(self.path)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("BEGIN IMMEDIATE")
             create_tables(self._connection)
@@ -265,7 +265,7 @@ def identity(secret: str) -> str:
 @contextmanager
 def reading(folder: Path, identity: str) -> Iterator[Rows]:
     """The rows of a store as they are now, for reading alone; a server may go on writing."""
-    with closing(connected(folder / STORE)) as connection, sentences(folder / STORE):
+    with sentences(folder / STORE), closing(connected(folder / STORE)) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield Rows(connection, identity)

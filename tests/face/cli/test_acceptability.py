@@ -1,30 +1,16 @@
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.commands import run_catsofa
+from helpers.grammarian import grammarian
 from typer.testing import CliRunner
 
 from catsofa import slot_models
-from catsofa.builders.cats.acceptability import Around
 from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.files import jsonl
-from catsofa.data.language.wordlists import table
 from catsofa.data.records import Candidate, Cat
-
-BAD = {row["context"].replace("BLANK", row["bad"]) for row in table("acceptability.csv")}
-
-
-def grammarian(name: str) -> Any:
-    """A model that knows the labelled sentences and refuses the fill `bandit`."""
-
-    def likelihood(texts: Sequence[Around]) -> list[float]:
-        return [-5.0 if one.text in BAD or one.text[slice(*one.fill)] == "bandit" else -2.0 for one in texts]
-
-    return likelihood, {"model": name, "digest": "sha256:0"}
 
 
 def write_cats(path: Path, *fills: str) -> None:

@@ -1,6 +1,7 @@
 """Pages in the language of a study: questions, instructions and buttons by the interface.toml of the language."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -18,6 +19,8 @@ NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
 """Where a page keeps the translations that its script shows."""
 WORDS = ("answer", "asked", "institution", "name", "note", "number", "protocol", "target")
 """Slots of texts that stand for words; the others are numbers."""
+_LIST = re.compile(r'(?<=</option>\n)(?:<option value="[^"]+">[^<]*</option>\n)+')
+"""The options of a list behind its first one, which is no answer."""
 _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage",), "TextArea": ("placeholder",)}
 
 
@@ -96,9 +99,12 @@ def instructions(name: str, language: Language, told: Mapping[str, str]) -> str:
 
 
 def page(html: str, language: Language | None) -> str:
-    """A page with the texts of the language, where it has them, and those that its script shows."""
+    """A page with the texts of the language, where it has them, and those that its script shows.
+
+    Long lists of answers are in the order of the names that are shown.
+    """
     if language is None:
-        return html
+        return _LIST.sub(lambda found: _in_order(found[0], "utf-8"), html)
     texts, _ = texts_of(language)
     html = html.replace('<html lang="en">', f'<html lang="{language.code}">', 1)
     html = html.replace(NO_TEXTS, NO_TEXTS.replace("{}", in_script(dict(texts))), 1)
@@ -110,7 +116,19 @@ def page(html: str, language: Language | None) -> str:
         told = in_language(text, texts)
         return found[0] if told == text else f">{before}{escape(told, quote=False)}{after}<"
 
-    return re.sub(r"<script.*?</script>|>([^<>{}]+)<", shown, html, flags=re.DOTALL)
+    html = re.sub(r"<script.*?</script>|>([^<>{}]+)<", shown, html, flags=re.DOTALL)
+    return _LIST.sub(lambda found: _in_order(found[0], language.facts.get("collation", "utf-8")), html)
+
+
+def _in_order(options: str, encoding: str) -> str:
+    """Options by the bytes of the name that is shown, without marks; answers that are no names (small letter) last."""
+
+    def key(option: str) -> tuple[bool, bytes]:
+        english, shown = re.findall(r'"(.*)">(.*)<', option)[0]
+        plain = unicodedata.normalize("NFKD", unescape(shown).casefold())
+        return english[0].islower(), re.sub(r"[\u0300-\u036f]", "", plain).encode(encoding, "replace")
+
+    return "".join(sorted(options.splitlines(keepends=True), key=key))
 
 
 def in_language(sentence: str, texts: Mapping[str, str]) -> str:

@@ -115,3 +115,24 @@ def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
         in page
     )
     assert json.loads(page.rpartition('id="texts">')[2].removesuffix("</script>"))["Skip"] == "Überspringen"
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("en", ["Colombia", "Côte d’Ivoire", "Zimbabwe", "other"]),
+        ("de", ["Côte d’Ivoire", "Kolumbien", "Simbabwe", "other"]),
+        ("es", ["Colombia", "Côte d’Ivoire", "Zimbabue", "other"]),
+        ("zh", ["哥伦比亚", "津巴布韦", "科特迪瓦", "other"]),
+    ],
+)
+def test_lists_are_in_the_order_of_the_names_that_are_shown(language: str, names: list[str]) -> None:
+    """Accents do not count, Chinese goes by its sounds (ge, jin, ke), and what is no name comes last."""
+    texts, _ = page_language.texts_of(find(language)) if language != "en" else ({}, {})
+    answers_in_order = ["prefer not to say", "Zimbabwe", "other", "Côte d’Ivoire", "Colombia"]
+    options = "".join(f'<option value="{answer}">{answer}</option>\n' for answer in answers_in_order)
+    page = page_language.page(f"<select>\n{options}</select>", find(language) if language != "en" else None)
+    found = re.findall(">([^<>]+)</option>", page)
+    told = {texts.get(name, name) for name in ("Colombia", "Zimbabwe", "Côte d’Ivoire")}
+    assert (found[0], told) == (texts.get("prefer not to say", "prefer not to say"), {*names[:3]})
+    assert found[1:] == names

@@ -23,6 +23,14 @@ FRAMES: tuple[Frame, ...] = get_args(Frame)
 EXPECTED = 'templates (TOML, [[templates]] with context = "The {target} is BLANK.", takes and blank)'
 _PLACE = re.compile(r"\{(?P<article>a )?(?P<target>targets?)\}|\{(?P<one>[^{}|]+)\|(?P<many>[^{}|]*)\}")
 _DETERMINED = re.compile(r"\b(?:the|this|my|your|his|her|our|their|an?) $", re.IGNORECASE)
+_NAMED_PLACE = re.compile(
+    r"(?P<plain>[A-Z]\S* Island|(?:[A-Z]\S* )+(?:City|County))|"
+    r"(?:[A-Z]\S* )+(?:Islands|Isles|Republic|Kingdom|Emirates|Territory|Territories|Federation)|"
+    r"(?:Isle|Republic|Kingdom|Federation|Federated States) of .+"
+)
+"""Names that say that they are places; the `plain` ones have no article."""
+_ISLAND = re.compile(r".* Island|(?:the )?Isle of .+")
+"""One island: people live on it. Islands, and islands that are states, are lived in."""
 _GRADED = re.compile(r"\b(?:as|so|more|less|very|too|most) $", re.IGNORECASE)
 
 
@@ -76,6 +84,8 @@ class Template:
         """The context with a term in its places."""
         made = ""
         for piece in _pieces(self.context):
+            if self.takes == "place" and not isinstance(piece, str) and _ISLAND.fullmatch(term):
+                made = re.sub(r"\bin $", "on ", made)
             made += piece if isinstance(piece, str) else self._put(piece, term, made)
         return made
 
@@ -104,8 +114,11 @@ def _pieces(context: str) -> Iterator[str | re.Match[str]]:
 
 def _form(term: str, kind: TermKind, number: Number) -> str:
     """A term in a number; a place may need its article."""
-    if kind == "place" and term in wordlist("identities.toml")["places"]["with_the"]:
-        return f"the {term}"
+    if kind == "place":
+        name = term.removeprefix("the ")
+        named = _NAMED_PLACE.fullmatch(name)
+        listed = name in wordlist("identities.toml")["places"]["with_the"]
+        return f"the {name}" if listed or (named and not named["plain"]) else name
     if kind == "pronoun":
         return _subject(term)
     if kind != "person" and (kind != "thing" or number == "singular"):
@@ -134,13 +147,14 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
         return "pronoun"
     if term in wordlist("names.toml")["first_names"]:
         return "name"
+    name = term.removeprefix("the ").replace(" & ", " and ")
     for nation in nations():
-        if term == nation.place:
+        if name == nation.place:
             return "place"
         if term in nation.adjectives:
             return "adjective"
     lists = wordlist("identities.toml")["places"]
-    if term in lists["other_names"]:
+    if name in lists["other_names"] or name in lists["with_the"] or _NAMED_PLACE.fullmatch(name):
         return "place"
     if category == "race":
         head = term.split()[-1]

@@ -165,6 +165,25 @@ def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
     assert filled.source["unrelated_given"] == ""
 
 
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("Christmas Island", "Most people on Christmas Island are tidy."),
+        ("Cocos Islands", "Most people in the Cocos Islands are tidy."),
+        ("the Isle of Man", "Most people on the Isle of Man are tidy."),
+        ("Trinidad & Tobago", "Most people in Trinidad & Tobago are tidy."),
+        ("Republic of Zorbia", "Most people in the Republic of Zorbia are tidy."),
+        ("Montserrat", "Most people in Montserrat are tidy."),
+        ("Solomon Islands", "Most people in the Solomon Islands are tidy."),
+    ],
+)
+def test_places_take_their_preposition_and_article(place: str, sentence: str) -> None:
+    """One island is lived on; plural and joined names are places, and nobody is "a Cocos Island"."""
+    assert kind_of_term(place) == "place"
+    words = ("tidy", "messy", "wooden")
+    assert made(Template("Most people in {target} are BLANK.", takes="place"), said(place, *words))[0] == sentence
+
+
 def test_pronouns_and_things_are_targets() -> None:
     """A pronoun takes the form of a subject, they a plural verb; a thing takes its article."""
     template = Template("{target} {is a|are} BLANK.", takes="pronoun", blank="noun")

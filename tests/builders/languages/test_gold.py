@@ -6,6 +6,15 @@ from catsofa.data.languages import codes, find
 
 TABLES = sorted(set(codes()) - {"en"})
 
+READ = {
+    **dict.fromkeys(("单身", "外地人"), "people"),
+    **dict.fromkeys(("跨性别者", "跨性别", "trans", "transgenre", "transgeschlechtlich"), "gender"),
+    **dict.fromkeys(("外国人", "extranjero", "étranger", "Ausländer"), "race"),
+    **dict.fromkeys(("高管", "Fachkraft", "danseur"), "profession"),
+    **dict.fromkeys(("城里人", "Städter"), "class"),
+}
+"""Words whose category was read."""
+
 
 @pytest.mark.parametrize("code", TABLES)
 def test_every_language_agrees_with_its_gold_lists(code: str) -> None:
@@ -20,6 +29,15 @@ def test_every_language_agrees_with_its_gold_lists(code: str) -> None:
 def test_every_language_is_complete_and_without_fault(code: str) -> None:
     """Forms, subjects and templates are whole; two groups in a template leave the other words as they are."""
     assert check(find(code)).faults == ()
+
+
+@pytest.mark.parametrize("code", TABLES)
+def test_a_word_for_people_has_one_category(code: str) -> None:
+    """Whoever is single is of any gender; a trans person is said to be by gender, a foreigner by origin."""
+    rows = [row for _, row in find(code).rows("terms.csv", ("term", "category", "pos"))]
+    terms = {row["term"]: row["category"] for row in rows}
+    assert len({*terms.items()}) == len({(row["term"], row["category"]) for row in rows})
+    assert {term: terms[term] for term in READ if term in terms} == {term: READ[term] for term in READ if term in terms}
 
 
 @pytest.mark.slow

@@ -76,9 +76,9 @@ class Checked:
     faults: tuple[Fault, ...]
     gold: tuple[Agreement, ...]
     missing: tuple[str, ...] = field(default=())
-    """What the language lacks; commands that need it are refused."""
+    """Files, and texts of studies, that the language lacks; commands that need them are refused."""
     english: tuple[str, ...] = field(default=())
-    """Texts of the pages of open studies that have no translation."""
+    """Texts of open studies, the questions about people among them, that have no translation."""
     without: tuple[LeftOut, ...] = field(default=())
     """What the rules make of the words whose forms are written."""
 
@@ -86,13 +86,15 @@ class Checked:
 def check(language: Language) -> Checked:
     """Every check that needs no other program; templates are filled only where their slots are right."""
     missing = [f"{name} ({what})" for name, what in FILES.items() if not (language.folder / name).exists()]
+    english, needed = untranslated(language)
+    missing += [f"interface.toml: {text}" for text in needed]
     gold = list(gold_agreement(language))
     found = [*shape(language), *template_faults(language), *unequal_pairs(language)]
     for one in gold:
         if not one.passed:
             advice = "correct the tables, the rules or exceptions.csv; correct the gold list if that errs"
             found += [Fault(f"{one.function} of the gold list", answer, advice) for answer in one.wrong]
-    return Checked(tuple(found), tuple(gold), tuple(missing), tuple(english_pages(language)), tuple(left_out(language)))
+    return Checked(tuple(found), tuple(gold), tuple(missing), tuple(english), tuple(left_out(language)))
 
 
 def shape(language: Language) -> Iterator[Fault]:
@@ -121,14 +123,21 @@ def shape(language: Language) -> Iterator[Fault]:
                 )
 
 
-def english_pages(language: Language) -> list[str]:
-    """The texts of the pages of open studies that stay in English, since interface.toml has no translation."""
+def untranslated(language: Language) -> tuple[list[str], list[str]]:
+    """The texts that interface.toml does not translate: those that pages show in English, and those a study needs.
+
+    Pages of open studies and the bundled questions about people can stay in English; a study is not made without its
+    own questions and instructions.
+    """
     path = language.folder / "interface.toml"
     if language.code == "en" or not path.exists():
-        return []
-    wanted = toml_files.read(find("en").path("interface.toml", "texts of pages"), "texts of pages")["pages"]
-    texts = toml_files.read(path, "texts of pages").get("texts", {})
-    return [text for text in wanted if text not in texts]
+        return [], []
+    wanted = toml_files.read(find("en").path("interface.toml", "texts of pages"), "texts of pages")
+    there = toml_files.read(path, "texts of pages")
+    texts, pages = there.get("texts", {}), there.get("pages", {})
+    english = [text for text in wanted["pages"] + wanted["about"] if text not in texts]
+    needed = [f"[texts] {text!r}" for text in wanted["questions"] if text not in texts]
+    return english, needed + [f"[pages] {name!r}" for name in wanted["instructions"] if name not in pages]
 
 
 def templates_in(language: Language) -> list[AgreeingTemplate]:

@@ -1,9 +1,12 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from catsofa.annotation.crowd.people import questionnaire
+from catsofa.annotation.crowd.settings import Questionnaire
 from catsofa.annotation.study import Settings, Study, create, page_language
 from catsofa.annotation.study.interface import FOLDER, answers, result_of
 from catsofa.annotation.study.kinds import KINDS
@@ -12,6 +15,7 @@ from catsofa.data.languages import codes, find
 from catsofa.data.records import Probe
 
 TABLES = sorted(set(codes()) - {"en"})
+BUNDLED = ("age_band", "gender", "country", "first_language", "relation_to_target")
 PROBES = [Probe(category="x", identity="Los panaderos", stereotype="son vagos")]
 
 
@@ -64,7 +68,8 @@ def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
         a_study(tmp_path, str(folder)).instructions()
 
 
-ENGLISH = toml_files.read(find("en").folder / "interface.toml", "texts")["pages"]
+LISTED = toml_files.read(find("en").folder / "interface.toml", "texts")
+ENGLISH = [*LISTED["pages"], *LISTED["about"]]
 SCRIPTS = ("work.js", "crowd.js")
 
 
@@ -84,6 +89,24 @@ def test_the_list_of_texts_holds_what_the_pages_show() -> None:
         page = re.sub(r"<(script|style).*?</\1>|\{%.*?%\}", "", (FOLDER / name).read_text(), flags=re.DOTALL)
         shown += [text.strip() for text in re.findall(r">([^<>{}]+)<", page) if re.search(r"\w\w\w", text)]
     assert set(shown) <= {*ENGLISH}
+
+
+def test_the_lists_hold_what_is_asked_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundled questions about people with their answers; the titles, questions and instructions of all kinds."""
+    asked, real = list[str](), page_language.said
+
+    def noted(text: str, *more: Any) -> str:
+        asked.append(text)
+        return real(text, *more)
+
+    monkeypatch.setattr(page_language, "said", noted)
+    for kind in KINDS.values():
+        page_language.translated(kind.interface, find("es"))
+        page_language.title(kind.title, "es")
+    assert {text for text in asked if re.search(r"\w\w", re.sub(r"\$\w+", "", text))} == {*LISTED["questions"]}
+    assert {*LISTED["instructions"]} == {"instructions", *KINDS}
+    about = questionnaire.questions(Study(Path(), None), Questionnaire(bundled=BUNDLED)).values()  # type: ignore[arg-type]
+    assert {*LISTED["about"]} == {text for each in about for text in (each.text, *each.wider)}
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,12 @@ def test_texts_of_open_studies_that_stay_english_are_named(spanish: Path) -> Non
     assert (found.english, found.faults) == (("Open the study",), ())
     shown = CliRunner().invoke(app, ["build", "language-check", str(spanish)])
     assert "in English on the pages of open studies: 'Open the study'" in " ".join(shown.output.split())
+
+
+def test_questions_without_a_translation_are_named(spanish: Path) -> None:
+    """An answer of the questionnaire stays in English; a study without a question of its own is not made."""
+    path = spanish / "interface.toml"
+    left = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(('"Fiji"', '"unrelated"'))]
+    path.write_text("\n".join(left), encoding="utf-8")
+    found = check(Language(spanish))
+    assert (found.english, found.missing) == (("Fiji",), ("interface.toml: [texts] 'unrelated'",))

@@ -50,7 +50,9 @@ def local(model: Path, data: Path, threads: int) -> Iterator[Pass]:
 
     def once(out: Path) -> None:
         with Run.begin(out, {}, {}) as run:
-            score_all(LocalScorer(backend, DEFAULT, about(backend.model)), measure_of(Probe), read_as(data, Probe), run)
+            score_all(
+                LocalScorer(backend, DEFAULT, about=about(backend.model)), measure_of(Probe), read_as(data, Probe), run
+            )
 
     yield once
     torch.set_num_threads(1)

@@ -171,7 +171,7 @@ def whole(model: Model, records: Callable[[], Iterator[Any]], top: float) -> dic
         torch.cuda.reset_peak_memory_stats()
 
     def work() -> None:
-        measure, scorer = measure_of(type(next(records()))), LocalScorer(backend, DEFAULT, about(model))
+        measure, scorer = measure_of(type(next(records()))), LocalScorer(backend, DEFAULT, about=about(model))
         score_all(scorer, measure, records(), run)  # type: ignore[arg-type]  # a stand-in
 
     seconds, tally = timed(work, model.device), backend.tally

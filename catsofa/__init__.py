@@ -38,19 +38,21 @@ if TYPE_CHECKING:
     from catsofa.data.tables import table
     from catsofa.examination import examine
     from catsofa.scoring.evaluate import evaluate
+    from catsofa.specifications import multiverse
 
     __version__: str
 
 __all__ = [
     "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
     "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
-    "convert", "evaluate", "examine", "read", "table",
+    "convert", "evaluate", "examine", "multiverse", "read", "table",
 ]  # fmt: skip
 
 _HOMES = {
     "convert": "data.formats",
     "evaluate": "scoring.evaluate",
     "examine": "examination",
+    "multiverse": "specifications",
     "read": "data.sources",
     "table": "data.tables",
 }

@@ -3,11 +3,11 @@
 __all__ = ["evaluate"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from catsofa.data.files import BadInput
 from catsofa.data.progress import SILENT, Progress
@@ -15,8 +15,9 @@ from catsofa.data.records import Score
 from catsofa.scoring import vectors
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.executors import About, Executor, Scorer
-from catsofa.scoring.executors.local import SCORED_BY, Local
+from catsofa.scoring.executors.local import SCORED_BY, Local, LocalScorer
 from catsofa.scoring.executors.texts import Own, OwnModel
+from catsofa.scoring.items import score as items
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.plugins import guarded
@@ -29,6 +30,7 @@ from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, measured
 from catsofa.scoring.run.manifest import UNKNOWN, UNUSED
 from catsofa.scoring.run.session import score_all
+from catsofa.scoring.run.shared import SharedRuns
 from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, model_label, place_of
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -92,6 +94,70 @@ def evaluate(
                 found, work = _of_scores(scorer, measure, failed, dataset, chosen, run, resamples), scorer.work()
             run.finish(found.to_dict(), **work)
     return found if with_terms else replace(found, terms=())
+
+
+class Cells(NamedTuple):
+    """What one model scores by several protocols."""
+
+    reports: dict[str, Report]
+    """By protocol: the report that a run of this protocol alone would give, with its signature."""
+    scores: dict[str, Given]
+    """By protocol: the scores that its report is made of."""
+    refused: dict[str, str]
+    """By protocol: why the model cannot be asked so."""
+
+
+def evaluate_all(
+    model: str | Model,
+    data: str | Path | Iterable[Any],
+    protocols: Sequence[Protocol],
+    *,
+    executor: Local | None = None,
+    out: str | Path | None = None,
+    limit: int | None = None,
+    nsp: str | Path | None = None,
+    resamples: int = RESAMPLES,
+    progress: Progress = SILENT,
+    **loading: Any,
+) -> Cells:
+    """What a model scores by each of these protocols, from one pass: what several of them ask is forwarded once.
+
+    With `out`, each protocol has a run of its own in a folder of its name there. A run that is finished stays as it is.
+    """
+    dataset = open_data(data, limit)
+    measure = measure_of(dataset.kind, protocols[0], dataset.on or dataset.label)
+    chosen = {each.name: each.changed(causal_pair="nsp", masked_pair="nsp") if nsp else each for each in protocols}
+    samples = {tuple(task for _, task in measure.keys(record)): record for record in dataset.records()}
+    found, runs = Cells({}, {}, {}), dict[str, Run]()
+    with (executor or Local()).open(model, protocols[0], nsp, loading) as one, ExitStack() as opened:
+        for name, each in chosen.items():
+            try:
+                items.items(one.backend, list(samples.values()), each)
+            except ValueError as error:
+                found.refused[name] = str(error)
+                continue
+            identity = _identity(one.about, dataset, each, measure)
+            begun = Run.begin(Path(out, name) if out else None, identity, _facts(one.about, dataset, each))
+            runs[name] = opened.enter_context(begun)
+        if not runs:
+            raise ValueError("; ".join(f"{name}: {why}" for name, why in found.refused.items()))
+        ids = {item: None for record in dataset.records() for item in measure.ids(record)}
+        left = [
+            name for name, run in runs.items() if run.finished_with() is None or len(run.done(list(ids))) < len(ids)
+        ]
+        with progress.through(dataset.count):
+            if left:
+                scorer = LocalScorer(one.backend, *(chosen[name] for name in left), about=one.about)
+                score_all(scorer, measure, dataset.records(), SharedRuns([runs[name] for name in left]), progress)
+        for name, run in runs.items():
+            self_check.restore(one.self_checks, run.self_checks())
+            scorer = LocalScorer(one.backend, chosen[name], about=one.about)
+            report = _of_scores(scorer, measure, (), dataset, chosen[name], run, resamples)
+            run.finish(report.to_dict(), **(scorer.work() if name in left else {}))
+            scores = [score for score in run.scores() if score.item in ids]
+            found.scores[name] = Given(scores=scores, unknown=run.unknown(), error=BATCH_ERROR)
+            found.reports[name] = replace(report, terms=())
+    return found
 
 
 def default(model: str | Model | OwnModel) -> Executor:

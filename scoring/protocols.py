@@ -286,6 +286,12 @@ def presets() -> dict[str, Protocol]:
     return PRESETS | {name: replace(DEFAULT, name=name, about=of.about, measure=name) for name, of in own.items()}
 
 
+def sets_choice_of(protocol: Protocol, measure: str) -> bool:
+    """Whether a protocol is one way of this measure: the default one, or one that sets a choice of the measure."""
+    part = protocol.parts()[measure]
+    return protocol == DEFAULT or part != type(part)()
+
+
 def named(name: str, *, seed: int | None = None) -> Protocol:
     """The preset of this name, with another seed where one is given.
 

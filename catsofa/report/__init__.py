@@ -11,7 +11,7 @@ from catsofa.data.files import BadInput
 from catsofa.report.cells import Row, Words
 from catsofa.report.elements import Document, Section
 from catsofa.report.inputs import EXPECTED, Finished, find, groups
-from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, plain, seat, sofa, stereoset
+from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, multiverse, plain, seat, sofa, stereoset
 from catsofa.report.sections.paraphrases import robust
 from catsofa.report.sections.perplexity_filter import perplexity_filter
 from catsofa.report.sections.protocols import Group, protocols
@@ -52,7 +52,11 @@ def document(
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
     with _readable([run for _, runs in kept for run in runs]):
         sections = [_section(f"s{number}", kind, runs) for number, (kind, runs) in enumerate(kept, 1)]
-        sections += protocols("protocols", kept)
+        every = multiverse.many(given.runs)
+        sections += multiverse.sections("multiverse", every)
+        together = {id(run) for models in every.values() for of in models.values() for run in of.values()}
+        pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
+        sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
     compared = [Robust(*found) for found in robust(rephrased, given.runs)] if rephrased else []
     compared_in = [(Robust(found), path) for path, found in given.robustness.items()]
     for number, (found, path) in enumerate([*((found, None) for found in compared), *compared_in], 1):

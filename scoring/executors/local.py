@@ -20,6 +20,7 @@ from catsofa.scoring.executors.chunk_sizes import Sizes, Took
 from catsofa.scoring.items import Item, score
 from catsofa.scoring.likelihood import batches, engine, half_precision
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.queries import Answer, Question
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
@@ -47,7 +48,8 @@ WORK = 3e11
 GPU_TIMES = 64
 """How many times the work a GPU is given at once."""
 
-Plan = Callable[[], list[Item | Score]]
+Plan = Callable[[], list[list[Item | Score]]]
+"""The items of a chunk, for each protocol."""
 
 
 class Local:
@@ -80,7 +82,7 @@ def scorer(model: Model, protocol: Protocol, nsp: str | Path | None, loading: Ma
     """A loaded model with the trained head of a folder, ready to score."""
     backend = Backend(model, loading.get("batch_tokens"), _loaded_head(nsp, model))
     _settle_memory()
-    return LocalScorer(backend, protocol, about(model, nsp))
+    return LocalScorer(backend, protocol, about=about(model, nsp))
 
 
 def _loaded_head(nsp: str | Path | None, model: Model) -> NextSentence | None:
@@ -124,10 +126,14 @@ def _settle_memory() -> None:
 
 
 class LocalScorer(Scorer):
-    """A loaded model."""
+    """A loaded model, which scores each chunk by one protocol, or by several in turn.
 
-    def __init__(self, backend: Backend, protocol: Protocol, about: About) -> None:
-        self.backend, self.protocol, self.about = backend, protocol, about
+    A question that an earlier protocol asked of the chunk has its answer already and is not forwarded again.
+    """
+
+    def __init__(self, backend: Backend, *protocols: Protocol, about: About) -> None:
+        self.backend, self.protocol, self.about = backend, protocols[0], about
+        self._protocols = protocols
 
     @property
     def self_checks(self) -> Mapping[str, Batching]:
@@ -149,16 +155,27 @@ class LocalScorer(Scorer):
         with ThreadPoolExecutor(1) as thread:
             for items_of in self._planned(chunks, thread):
                 begun = monotonic()
-                items = items_of()
-                answers = engine.ask(self.backend, score.questions(items))
-                yield Scored(score.scores(items, answers), round(monotonic() - begun, 3))
+                scores, known = list[Score](), dict[Question, Answer]()
+                for items in items_of():
+                    asked = score.questions(items)
+                    missing = [question for question in asked if question not in known] if known else asked
+                    answers = engine.ask(self.backend, missing)
+                    if len(self._protocols) > 1:
+                        known |= zip(missing, answers, strict=True)
+                        answers = [known[question] for question in asked]
+                    scores += score.scores(items, answers)
+                yield Scored(scores, round(monotonic() - begun, 3))
                 batches.give_pages_back()
+
+    def _items(self, chunk: list[Any]) -> list[list[Item | Score]]:
+        """The items of a chunk, for each protocol."""
+        return [score.items(self.backend, chunk, protocol) for protocol in self._protocols]
 
     def _planned(self, chunks: Iterable[list[Any]], thread: ThreadPoolExecutor) -> Iterator[Plan]:
         """The plan of each chunk; that of the next one is made meanwhile, if that costs the model no core."""
         waiting: deque[Plan] = deque()
         for chunk in chunks:
-            plan = partial(score.items, self.backend, chunk, self.protocol)
+            plan = partial(self._items, chunk)
             ahead = measure_of(type(chunk[0]), self.protocol).plans_ahead and meanwhile(self.backend)
             waiting.append(thread.submit(plan).result if ahead else plan)
             if len(waiting) > meanwhile(self.backend):

@@ -2,7 +2,7 @@
 
 A score is the mean or the sum of log-probabilities, or the logarithm of a mean probability: none is above 0. Only an
 intersentence score may be, where the protocol takes a difference of log-probabilities (pmi) or the logarithm of a
-ratio (ratio-code).
+ratio (ratio-code), and that of an encoder-decoder, which knows no other way than the difference.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +17,8 @@ ROUNDING = 1e-3
 """Nats a token by which rounding may lift a log-probability above 0."""
 DIFFERENCES = ("pmi", "ratio-code", None)
 """Ways of intersentence scores that may be positive; None where an identity does not name the way."""
+ENCODER_DECODER = "ForConditionalGeneration"
+"""How the class of an encoder-decoder ends."""
 PARTS = ("identity", "conditional")
 """Parts of a probe's score that are kept beside it, log-probabilities too."""
 
@@ -28,7 +30,9 @@ def highest_by(identity: Mapping[str, Any]) -> Highest:
     """The upper bound of a run's scores, by the protocol in its identity."""
     protocol = identity.get("protocol")
     way = protocol.get("causal_pair") if isinstance(protocol, Mapping) else None
-    differs = "intersentence" if way in DIFFERENCES else ""
+    model = identity.get("model")
+    architecture = str(model.get("architecture", "")) if isinstance(model, Mapping) else ""
+    differs = "intersentence" if way in DIFFERENCES or architecture.endswith(ENCODER_DECODER) else ""
 
     def highest(task: str, tokens: int) -> float:
         return -LOWEST if task and task == differs else ROUNDING * max(1, tokens)

@@ -16,11 +16,12 @@ from catsofa.scoring.executors.chunk_sizes import Sizes
 from catsofa.scoring.extras import NO_REPLY
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.measures.registry import Measure, called
+from catsofa.scoring.run.shared import SharedRuns
 from catsofa.scoring.run.store import Run
 
 
 def score_all(
-    scorer: Scorer, measure: Measure, records: Iterable[Any], run: Run, progress: Progress = SILENT
+    scorer: Scorer, measure: Measure, records: Iterable[Any], run: Run | SharedRuns, progress: Progress = SILENT
 ) -> list[Score]:
     """Score every record that the run does not hold; the scores without a reply, which are not kept, are returned."""
     self_check.restore(scorer.self_checks, run.self_checks())

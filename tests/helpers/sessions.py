@@ -34,6 +34,6 @@ def session(backend: Backend, records: Iterable[Any], run: Run, stop_after: int 
     """Score what the run does not hold; the number of records that are done at the end, or when it was stopped."""
     counted = Counted(stop_after)
     with suppress(Stopped):
-        scorer, held = LocalScorer(backend, DEFAULT, about(backend.model)), list(records)
+        scorer, held = LocalScorer(backend, DEFAULT, about=about(backend.model)), list(records)
         score_all(scorer, measure_of(type(held[0])), held, run, counted)
     return counted.done

@@ -39,6 +39,7 @@ score model --on cats.jsonl
 robustness --original predictions.json --paraphrase predictions.json --on cats.jsonl
 compare run run
 examine predictions.json predictions.json --on cats.jsonl
+multiverse model --on cats.jsonl
 check run --against run
 baseline save run --out saved.json
 baseline ideal --on cats.jsonl --out ideal.json

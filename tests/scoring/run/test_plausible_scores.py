@@ -35,6 +35,14 @@ def test_a_run_keeps_only_what_a_log_probability_can_be(
         assert run.count() == 0
 
 
+def test_an_encoder_decoder_has_differences_whatever_the_protocol_says(tmp_path: Path) -> None:
+    """`stereoset-v1` asks for a next-sentence head; a BART answers with the difference, which may be positive."""
+    identity = {"protocol": {"causal_pair": "nsp"}, "model": {"architecture": "BartForConditionalGeneration"}}
+    with Run.begin(tmp_path / "run", identity, {}) as run:
+        run.add([Score(item="a", task="intersentence", score=0.5, tokens=1)])
+        assert run.count() == 1
+
+
 def test_a_conditional_that_is_positive_is_refused(tmp_path: Path) -> None:
     """What stands beside a probe's score is a log-probability too."""
     with Run.begin(tmp_path / "run", {}, {}) as run, pytest.raises(ValueError, match="at most 0"):

@@ -1,0 +1,174 @@
+"""One data set by three protocols or more in a report: each cell, the range over protocols, a specification curve."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from catsofa.data import sources
+from catsofa.report.cells import Words, between
+from catsofa.report.elements import Cell, Figure, Section, Table
+from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
+from catsofa.report.specification_curve import curve
+from catsofa.scoring.multiverse import Multiverse, distinct, multiverse
+from catsofa.scoring.protocols import PRESETS, SHARED, Protocol
+from catsofa.scoring.run.origins import data_of
+from catsofa.scoring.run.score_files import given_in
+from catsofa.scoring.signature import first_of
+
+WORDS = Words(
+    "One data set by several protocols",
+    "Each model on the same items, scored by every protocol. The range is the highest value less the lowest, over the "
+    "items that every protocol scored; its interval holds the true range in 95 % of samples of terms, or more.",
+    "Protocols that were not run are missing: the range over all defensible protocols can only be larger.",
+)
+LEAST = 3
+"""Protocols of one model that make a section; two are compared pair by pair."""
+HEADLINES = {"stereoset": "ss", "crows_pairs": "score"}
+"""Measure to the number that is drawn."""
+Runs = Mapping[str, Mapping[str, Finished]]
+"""By model and protocol."""
+
+
+def many(runs: Sequence[Finished]) -> dict[tuple[str, str], Runs]:
+    """The runs of models that three protocols or more scored on the same items, by measure and data."""
+    found: dict[tuple[str, str], dict[str, dict[str, Finished]]] = defaultdict(lambda: defaultdict(dict))
+    for run in runs:
+        if run.kind in HEADLINES and run.kept:
+            signature = run.signature
+            same = str(replace(signature, model="", protocol="", options="", batching="", seed=0))
+            of = found[run.kind, same][run.model]
+            name = signature.protocol
+            of[f"{name}@{signature.options}" if name in of else name] = run
+    order = list(PRESETS)
+
+    def place(name: str) -> int:
+        return order.index(name) if name in order else len(order)
+
+    return {
+        key: {model: {n: of[n] for n in sorted(of, key=place)} for model, of in models.items() if len(of) >= LEAST}
+        for key, models in found.items()
+        if any(len(of) >= LEAST for of in models.values())
+    }
+
+
+def sections(name: str, found: Mapping[tuple[str, str], Runs]) -> Iterator[Section]:
+    """A section for each data set."""
+    for number, ((kind, _), models) in enumerate(found.items(), 1):
+        one = next(iter(next(iter(models.values())).values()))
+        about = f"{one.signature.data}{', ' * bool(one.signature.subset)}{one.signature.subset}"
+        try:
+            yield _section(f"{name}-{number}", kind, about, models)
+        except NotThere as error:
+            yield replace(WORDS, lead=without_folders(f"The protocols are not compared: {error}.")).section(
+                f"{name}-{number}", about, []
+            )
+
+
+def _section(name: str, kind: str, about: str, models: Runs) -> Section:
+    """The cells and ranges of each part, and a curve for each model."""
+    one = next(iter(next(iter(models.values())).values()))
+    try:
+        records = list(islice(sources.read(data_of(one.folder)), first_of(one.signature.subset)))
+    except ValueError as error:
+        raise NotThere(str(error)) from None
+    by_name = {each: protocol(run) for of in models.values() for each, run in of.items()}
+    given = {model: {each: given_in(run.folder) for each, run in of.items()} for model, of in models.items()}
+    found = multiverse(records, given, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
+    signatures = tuple(str(run.signature) for of in models.values() for run in of.values())
+    tables = [
+        table
+        for part in found.cells
+        for table in (_cells(name, part, found, signatures), _ranges(name, part, found, signatures))
+    ]
+    figures = [
+        _curve(f"{name}-{part}-{at}", part, model, HEADLINES[kind], found, by_name)
+        for part, models_of in found.cells.items()
+        for at, model in enumerate(models_of, 1)
+        if HEADLINES[kind] in found.dependence[part][model].spreads
+    ]
+    return WORDS.section(name, about, tables, figures)
+
+
+def _cells(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]) -> Table:
+    """A row for each model and protocol."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = []
+    measures = list(next(iter(next(iter(found.cells[part].values())).values())).numbers)
+    for model, of in found.cells[part].items():
+        most = max(cell.coverage for cell in of.values())
+        for each, cell in of.items():
+            numbers = (between(cell.numbers[measure], 1) for measure in measures)
+            counted = f"{int(cell.scored.sum()):,} of {cell.items:,}{' *' * (cell.coverage < most)}"
+            rows.append((model, each, *numbers, counted, cell.ties))
+        notes += [
+            f"{model}: {a} has the scores and the choices of {b} and counts once." for a, b in distinct(of)[1].items()
+        ]
+    return Table(
+        name=f"{name}-{part}-cells",
+        caption=f"{part}: each protocol, with 95 % intervals",
+        columns=("model", "protocol", *measures, "scored", "ties"),
+        rows=tuple(rows),
+        by=("model",),
+        signatures=signatures,
+        notes=("* counts fewer items than another protocol does: unscored, or tied and left out.", *notes),
+    )
+
+
+def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]) -> Table:
+    """A row for each model and measure: how far it depends on the protocol."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = []
+    for model, of in found.dependence[part].items():
+        notes += [f"{model}: protocols are not compared: {of.refused}."] * bool(of.refused)
+        for measure, spread in of.spreads.items():
+            low, high = spread.ends
+            sides = "—"
+            if spread.ideal is not None:
+                sides = f"{spread.sides['above']} above {spread.ideal:g}, {spread.sides['below']} below"
+            rows.append((model, measure, low, high, between(spread.range, 1), sides, of.items))
+    for measure, order in found.orders[part].items():
+        tau = between(order.tau, 2)
+        notes.append(
+            f"{measure}: {order.kept} of {len(order.pairs)} pairs of models in one order; Kendall's tau {tau}."
+        )
+    return Table(
+        name=f"{name}-{part}-ranges",
+        caption=f"{part}: range over protocols, on the items that every one scored",
+        columns=("model", "measure", "lowest", "highest", "range", "protocols", "items"),
+        rows=tuple(rows),
+        by=("model",),
+        signatures=signatures,
+        notes=tuple(notes),
+    )
+
+
+def _curve(
+    name: str, part: str, model: str, measure: str, found: Multiverse, protocols: Mapping[str, Protocol]
+) -> Figure:
+    """The specification curve of one model on one part."""
+    spread = found.dependence[part][model].spreads[measure]
+    numbers = {each: between(value, 1) for each, value in spread.values.items()}
+    options = {each: protocols[each].options() for each in numbers}
+    differ = [option for option in _options(protocols, part) if len({str(of[option]) for of in options.values()}) > 1]
+    points = [
+        (number, {"protocol": each, **{option: str(options[each][option]) for option in differ}})
+        for each, number in numbers.items()
+    ]
+    return Figure(
+        name=name,
+        caption=f"{part}, {model}: {measure} by each protocol, and the choices behind each",
+        alt="; ".join(f"{each}: {number}" for each, number in numbers.items()),
+        draw=partial(curve, points, measure, spread.ideal),
+    )
+
+
+def _options(protocols: Mapping[str, Protocol], part: str) -> list[str]:
+    """The options that the numbers of a part may depend on."""
+    by_measure: dict[str, Any] = next(iter(protocols.values())).by_measure()
+    return [
+        *(option for option in SHARED if option != "seed"),
+        *by_measure["crows_pairs" if part == "pairs" else "stereoset"],
+    ]

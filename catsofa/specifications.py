@@ -1,0 +1,99 @@
+"""A data set by every protocol that applies, from one pass over each model."""
+
+__all__ = ["multiverse"]
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput
+from catsofa.data.progress import SILENT, Progress
+from catsofa.data.records import Cat, Pair
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.evaluate import Cells, evaluate_all
+from catsofa.scoring.executors.local import Local
+from catsofa.scoring.measures.registry import called, measure_of
+from catsofa.scoring.models.model import Model
+from catsofa.scoring.multiverse import Multiverse
+from catsofa.scoring.multiverse import multiverse as made_of
+from catsofa.scoring.protocols import PRESETS, Protocol, named, sets_choice_of
+from catsofa.scoring.run.manifest import MANIFEST
+from catsofa.scoring.signature import shown_name
+from catsofa.scoring.statistics.intervals import RESAMPLES
+
+
+def multiverse(
+    models: str | Model | Sequence[str | Model],
+    data: str | Path | Iterable[Any],
+    *,
+    protocols: Sequence[str | Protocol] = (),
+    out: str | Path | None = None,
+    limit: int | None = None,
+    nsp: str | Path | None = None,
+    seed: int | None = None,
+    resamples: int = RESAMPLES,
+    progress: Progress = SILENT,
+    **loading: Any,
+) -> Multiverse:
+    """What models score on CATs or pairs by several protocols, and how far the answer depends on the protocol.
+
+    Without `protocols`, these are the default one and all presets that set a choice of the measure. Each model is run
+    once for all of them. With `out`, each protocol has a run folder `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several
+    models), and a call that was stopped goes on there. `loading`: `batch_tokens`, and the arguments of `models.load`.
+    """
+    dataset = open_data(data, limit)
+    if dataset.kind not in (Cat, Pair):
+        raise BadInput(
+            dataset.on or dataset.label, called(dataset.kind), "CATs or pairs, which several protocols score"
+        )
+    measure = measure_of(dataset.kind).name
+    fit = [preset.name for preset in PRESETS.values() if sets_choice_of(preset, measure)]
+    asked = [named(each, seed=seed) if isinstance(each, str) else each for each in protocols or fit]
+    by_name = {protocol.name: protocol for protocol in asked}
+    if len(by_name) < len(asked):
+        raise ValueError(f"found a protocol twice among {', '.join(each.name for each in asked)}; name each once")
+    if len(asked) < 2:
+        raise ValueError(f"found one protocol, {asked[0].name}; expected two or more, or none for all presets")
+    if out and (Path(out) / MANIFEST).exists():
+        raise BadInput(out, "a run of one protocol", "a folder for the runs of all protocols")
+    several = [models] if isinstance(models, str | Model) else list(models)
+    names = [shown_name(each if isinstance(each, str) else each.name) for each in several]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two models have the same name ({', '.join(names)}); name each once")
+    here, scored = Local(), dict[str, Cells]()
+    for name, model in zip(names, several, strict=True):
+        folder = out if out is None or len(several) == 1 else Path(out, name.replace("/", "--"))
+        how: dict[str, Any] = {"executor": here, "out": folder, "limit": limit, "nsp": nsp, "resamples": resamples}
+        scored[name] = evaluate_all(model, data, asked, **how, progress=progress, **loading)
+    given = {name: of.scores for name, of in scored.items()}
+    one = next(iter(scored[names[0]].reports.values())).signature
+    chosen = named("catsofa", seed=seed)
+    found = made_of(list(dataset.records()), given, by_name, resamples=resamples, seed=chosen.seed)
+    return replace(
+        found,
+        signatures={name: {p: report.signature for p, report in of.reports.items()} for name, of in scored.items()},
+        unscored={name: {p: report.unscored for p, report in of.reports.items()} for name, of in scored.items()},
+        refused={name: of.refused for name, of in scored.items() if of.refused},
+        others=() if protocols else tuple(name for name in PRESETS if name not in fit),
+        warnings=tuple(_warnings(scored)),
+        signature=replace(
+            one,
+            model=" ".join(next(iter(of.reports.values())).signature.model for of in scored.values()),
+            protocol=" ".join(by_name),
+            options="",
+            seed=chosen.seed,
+        ),
+    )
+
+
+def _warnings(scored: dict[str, Cells]) -> Iterable[str]:
+    """The warnings of all reports, each once; one that only some protocols have begins with their names."""
+    for model, of in scored.items():
+        told: dict[str, list[str]] = {}
+        for name, report in of.reports.items():
+            for sentence in report.warnings:
+                told.setdefault(sentence, []).append(name)
+        for sentence, names in told.items():
+            by = "" if len(names) == len(of.reports) else f"{', '.join(names)}: "
+            yield f"{model}: {by}{sentence}" if len(scored) > 1 else f"{by}{sentence}"

@@ -1,0 +1,113 @@
+"""One data set by several protocols: the cell of each, and how far the answer depends on the protocol."""
+
+__all__ = ["Multiverse", "distinct"]
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from catsofa.data.tables import Tabular
+from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.multiverse.cells import Cell, cells
+from catsofa.scoring.multiverse.dependence import Dependence, Order, dependence, distinct, orders
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.signature import Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiverse(Tabular):
+    """One model, or several, on one data set by several protocols."""
+
+    cells: Mapping[str, Mapping[str, Mapping[str, Cell]]]
+    """By part, model and protocol."""
+    dependence: Mapping[str, Mapping[str, Dependence]]
+    """By part and model."""
+    orders: Mapping[str, Mapping[str, Order]]
+    """By part and measure; none of a single model."""
+    signatures: Mapping[str, Mapping[str, Signature]] = field(default_factory=dict)
+    """By model and protocol: the signature of a run of this protocol alone."""
+    unscored: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    """By model and protocol: reasons why texts have no score, and how many for each."""
+    refused: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By model: protocols that do not apply, and why."""
+    others: tuple[str, ...] = ()
+    """Protocols of other measures, which change nothing here."""
+    warnings: tuple[str, ...] = ()
+    signature: Signature | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as they stand in our JSON."""
+        return {
+            "results": {part: self._part(part) for part in self.cells},
+            "unscored": {model: {name: dict(why) for name, why in of.items()} for model, of in self.unscored.items()},
+            "not_applicable": {model: dict(why) for model, why in self.refused.items()},
+            "other_measures": list(self.others),
+            "warnings": list(self.warnings),
+            "signature": self.signature.to_dict() if self.signature else None,
+        }
+
+    def _part(self, part: str) -> dict[str, Any]:
+        """The numbers of one part."""
+        return {
+            "cells": list(self._cells(part)),
+            "protocols": {model: found.to_dict() for model, found in self.dependence[part].items()},
+            "orders": {measure: order.to_dict() for measure, order in self.orders[part].items()},
+        }
+
+    def _cells(self, part: str) -> list[dict[str, Any]]:
+        """Each cell of a part, with what sets it apart from the others."""
+        found = []
+        for model, of in self.cells[part].items():
+            same, most = distinct(of)[1], max(cell.coverage for cell in of.values())
+            for name, cell in of.items():
+                about: dict[str, Any] = {"same_as": same.get(name), "coverage_differs": cell.coverage < most}
+                signature = self.signatures.get(model, {}).get(name)
+                line = {"signature": str(signature)} if signature else {}
+                found.append({"model": model, "protocol": name, **cell.to_dict(), **about, **line})
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each cell."""
+        return [
+            {
+                "part": part,
+                "model": model,
+                "protocol": name,
+                **{key: value for measure, found in cell.numbers.items() for key, value in found.row(measure).items()},
+                "items": cell.items,
+                "scored": int(cell.scored.sum()),
+                "coverage": cell.coverage,
+                "ties": cell.ties,
+            }
+            for part, models in self.cells.items()
+            for model, of in models.items()
+            for name, cell in of.items()
+        ]
+
+    def heading(self) -> str:
+        """The signature."""
+        return str(self.signature or "")
+
+
+def multiverse(
+    records: Sequence[Any],
+    given: Mapping[str, Mapping[str, Given]],
+    protocols: Mapping[str, Protocol],
+    *,
+    resamples: int,
+    seed: int,
+) -> Multiverse:
+    """What the scores of each model by each protocol say of CATs or pairs, and how far that depends on the protocol."""
+    found: dict[str, dict[str, dict[str, Cell]]] = {}
+    for model, scores in given.items():
+        for name, own in scores.items():
+            for part, cell in cells(records, own, protocols[name], resamples).items():
+                found.setdefault(part, {}).setdefault(model, {})[name] = cell
+    how = {"resamples": resamples, "seed": seed}
+    return Multiverse(
+        cells=found,
+        dependence={
+            part: {model: dependence(of, **how) for model, of in models.items()} for part, models in found.items()
+        },
+        orders={part: orders(models, **how) for part, models in found.items()},
+    )

@@ -1,0 +1,127 @@
+"""`catsofa multiverse`: what it prints, refuses and leaves behind, and its section of a report."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.records import PAIRS, PROBES, cats
+from helpers.tiny_models import BUILDERS
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.data import formats
+from catsofa.report import document
+from catsofa.report.figures import draw
+from catsofa.report.formats import write
+from catsofa.specifications import multiverse
+
+Tiny = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """Name of an architecture to the folder of a tiny random model of it."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("gpt2", "bert"):
+        (folder / name).mkdir()
+        BUILDERS[name](folder / name)
+    return lambda name: folder / name
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CATs, pairs and probes."""
+    folder = tmp_path_factory.mktemp("data")
+    for name, records in {"cats": cats(), "pairs": PAIRS, "probes": PROBES}.items():
+        formats.named("jsonl").write(records, folder / f"{name}.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tiny: Tiny, data: Path) -> Path:
+    """The runs of two models on CATs."""
+    multiverse([str(tiny("gpt2")), str(tiny("bert"))], data / "cats.jsonl", out=data / "runs", resamples=50)
+    return data / "runs"
+
+
+def called(*words: object, columns: int = 80) -> tuple[int, str]:
+    """Exit code and output; an error is its sentence."""
+    done = CliRunner().invoke(app, ["multiverse", *map(str, words)], env={"COLUMNS": str(columns)})
+    return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
+
+
+def test_tables_fit_a_narrow_terminal_and_nothing_is_dropped_in_silence(tiny: Tiny, data: Path) -> None:
+    """60 columns; protocols that do not apply and those of other measures are named, each cell has its signature."""
+    code, said = called(tiny("gpt2"), "--on", data / "pairs.jsonl", columns=60)
+    assert code == 0
+    tables = said.partition("not applicable to gpt2")[0]
+    assert max(len(line) for line in tables.splitlines() if "above 50" not in line and "same scores" not in line) <= 60
+    assert "not applicable to gpt2: aul: aul is defined for masked models" in said
+    assert "protocols of other measures: stereoset-v1" in said
+    assert [said.count(f"| protocol:{name} |") for name in ("catsofa", "crows-pairs", "bias-bench")] == [1, 1, 1]
+
+
+def test_json_has_the_keys_of_the_page(runs: Path, tiny: Tiny, data: Path) -> None:
+    """A finished multiverse is read from its runs; cells, protocols and orders by part."""
+    code, said = called(tiny("gpt2"), tiny("bert"), "--on", data / "cats.jsonl", "--out", runs, "--json")
+    assert code == 0
+    found = json.loads(said)
+    part = found["results"]["intrasentence"]
+    cell = {row["protocol"]: row for row in part["cells"] if row["model"] == "bert"}
+    assert cell["bias-bench"]["same_as"] == "stereoset-code"
+    assert {"lms", "ss", "icat", "items", "scored", "coverage", "ties", "coverage_differs", "signature"} < {
+        *cell["catsofa"]
+    }
+    ss = part["protocols"]["gpt2"]["measures"]["ss"]
+    assert {*ss} == {"values", "median", "lowest", "highest", "range", "sides"}
+    assert ss["range"]["value"] == pytest.approx(
+        ss["values"][ss["highest"]]["value"] - ss["values"][ss["lowest"]]["value"]
+    )
+    assert {*part["orders"]["ss"]} == {"models", "protocols", "items", "kept", "of", "tau", "pairs"}
+    inter = [row for row in found["results"]["intersentence"]["cells"] if row["model"] == "gpt2"]
+    assert {row["protocol"]: row["coverage_differs"] for row in inter}["stereoset-v1"]
+    assert "next-sentence head" in next(iter(found["unscored"]["gpt2"]["stereoset-v1"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--on", "probes.jsonl"), "expected CATs or pairs"),
+        (("--on", "cats.jsonl", "--protocol", "catsofa"), "expected two or more"),
+        (("--on", "cats.jsonl", "--protocol", "aul", "--protocol", "aul"), "found a protocol twice"),
+        (("--on", "cats.jsonl", "--protocol", "no", "--protocol", "aul"), "no protocol 'no'"),
+        (("--on", "pairs.jsonl", "--protocol", "aul", "--protocol", "aula"), "aul is defined for masked models"),
+        (("--on", "cats.jsonl", "--out", "runs/gpt2/catsofa"), "a run of one protocol"),
+    ],
+)
+def test_a_wrong_call_is_a_sentence(words: tuple[str, ...], why: str, tiny: Tiny, data: Path, runs: Path) -> None:
+    """What was found, what was expected; exit code 2."""
+    places = [data / word if word.endswith(("jsonl", "gpt2/catsofa")) else word for word in words]
+    code, said = called(tiny("gpt2"), *places)
+    assert code == 2
+    assert why in said
+
+
+def test_a_report_has_one_section_for_all_protocols(runs: Path, tmp_path: Path) -> None:
+    """Cells, ranges and a curve; no section for each pair of protocols; LaTeX and HTML are written."""
+    found = document([runs])
+    own = [section for section in found.sections if section.name.startswith("multiverse")]
+    assert len(own) == 1
+    assert not [section for section in found.sections if section.name.startswith("protocols")]
+    names = [table.name.rpartition("-")[2] for table in own[0].tables]
+    assert names == ["cells", "ranges"] * 2
+    rows = [row for row in own[0].tables[0].rows if row[0] == "bert"]
+    assert [row[1] for row in rows] == [
+        "catsofa", "stereoset-v1", "stereoset-acl", "stereoset-code", "bias-bench", "repro-004",
+    ]  # fmt: skip
+    assert (
+        "bert: bias-bench has the scores and the choices of stereoset-code and counts once." in own[0].tables[0].notes
+    )
+    drawn = draw(own[0].figures[0].draw)
+    labels = [label.get_text() for label in drawn.axes[1].get_yticklabels()]
+    assert {"catsofa", "ties: against", "rule: argmax"} < {*labels}
+    write(found, tmp_path / "report.html")
+    write(found, tmp_path / "report.tex", "latex")
+    assert "ss by each protocol" in (tmp_path / "report.html").read_text("utf-8")
+    assert "stereoset-acl" in (tmp_path / "report.tex").read_text("utf-8")

@@ -1,0 +1,140 @@
+"""How far the answer depends on the protocol: ranges, sides and orders that a reader can compute by hand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.records import cat
+
+from catsofa.data.records import Score
+from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.multiverse import Multiverse, multiverse
+from catsofa.scoring.multiverse.cells import Cell
+from catsofa.scoring.multiverse.dependence import dependence
+from catsofa.scoring.protocols import named
+from catsofa.scoring.statistics.intervals import Interval, Measure, ratio
+
+CATS = [cat(f"{term}{n}", target=term) for term in ("florin", "zorb", "glimmer") for n in range(4)]
+PLAIN, LOST, LONG = "catsofa", "catsofa,ties=against", "catsofa,length=sum"
+
+
+def given(prefers: Mapping[str, float | None]) -> Given:
+    """Scores by which a CAT prefers its stereotype by so much; its unrelated candidate is far below; None unscored."""
+    found = []
+    for one in CATS:
+        gap = prefers.get(one.id, -1.0)
+        for label, score in zip(("stereotype", "anti-stereotype", "unrelated"), (gap, 0.0, -9.0), strict=True):
+            value = None if score is None else score - 20
+            found.append(Score(item=one[label].id, task="intrasentence", score=value, tokens=1))
+    return Given(scores=found)
+
+
+def of(**models: Mapping[str, Mapping[str, float | None]]) -> Multiverse:
+    """The multiverse of models; each has what it prefers by protocol."""
+    scores = {model: {name: given(prefers) for name, prefers in by.items()} for model, by in models.items()}
+    protocols = {name: named(name) for by in models.values() for name in by}
+    return multiverse(CATS, scores, protocols, resamples=500, seed=0)
+
+
+def up(*names: str) -> dict[str, float | None]:
+    """These CATs prefer their stereotypes."""
+    return dict.fromkeys(names, 1.0)
+
+
+def test_the_range_is_the_highest_less_the_lowest_protocol() -> None:
+    """Of twelve CATs three by one protocol and nine by the other: ss 25 and 75, a range of 50, one on each side."""
+    few, many = up("florin0", "zorb0", "glimmer0"), up(*(one.id for one in CATS if not one.id.endswith("0")))
+    found = of(m={PLAIN: few, LONG: many}).dependence["intrasentence"]["m"]
+    ss = found.spreads["ss"]
+    assert (ss.range.value, ss.median, ss.ends) == (50, 50, (PLAIN, LONG))
+    assert ss.sides == {"above": 1, "below": 1, "shown_above": 0, "shown_below": 0}
+    assert ss.above.value == 50
+    assert "sides" not in found.to_dict()["measures"]["icat"]
+
+
+def test_the_same_scores_counted_by_the_same_rules_are_one_protocol() -> None:
+    """Two presets that come to the same must not weigh twice; where ties count otherwise they are two."""
+    found = of(m={PLAIN: up("zorb1"), LONG: up("zorb1"), LOST: up("zorb1")})
+    cells = {row["protocol"]: row["same_as"] for row in found.to_dict()["results"]["intrasentence"]["cells"]}
+    assert cells == {PLAIN: None, LONG: PLAIN, LOST: None}
+    assert list(found.dependence["intrasentence"]["m"].spreads["ss"].values) == [PLAIN, LOST]
+
+
+def test_protocols_are_compared_on_the_items_that_all_of_them_scored() -> None:
+    """One protocol leaves zorb0 unscored, which the other one counts: without it both agree, and the range is 0."""
+    found = of(m={PLAIN: up("zorb0", "zorb1"), LONG: {"zorb0": None, "zorb1": 1.0}})
+    part = found.dependence["intrasentence"]["m"]
+    assert part.items == 11
+    assert part.spreads["ss"].range.value == 0
+    rows = {row["protocol"]: row for row in found.to_dict()["results"]["intrasentence"]["cells"]}
+    assert [rows[name]["coverage_differs"] for name in (PLAIN, LONG)] == [False, True]
+    assert [rows[name]["scored"] for name in (PLAIN, LONG)] == [12, 11]
+
+
+@pytest.mark.parametrize(
+    ("by", "why"),
+    [
+        ({PLAIN: up("zorb0"), LONG: dict.fromkeys((one.id for one in CATS), None)}, "1 protocol with numbers"),
+        (
+            {
+                PLAIN: dict.fromkeys((one.id for one in CATS[:6]), None),
+                LONG: dict.fromkeys((one.id for one in CATS[6:]), None),
+            },
+            "no item is scored by every protocol",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_the_reason(by: Any, why: str) -> None:
+    """No range of a single number, and none over different items."""
+    part = of(m=by).dependence["intrasentence"]["m"]
+    assert why in part.refused
+    assert not part.spreads
+
+
+def test_models_are_ordered_by_each_protocol() -> None:
+    """a above b by one protocol, below by the other: tau -1, and no pair of models that all protocols order alike."""
+    one, two, three = up("zorb0"), up("zorb0", "florin0"), up("zorb0", "florin0", "glimmer0")
+    turned = of(a={PLAIN: two, LONG: one}, b={PLAIN: one, LONG: two}).orders["intrasentence"]["ss"]
+    assert (turned.pairs, turned.kept, turned.tau.value) == ({("a", "b"): (1, 1)}, 0, -1)
+    kept = of(a={PLAIN: three, LONG: two}, b={PLAIN: two, LONG: one}).orders["intrasentence"]["ss"]
+    assert (kept.pairs, kept.kept, kept.tau.value) == ({("a", "b"): (2, 0)}, 1, 1)
+
+
+def test_the_interval_of_the_range_holds_the_true_range() -> None:
+    """Three protocols with true shares 50, 50 and 60: in 95 % of draws or more, and 0 is not left out too often."""
+    rng, held, zero = np.random.default_rng(3), 0, 0
+    for _ in range(200):
+        same = rng.random((60, 3)) < 0.5
+        apart = rng.random((60, 3)) < [0.5, 0.5, 0.6]
+        for won, truth in ((same, 0.0), (apart, 10.0)):
+            found = dependence(_cells(won), resamples=200, seed=0).spreads["score"].range
+            held += found.low <= truth <= found.high
+            zero += truth == 0 and found.low > 0
+    assert held / 400 >= 0.95
+    assert zero / 200 <= 0.05
+
+
+def _cells(won: Any) -> dict[str, Cell]:
+    """A cell for each column of preferences over pairs."""
+    measure = Measure(name="score", pieces=ratio(0, 1), ideal=50, least=0, most=100)
+
+    def cell(at: int) -> Cell:
+        columns = np.stack([won[:, at], np.ones(len(won))], axis=1).astype(np.float64)
+
+        def on(rows: Any) -> dict[str, Interval]:
+            return {"score": Interval(float(measure(columns[rows].sum(axis=0))), 0, 100)}
+
+        return Cell(
+            numbers=on(np.ones(len(won), dtype=bool)),
+            items=len(won),
+            scored=np.ones(len(won), dtype=bool),
+            coverage=1.0,
+            ties=0,
+            key=at,
+            measures={"score": measure},
+            columns=lambda rows: columns[rows],
+            on=on,
+        )
+
+    return {str(at): cell(at) for at in range(won.shape[1])}

@@ -63,6 +63,7 @@ check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed; its tests are skipped"
 	$(MAKE) harness || echo "lm-evaluation-harness could not be installed; its tests are skipped"
 	$(MAKE) inspect || echo "Inspect could not be installed; its tests are skipped"
+	$(BIN)/pip install --quiet --no-deps girth==0.8.0 || echo "girth could not be installed; its test is skipped"
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow --durations 30
 
 $(SLOW): $(STAMP)

@@ -8,10 +8,12 @@ from itertools import combinations, islice
 from pathlib import Path
 
 from catsofa.builders.cats.agreeing import AgreeingTemplate, part_of, read
+from catsofa.builders.languages.predicates import predicate
 from catsofa.builders.languages.subjects import bundled, subjects
 from catsofa.data.files import BadInput, csv_files, toml_files
 from catsofa.data.languages import Language, Noun, Refusal, find
 from catsofa.data.languages.slots import Fill, faults, render, variants
+from catsofa.data.records import Statement
 
 FILES = {
     "terms.csv": "words for people",
@@ -26,7 +28,7 @@ FILES = {
     "interface.toml": "the texts of annotation pages",
 }
 """The files of a complete language; one without some of them lacks the commands that need them."""
-RULED = ("plural", "feminine", "agree", "finite")
+RULED = ("plural", "feminine", "agree", "finite", "statement")
 """Functions of rules: 1 % of their gold rows may be wrong. Those of tables may have no wrong row."""
 MOST_WRONG = 0.01
 
@@ -232,6 +234,11 @@ def _answers(language: Language) -> Iterator[tuple[str, str, str | Refusal, list
                 answer = language.agree(asked, gender, number, *rest)
             case "finite":
                 answer = language.finite(asked, "pl")
+            case "statement":
+                made = predicate(Statement(statement=asked, target=row["features"], language=language.code), language)
+                answer = made if isinstance(made, Refusal) else "|".join(dict.fromkeys(made.forms.values()))
+                if isinstance(made, Refusal) and not row["accepted"]:
+                    answer = ""  # rightly refused
             case _:
                 noun = language.noun(features[0].replace("_", " "))
                 gender = features[1] if len(features) > 1 else "" if isinstance(noun, Refusal) else noun.genders[0]

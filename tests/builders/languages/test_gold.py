@@ -1,4 +1,7 @@
+import re
+
 import pytest
+from helpers import ROOT
 
 from catsofa.builders.languages.check import check
 from catsofa.builders.languages.checkers import second_opinion
@@ -6,6 +9,14 @@ from catsofa.data.languages import codes, find
 
 TABLES = sorted(set(codes()) - {"en"})
 
+PAGE = {
+    "nouns of the gold list": ("noun, singular", "noun, plural", "noun, feminine"),
+    "adjectives": ("feminine", "plural", "agree"),
+    "verbs, singular to plural": ("finite",),
+    "phrases": ("phrase",),
+    "statements of the gold list: right, refused, wrong": ("statement",),
+}
+"""Rows of the table in docs/languages.md, and the functions that they count."""
 READ = {
     **dict.fromkeys(("单身", "外地人"), "people"),
     **dict.fromkeys(("跨性别者", "跨性别", "trans", "transgenre", "transgeschlechtlich"), "gender"),
@@ -23,6 +34,18 @@ def test_every_language_agrees_with_its_gold_lists(code: str) -> None:
     rows = {one.function: one.right + one.refused + len(one.wrong) for one in found.gold}
     assert rows["noun, singular"] >= 100
     assert not [one for one in found.gold if not one.passed]
+
+
+@pytest.mark.parametrize(("row", "functions"), PAGE.items())
+def test_the_page_states_what_the_gold_lists_count(row: str, functions: tuple[str, ...]) -> None:
+    """As `language-check` prints it: right of all, or right, refused and wrong."""
+    (line,) = re.findall(rf"^\| {re.escape(row)}.*\|$", (ROOT / "docs/languages.md").read_text("utf-8"), re.M)
+    for code, cell in zip(("es", "fr", "de", "zh"), line.strip("|").split("|")[1:], strict=True):
+        found = [one for one in check(find(code)).gold if one.function in functions]
+        right, refused = sum(one.right for one in found), sum(one.refused for one in found)
+        counts = [right, refused, sum(len(one.wrong) for one in found)]
+        expected = counts if "refused" in row else [right, sum(counts)]
+        assert [*map(int, re.findall(r"[0-9]+", cell.partition("(")[0]))] == (expected if found else []), code
 
 
 @pytest.mark.parametrize("code", TABLES)

@@ -114,6 +114,19 @@ def cells_of(word: str, code: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=100_000)
+def groups(text: str, code: str) -> tuple[Noun, ...]:
+    """The nouns for groups of people that a text names in any form, the longest first; not people, friends, traits."""
+    language, spelt, found, at = known(code), tokens(text, code), list[Noun](), 0
+    glue, longest = (" ", 4) if spaced(code) else ("", 8)
+    while language and at < len(spelt):
+        forms = ((length, glue.join(spelt[at : at + length])) for length in range(longest, 0, -1))
+        length, named = next(((n, language.by_form[form]) for n, form in forms if form in language.by_form), (1, []))
+        found += [noun for noun in named if noun.category not in ("people", "trait")]
+        at += length
+    return tuple(found)
+
+
 def set_apart(one: str, other: str, code: str) -> bool:
     """Whether two texts differ in a figure, or by the folder's lists in negation, quantity or a word for people."""
     return _claims(one, code) != _claims(other, code)

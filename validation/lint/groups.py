@@ -9,13 +9,15 @@ from catsofa.data.language.demonyms import nations, same_group
 from catsofa.data.language.inflection import mentions
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
-from catsofa.data.languages.texts import language_of, spaced
+from catsofa.data.languages.texts import ENGLISH, groups, known, language_of, spaced, tokens
 from catsofa.data.records import Cat, Pair, Probe, Stereotype
 from catsofa.validation.lint.contrast import changes
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 from catsofa.validation.lint.wording import texts
 
-PLACE, NATIONALITY = "a place", "nationality"
+PLACE, NATIONALITY, ORIGIN = "a place", "nationality", "origin"
+NO_PRESENT = ("past_tense", "gerund_only", "participle_only", "future_or_conditional")
+"""Readings of a first word that is no verb in the present, in languages with rules for it."""
 
 _GERUND = re.compile(
     r"(?!(?:bring|sing|ring|cling|sting|swing|fling|spring|string|wring|sling|king|ping|ding)\b)\w+ing\b"
@@ -68,19 +70,41 @@ def names_as_proxies(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 def not_comparable(corpus: Corpus, given: Given) -> Iterator[Found]:
     """A target is a group of people, and a pair contrasts two groups of one kind."""
-    for target, n in Counter(cat.target for cat in corpus.cats).items():
-        its = kinds().get(target.lower(), frozenset())
+    for (target, code), n in Counter((cat.target, language_of(cat)) for cat in corpus.cats).items():
+        place = code != ENGLISH and target.lower() in _places(code)
+        its = kinds().get(target.lower(), frozenset()) if code == ENGLISH else frozenset({PLACE} if place else ())
         if its and its <= things():
             message = (
                 f"the target {target!r} of {n} CAT{'s' * (n > 1)} is {' or '.join(sorted(its))}, not a group of people"
             )
             yield Found(item=next(cat.id for cat in corpus.cats if cat.target == target), message=message, text=target)
     for pair in corpus.pairs:
-        for more, less in changes(pair):
-            one, other = _kind(more), _kind(less)
+        code = language_of(pair)
+        for more, less in changes(pair) if code == ENGLISH else _replaced(pair, code):
+            one, other = (_kind(side) if code == ENGLISH else _category(side, code) for side in (more, less))
             if one and other and not one & other:
                 message = f"{more!r} ({' or '.join(sorted(one))}) against {less!r} ({' or '.join(sorted(other))})"
                 yield Found(item=pair.id, message=message, text=pair.more)
+
+
+def _replaced(pair: Pair, code: str) -> Iterator[tuple[str, str]]:
+    """The groups that only one sentence of a pair names, beside those that only the other names."""
+    more, less = ({noun.term for noun in groups(text, code)} for text in (pair.more, pair.less))
+    yield " ".join(sorted(more - less)), " ".join(sorted(less - more))
+
+
+def _category(wording: str, code: str) -> frozenset[str]:
+    """The kinds of the groups of a wording by the tables of its language; origin is one kind, of a place or not."""
+    return frozenset(
+        ORIGIN if noun.category in ("race", NATIONALITY) else noun.category for noun in groups(wording, code)
+    )
+
+
+@cache
+def _places(code: str) -> frozenset[str]:
+    """The places whose people the tables of a language name."""
+    language = known(code)
+    return frozenset(noun.place.lower() for noun in language.nouns if noun.place) if language else frozenset()
 
 
 def _kind(wording: str) -> frozenset[str]:
@@ -108,16 +132,19 @@ def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
 def probe_parts(corpus: Corpus, given: Given) -> Iterator[Found]:
     """A probe's predicate names no group and begins with a finite verb; its identity is a real plural."""
     for stereotype in corpus.stereotypes:
-        yield from _predicate(stereotype.id, stereotype.text, "")
+        yield from _predicate(stereotype.id, stereotype.text, "", language_of(stereotype))
     for probe in corpus.probes:
-        yield from _predicate(probe.id, probe.stereotype, probe.identity)
-        if (last := words(probe.identity)[-1:]) and last[0] in _false_plurals():
+        yield from _predicate(probe.id, probe.stereotype, probe.identity, code := language_of(probe))
+        if code == ENGLISH and (last := words(probe.identity)[-1:]) and last[0] in _false_plurals():
             yield Found(item=probe.id, message=f"{probe.identity!r} is no plural", text=probe.text)
 
 
-def _predicate(item: str, text: str, identity: str) -> Iterator[Found]:
+def _predicate(item: str, text: str, identity: str, code: str) -> Iterator[Found]:
     """What is wrong with the predicate."""
     start = text.lower()
+    if code != ENGLISH:
+        yield from _predicate_in(item, text, identity, code)
+        return
     if identity and any(mentions(text, name) for name in same_group(identity)):
         yield Found(item=item, message=f"the stereotype names the identity {identity!r} again", text=text)
     if _GERUND.match(start):
@@ -125,6 +152,22 @@ def _predicate(item: str, text: str, identity: str) -> Iterator[Found]:
     elif _PARTICIPLE.match(start) and not _BASE_ED.match(start):
         message = f"{words(text)[0]!r} is a participle or past: the predicate has no present verb"
         yield Found(item=item, message=message, text=text)
+
+
+def _predicate_in(item: str, text: str, identity: str, code: str) -> Iterator[Found]:
+    """What is wrong with a predicate in another language, by its tables and its rules for the first word."""
+    own = {noun.term for noun in groups(identity, code)}
+    if named := sorted(own & {noun.term for noun in groups(text, code)}):
+        yield Found(item=item, message=f"the stereotype names the identity {named[0]!r} again", text=text)
+    language = known(code)
+    if language is None:
+        return
+    lists = language.facts.get("statements", {})
+    spelt = [word for word in tokens(text, code) if word not in lists.get("openers", ())] if spaced(code) else [text]
+    first = next(iter(spelt), "")
+    listed = (reading for reading, verbs in lists.get("readings", {}).items() if first in verbs)
+    if (reading := next(listed, language.reading(first))) in NO_PRESENT:
+        yield Found(item=item, message=f"{first!r} is no verb in the present ({reading})", text=text)
 
 
 @cache
@@ -153,7 +196,7 @@ RULES = (
         example="target `Zorbia`; `Zorbs are late.` / `Old people are late.`",
         check=not_comparable,
         reads=(Cat, Pair),
-        asks="English",
+        asks="folder",
     ),
     Rule(
         code="L11",
@@ -170,6 +213,6 @@ RULES = (
         example="Zorbs being late to zorb parties",
         check=probe_parts,
         reads=(Probe, Stereotype),
-        asks="English",
+        asks="folder",
     ),
 )

@@ -146,8 +146,8 @@ class Corpus:
 
 
 Check = Callable[[Corpus, Given], Iterator[Found]]
-Ask = Literal["nothing", "English", "words", "folder", "tables", "frequency"]
-"""What a rule asks of a language: to be English, spaces between words, a folder, both, frequencies of its words."""
+Ask = Literal["nothing", "English", "words", "folder", "facts", "tables", "frequency"]
+"""What a rule asks of a language: to be English, spaces, a folder, its [facts], folder and spaces, frequencies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +179,8 @@ class Rule:
                 return "it compares words, and no spaces are written"
             case "tables" | "folder" if known(code) is None:
                 return "no folder of the language"
+            case "facts" if not ((language := known(code)) and "facts" in language.facts):
+                return "no [facts] in a folder of the language"
             case "frequency" if code != given.frequency_language:
                 return f"the frequencies are of {given.frequency_language!r}"
         return ""

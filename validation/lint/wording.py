@@ -1,11 +1,12 @@
 """Lint of wording: L4 does the text name its target, L6 does it read like English, L12 could it just be true."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from catsofa.data.language.articles import articles
 from catsofa.data.language.words import words
-from catsofa.data.languages.texts import ENGLISH, in_tables, language_of, names, spaced, tokens
+from catsofa.data.languages.texts import ENGLISH, in_tables, known, language_of, names, spaced, tokens
 from catsofa.data.records import Cat, Pair, Probe
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 
@@ -24,16 +25,6 @@ _INVERTED = re.compile(
     r"|helped|see|sees|saw|watch|watched|had|have|has|is|are|was|were|can|could|will|would|should|though) $",
     re.IGNORECASE,
 )
-_FACTS = {
-    "a number": r"\b\d[\d.,]* ?(?:%|percent|per cent|thousand|million|billion)|\b\d{1,3}(?:,\d{3})+\b"
-    r"|\b(?:in|since|before|after|of|by) (?:1[0-9]|20)\d\d\b",
-    "a quantity": r"\b(?:percent(?:age)?|majority of|population|one of the (?:most|least) \w+ (?:places|countries))\b",
-    "a superlative": r"\b(?:the|its) (?:world's )?(?:larg|bigg|old|high|small|poor|rich|long|low|earli)est\b",
-    "geography": r"\b(?:located|situated) (?:in|on|near|at)\b|\bborders\b|\bofficial language\b"
-    r"|\b(?:is|are) (?:an?|in|the|part of) (?:the )?(?:\w+ )?(?:country|continent|city|capital|island|region)\b",
-    "history": r"\b\d+(?:st|nd|rd|th) century\b|\b(?:founded|invented) (?:in|by)\b|\bwas born in\b|\b(?:BC|AD)\b",
-}
-_FACT = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _FACTS.items()}
 
 
 def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -106,15 +97,24 @@ def _misspelt(text: str, given: Given) -> list[str]:
 def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
     """A stereotype with a number, a quantity, a superlative or geography may just be a fact: ask the annotators."""
     for cat in corpus.cats:
-        yield from _objective(cat.id, cat["stereotype"].text)
+        yield from _objective(cat, cat["stereotype"].text)
     for pair in corpus.pairs:
-        yield from _objective(pair.id, pair.more)
+        yield from _objective(pair, pair.more)
 
 
-def _objective(item: str, text: str) -> Iterator[Found]:
-    """What in a text speaks of facts."""
-    if signs := [what for what, pattern in _FACT.items() if pattern.search(text)]:
-        yield Found(item=item, message=f"may state a fact ({', '.join(signs)}): ask whether it is true", text=text)
+def _objective(record: Cat | Pair, text: str) -> Iterator[Found]:
+    """What in a text speaks of facts, by the patterns of its language."""
+    if signs := [what for what, pattern in facts_of(language_of(record)).items() if pattern.search(text)]:
+        message = f"may state a fact ({', '.join(signs)}): ask whether it is true"
+        yield Found(item=record.id, message=message, text=text)
+
+
+@cache
+def facts_of(code: str) -> Mapping[str, re.Pattern[str]]:
+    """What may make a statement a fact, each as a pattern: [facts] of the language."""
+    language = known(code)
+    listed = language.facts.get("facts", {}) if language else {}
+    return {what: re.compile(pattern, re.IGNORECASE) for what, pattern in listed.items()}
 
 
 RULES = (
@@ -143,6 +143,6 @@ RULES = (
         example="Zorbia has a population of 5 million.",
         check=objective,
         reads=(Cat, Pair),
-        asks="English",
+        asks="facts",
     ),
 )

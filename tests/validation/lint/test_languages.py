@@ -1,11 +1,13 @@
 """Lint of records in other languages: rules that read them, and rules that say that they do not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from helpers.lint_findings import found, messages
 from helpers.records import a_pair
 
+from catsofa.data.files import toml_files
 from catsofa.data.records import Candidate, Cat, Pair, Probe
 from catsofa.validation.lint import as_json, lint
 from catsofa.validation.lint.rule import Given
@@ -30,22 +32,24 @@ CHINESE = a_cat_in("zh", "大多数医生都很BLANK。", "医生", "懒", "勤�
 def test_rules_that_read_english_say_that_they_were_not_applied() -> None:
     """The report names the rule, the language, the records and the reason, and counts the rule among those that ran
     only if it read a record."""
-    report = lint([SPANISH], select=["L10", "L12", "L4"])
-    assert report.ran == ["L4"]
+    finnish = replace(SPANISH, id="", language="fi")
+    report = lint([finnish], select=["L10", "L12", "L2"])
+    assert report.ran == ["L2"]
     assert [str(one) for one in report.not_applied] == [
-        "L10 was not applied to 1 record in 'es': it reads English",
-        "L12 was not applied to 1 record in 'es': it reads English",
+        "L10 was not applied to 1 record in 'fi': no folder of the language",
+        "L12 was not applied to 1 record in 'fi': no [facts] in a folder of the language",
     ]
-    assert as_json(report)["not_applied"][0]["language"] == "es"
+    assert as_json(report)["not_applied"][0]["language"] == "fi"
 
 
 def test_a_set_in_two_languages_is_read_in_both() -> None:
-    """English records are read as before; the others are counted."""
+    """English records are read by English patterns, Spanish ones by theirs; those without a folder are counted."""
     english = a_pair("There are 5,000 bakers.", "There are few bakers.")
     spanish = replace(english, id="", more="Hay 5,000 panaderos.", less="Hay pocos panaderos.", language="es")
-    report = lint([english, spanish], select=["L12"])
-    assert [finding.item for finding in report.findings] == [english.id]
-    assert [(one.language, one.records) for one in report.not_applied] == [("es", 1)]
+    finnish = replace(spanish, id="", language="fi")
+    report = lint([english, replace(spanish, more="Hay 5 % panaderos."), finnish], select=["L12"])
+    assert [finding.item for finding in report.findings] == [english.id, spanish.id]
+    assert [(one.language, one.records) for one in report.not_applied] == [("fi", 1)]
 
 
 def test_english_sets_have_nothing_that_was_not_applied() -> None:
@@ -116,3 +120,28 @@ def test_frequencies_are_of_one_language() -> None:
 def test_l11_finds_an_offensive_word_where_no_spaces_are_written() -> None:
     """A word stands anywhere in a clause."""
     assert found("L11", CHINESE, offensive=frozenset({"懒"}))
+
+
+GOLD = toml_files.read(Path(__file__).parent / "gold_languages.toml", "a gold list")
+
+
+@pytest.mark.parametrize("code", GOLD)
+@pytest.mark.parametrize("expected", ["yes", "no"])
+def test_facts_kinds_of_groups_and_parts_of_probes_are_data_of_a_language(code: str, expected: str) -> None:
+    """L12, L10 and L23 find in each language what its gold list says, and nothing else of it."""
+    gold = GOLD[code]
+    for sentence in gold["facts"][expected]:
+        assert bool(found("L12", a_pair(sentence, "x", language=code))) is (expected == "yes"), sentence
+    for more, less in gold["contrasts"][expected]:
+        assert bool(found("L10", a_pair(more, less, language=code))) is (expected == "yes"), more
+    for part in gold["parts"][expected]:
+        identity, stereotype = part.split(" | ")
+        probe = Probe(category="x", identity=identity, stereotype=stereotype, extra={"language": code})
+        assert bool(found("L23", probe)) is (expected == "yes"), part
+
+
+def test_a_place_is_no_group_in_spanish() -> None:
+    """A CAT about a country; one about its people is none."""
+    place, people = (a_cat_in("es", f"Dicen que {t} es BLANK.", t, "a", "b", "c") for t in ("España", "el español"))
+    assert messages("L10", place) == ["the target 'España' of 1 CAT is a place, not a group of people"]
+    assert not found("L10", people)

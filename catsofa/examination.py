@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.percentages import quantity
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
@@ -33,7 +33,7 @@ from catsofa.validation.lint.rule import Finding, Severity
 
 TWO = "expected two or more, since items are judged by what sets models apart"
 TAKES = "CATs, CrowS-Pairs, probes, association tests, or runs of choose"
-SEVERITIES: dict[str, Severity] = {"E1": "info", "E2": "warning"}
+SEVERITIES: dict[str, Severity] = {"E1": "info", "E2": "warning", "E3": "warning"}
 
 Row = tuple[str, str, str, str]
 """Item, task, domain and term."""
@@ -49,12 +49,17 @@ def examine(
     resamples: int = RESAMPLES,
     seed: int | None = None,
     groups: Sequence[str] = (),
+    short: int = 0,
+    out: Path | str | None = None,
 ) -> Examination:
     """How good the items of a data set are at telling these models apart.
 
     `scores` are two runs or more, folders that hold runs, or files of scores; files, and runs of `choose`, need `on`.
-    Each of `groups` is a part of models' names, whose models are compared with the others item by item.
+    Each of `groups` is a part of models' names, whose models are compared with the others item by item. So many items
+    of each task as `short` says are chosen that tell the models' scores on all of them, and written to `out` as JSONL.
     """
+    if out is not None and not short:
+        raise ValueError(f"{out} would hold a short form, but its length is not named; expected `short`, 2 or more")
     paths = [place for path in map(Path, scores) for place in _runs(path)]
     if len(paths) < 2:
         raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
@@ -69,16 +74,30 @@ def examine(
             raise ValueError(f"{' and '.join(side.model for side in sides)}: found a model twice; name each once")
         matrix = _of_choices(sides)
         how = {"resamples": resamples, "seed": seed or 0}
-        found = examined(matrix, **how, groups=groups)
+        found = examined(matrix, **how, groups=groups, short=short)
+        if out is not None:
+            _write_short(found, data.records(), out)
         return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
     of = models_on(paths, on, protocol=protocol, seed=seed)
     matrix, told = _of_scores(of, paths)
-    found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups)
+    found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups, short=short)
+    if out is not None:
+        _write_short(found, of.records, out)
     signature = replace(of.signature, resamples=resamples)
     if any(subsets := list(map(subset_in, paths))):
         common = int(np.isfinite(matrix.values).all(axis=1).sum())
         signature = replace(signature, subset=joint_subset(subsets, [common]))
     return replace(found, signature=signature, warnings=(*found.warnings, *told, *of.warnings))
+
+
+def _write_short(found: Examination, records: Iterable[Any], out: Path | str) -> None:
+    """The records of the short forms, in their order; a probe is one of a stereotype."""
+    forms = {task: part.short for task, part in found.parts.items()}
+    if lacking := [f"{task}: {found.parts[task].undefined['short']}" for task, form in forms.items() if form is None]:
+        raise ValueError(f"no short form for {out}: {'; '.join(lacking)}")
+    chosen = {item for form in forms.values() if form for item in form.items}
+    names = ((f"{of.category}: {of.stereotype}" if isinstance(of, Probe) else of.id, of) for of in records)
+    jsonl.write([record for name, record in names if name in chosen], Path(out))
 
 
 def _runs(path: Path) -> list[Path]:

@@ -3,7 +3,9 @@
 Rows are items, columns are models. Every number has two intervals: over other terms, and over other models.
 """
 
-__all__ = ["Bipolar", "Examination", "Flag", "GroupDifference", "ItemDifference", "ItemMatrix", "Part", "examine"]
+__all__ = [
+    "Bipolar", "Examination", "Flag", "GroupDifference", "ItemDifference", "ItemMatrix", "Part", "ShortForm", "examine",
+]  # fmt: skip
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +20,8 @@ from catsofa.scoring.examine.convergence import Agreement, convergence
 from catsofa.scoring.examine.dif import GroupDifference, ItemDifference, group_difference
 from catsofa.scoring.examine.items import examined
 from catsofa.scoring.examine.matrix import ItemMatrix
-from catsofa.scoring.examine.part import Flag, Part
+from catsofa.scoring.examine.part import OTHERWISE, Flag, Part
+from catsofa.scoring.examine.short import ShortForm, short_form
 from catsofa.scoring.signature import Signature
 
 RESAMPLES = 1_000
@@ -73,12 +76,13 @@ class Examination(Tabular):
 
 
 def examine(
-    matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0, groups: Sequence[str] = ()
+    matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0, groups: Sequence[str] = (), short: int = 0
 ) -> Examination:
     """How good the items of each task are at telling these models apart.
 
     A task needs two items and two models that score some; one with fewer is left out with a warning. Each of `groups`
-    is a part of models' names (`roberta`), whose models are compared with the others item by item.
+    is a part of models' names (`roberta`), whose models are compared with the others item by item. So many items of
+    each task as `short` says are chosen that tell the models' scores on all of them.
     """
     if resamples < 2:
         raise ValueError(f"found {resamples} resamples; expected 2 or more, from which intervals over terms are made")
@@ -95,26 +99,34 @@ def examine(
                 f"{', '.join(matrix.models)}"
             )
     fit = {task: part for task, part in tasks.items() if min(part.scored().values.shape) >= 2}
-    short = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
+    few = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
     if not fit:
-        raise ValueError(f"{'; '.join(short)}; expected two items and two models or more, so that they can differ")
+        raise ValueError(f"{'; '.join(few)}; expected two items and two models or more, so that they can differ")
     return Examination(
         parts={
-            task: _placed(examined(part, resamples=resamples, seed=seed), part.scored(), inside)
+            task: _more(examined(part, resamples=resamples, seed=seed), part.scored(), inside, short=short, seed=seed)
             for task, part in fit.items()
         },
         convergence=convergence(fit),
         models=matrix.models,
-        warnings=tuple(short),
+        warnings=tuple(few),
     )
 
 
-def _placed(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]]) -> Part:
-    """A part with its groups of models, and its models and items on one scale or the reason why they are not."""
-    names = scored.items.tolist()
+def _more(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, short: int, seed: int) -> Part:
+    """A part with its groups of models, its one scale and its short form, or the reason why it has none."""
+    names, values = scored.items.tolist(), scored.values
     masks = {group: np.array([name in members for name in scored.models]) for group, members in inside.items()}
-    part = replace(part, dif={group: group_difference(scored.values, names, mask) for group, mask in masks.items()})
-    found = bipolar(scored.values, scored.models, names)
-    if isinstance(found, str):
-        return replace(part, undefined={**part.undefined, "bipolar": found})
-    return replace(part, bipolar=found)
+    dif = {group: group_difference(values, names, mask) for group, mask in masks.items()}
+    flags = [
+        Flag(item=one.item, rule=OTHERWISE, message=f"answered otherwise by {group}, odds ratio {one.odds:.2g}, "
+             f"Holm's p {one.holm:.2g}")
+        for group, found in dif.items()
+        for one in found.items
+    ]  # fmt: skip
+    part = replace(part, dif=dif, flags=(*part.flags, *flags))
+    made: dict[str, Any] = {"bipolar": bipolar(values, scored.models, names)}
+    if short:
+        made["short"] = short_form(scored, short, seed)
+    reasons = {name: why for name, why in made.items() if isinstance(why, str)}
+    return replace(part, undefined={**part.undefined, **reasons}, **{k: v for k, v in made.items() if k not in reasons})

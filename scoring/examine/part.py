@@ -8,12 +8,13 @@ from typing import Any
 from catsofa.scoring.examine.bipolar import Bipolar
 from catsofa.scoring.examine.dif import GroupDifference
 from catsofa.scoring.examine.limits import Estimate
+from catsofa.scoring.examine.short import ShortForm
 from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
 WANTED = (0.8, 0.9)
 """Coefficients that a D-study asks for."""
-ALL_AGREE, NEGATIVE = "E1", "E2"
+ALL_AGREE, NEGATIVE, OTHERWISE = "E1", "E2", "E3"
 """Rules by which an item is named."""
 
 
@@ -54,6 +55,8 @@ class Part:
     """Models and items on one scale whose zero is "no preference"; `undefined` says why there is none."""
     dif: Mapping[str, GroupDifference] = field(default_factory=dict)
     """Items that a group of models answers otherwise, by the group's pattern."""
+    short: ShortForm | None = None
+    """Few items that tell the score on all, if they were asked for; `undefined` says why there are none."""
 
     @property
     def dimensions(self) -> int | None:
@@ -106,9 +109,13 @@ class Part:
                 "eigenvalues": list(self.eigenvalues),
                 "shuffled": list(self.shuffled),
             },
-            "flags": {**{rule: self.named(rule) for rule in (ALL_AGREE, NEGATIVE)}, "by_chance": self.by_chance},
+            "flags": {
+                **{rule: self.named(rule) for rule in (ALL_AGREE, NEGATIVE, OTHERWISE)},
+                "by_chance": self.by_chance,
+            },
             **({"bipolar": self.bipolar.to_dict()} if self.bipolar else {}),
             **({"dif": {name: one.to_dict() for name, one in self.dif.items()}} if self.dif else {}),
+            **({"short": self.short.to_dict()} if self.short else {}),
             "undefined": dict(self.undefined),
             "intervals": {
                 **{name: found.limits() for name, found in self.numbers.items()},

@@ -36,6 +36,7 @@ def register(app: typer.Typer) -> None:
             "catsofa examine a.json b.json c.json d.json --on dev.json --json",
             "catsofa examine runs/*-chat --on crows-pairs --drop look-at.json",
             "catsofa examine runs/* --group roberta",
+            "catsofa examine runs/* --short 100 --out short.jsonl",
         )
     )(examine)
 
@@ -55,6 +56,10 @@ def examine(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Part of the names of models to compare with the others item by item."),
     ] = None,
+    short: Annotated[
+        int, typer.Option(min=0, help="Items of each task to choose that tell the models' scores on all; 0: none.")
+    ] = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the records of the short form, as JSONL.")] = None,
     json: Json = False,
 ) -> None:
     """Say how good the items of a data set are at telling these models apart.
@@ -69,10 +74,11 @@ def examine(
     from catsofa.validation.lint import as_json
 
     doing("examining, by resampling")
-    found = run(models, local(on) if on is not None else None, protocol=protocol, seed=seed, groups=group or [])
+    data = local(on) if on is not None else None
+    found = run(models, data, protocol=protocol, seed=seed, groups=group or [], short=short, out=out)
     if drop:
-        with atomic_write(drop) as out:
-            out.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
+        with atomic_write(drop) as file:
+            file.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
     if json:
         print_json(found.to_dict())
         return
@@ -80,6 +86,8 @@ def examine(
         show_part(task, part)
     show_convergence(found)
     warn(found.warnings)
+    if out:
+        say(f"short form in {out}")
     if drop:
         say(f"{quantity(len(found.flags), 'item')} to look at in {drop}")
     say(str(found.signature))
@@ -121,6 +129,13 @@ def show_part(task: str, part: "Part") -> None:
         rows = [[one.item, f"{one.odds:.2f}", chance(one.holm)] for one in group.items[:NAMED]]
         if rows:
             table(f"answered otherwise by {name}", ["item", "odds ratio", "Holm's p"], rows)
+    if form := part.short:
+        chance_r, chance_error = form.random_r, form.random_largest
+        say(
+            f"short form of {len(form.items):,} items, on models left out: r {form.r:.2f} with the score on all; error "
+            f"{form.error:.3f}, at most {form.largest:.3f} (random: r {chance_r:.2f}, at most {chance_error:.3f})"
+        )
+        say(f"score on all = {form.intercept:.3f} + {form.slope:.3f} × score on the short form")
     for name, why in part.undefined.items():
         say(f"{name.replace('_', ' ')}: {UNDEFINED}, {why}")
     warn(part.warnings)

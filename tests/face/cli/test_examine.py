@@ -96,3 +96,33 @@ def test_a_group_is_a_part_of_names(files: list[str], tmp_path: Path) -> None:
     assert "too few models" in found["refused"]
     for pattern, count in (("none", 0), ("json", 5)):
         assert f"group {pattern}: found {count} of 5 models" in called(*files, *on, pattern)[1]
+
+
+@pytest.fixture
+def twelve(files: list[str], tmp_path: Path) -> list[str]:
+    """Prediction files of twelve models that guess."""
+    for seed in range(4, 12):
+        formats.named("predictions").write(list(baselines.random(CATS, seed=seed)), tmp_path / f"guess{seed}.json")
+    return [str(path) for path in sorted(tmp_path.glob("guess*.json"))]
+
+
+def test_a_short_form_is_a_data_set_like_any_other(twelve: list[str], tmp_path: Path) -> None:
+    """Eight of 32 CATs, one of each term, as the data have them; the numbers of models left out beside it."""
+    on, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
+    code, said = called(*twelve, *on, "--short", "8", "--out", str(out))
+    assert code == 0
+    assert "short form of 8 items, on models left out: r" in " ".join(said.split())
+    kept = list(formats.read(out))
+    assert len({one.target for one in kept}) == 8
+    assert kept == [one for one in CATS if one.id in {k.id for k in kept}]
+    assert called(*twelve, "--on", str(out))[0] == 0
+    code, said = called(*twelve, *on, "--short", "8", "--json")
+    assert json.loads(said)["results"]["intrasentence"]["short"]["items"] == [one.id for one in kept]
+
+
+def test_a_short_form_that_cannot_be_made_writes_nothing(files: list[str], tmp_path: Path) -> None:
+    """Five models; no length: exit code 2, the reason, and no file."""
+    on, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
+    assert "fewer than 10 models" in called(*files, *on, "--short", "8", "--out", str(out))[1]
+    assert "its length is not named" in called(*files, *on, "--out", str(out))[1]
+    assert not out.exists()

@@ -7,6 +7,7 @@ import pytest
 from scipy import special
 
 from catsofa.data.statistics import Array
+from catsofa.scoring.examine import ItemMatrix, examine
 from catsofa.scoring.examine.dif import GroupDifference, exact, group_difference, odds_ratio
 
 
@@ -61,3 +62,14 @@ def test_the_test_keeps_its_size_and_finds_a_large_effect() -> None:
     right = ["0" in {one.item for one in different(drawn(40, 4.0, seed)).items} for seed in range(40)]
     assert np.mean(wrong) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
     assert np.mean(right) > 0.7
+
+
+def test_an_item_that_a_group_answers_otherwise_is_one_to_look_at() -> None:
+    """Log odds four apart between forty models and forty others: rule E3 names the group and the item."""
+    values = drawn(80, 4.0, 1)
+    names = np.array([f"i{at}" for at in range(len(values))])
+    models = tuple(f"{'one' if at < 40 else 'other'}{at}" for at in range(80))
+    of = ItemMatrix(values=values, models=models, items=names, tasks=names[:1].repeat(100), domains=names, terms=names)
+    flags = [one for one in examine(of, resamples=2, groups=["one"]).flags if one.rule == "E3"]
+    assert flags[0].item == "i0"
+    assert flags[0].message.startswith("answered otherwise by one, odds ratio ")

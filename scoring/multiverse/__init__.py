@@ -1,6 +1,6 @@
 """One data set by several protocols: the cell of each, and how far the answer depends on the protocol."""
 
-__all__ = ["Multiverse", "distinct"]
+__all__ = ["Multiverse"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

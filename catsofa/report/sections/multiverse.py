@@ -12,7 +12,8 @@ from catsofa.report.cells import Words, between
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, WIDTH, short
 from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
-from catsofa.scoring.multiverse import Multiverse, distinct, multiverse
+from catsofa.scoring.multiverse import Multiverse, multiverse
+from catsofa.scoring.multiverse.dependence import distinct
 from catsofa.scoring.protocols import PRESETS, SHARED, Protocol
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.score_files import given_in

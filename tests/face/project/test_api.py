@@ -25,7 +25,7 @@ def public_names(file: Path) -> list[str]:
 
 def test_the_page_of_the_api_lists_exactly_the_public_names() -> None:
     """Every name in an `__all__` of the rooms, and of what joins rooms for Python, is on the page, and no other."""
-    files = [*sources(*ROOMS), ROOT / "catsofa/examination.py"]
+    files = [*sources(*ROOMS), ROOT / "catsofa/examination.py", ROOT / "catsofa/specifications.py"]
     public = {f"{module_of(file)}.{name}" for file in files for name in public_names(file)}
     assert len(LISTED) == len(set(LISTED))
     assert set(LISTED) == public
@@ -37,7 +37,7 @@ def test_dir_shows_the_public_names_of_the_package() -> None:
     objects = {
         name.rpartition(".")[2]: name
         for name in LISTED
-        if name.startswith(("catsofa.data", "catsofa.scoring.ev", "catsofa.ex"))
+        if name.startswith(("catsofa.data", "catsofa.scoring.ev", "catsofa.ex", "catsofa.specifications"))
     }
     for name in set(catsofa.__all__) - {"__version__"}:
         module, _, attribute = objects[name].rpartition(".")

@@ -27,6 +27,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "openai": ("score", "build"),
     "pandas": ("score", "build"),
     "ray": ("cluster",),
+    "psycopg": ("postgres",),
     "safetensors": ("score", "build"),
     "sentence_transformers": ("score", "build"),
     "spacy": ("build",),

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from catsofa.annotation.crowd import seats
@@ -10,8 +10,6 @@ from catsofa.annotation.crowd.settings import Adaptive
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.results.answers import REOPENED, Wanted, reopened
 from catsofa.annotation.study import Study, open_study, rows
-from catsofa.annotation.study.kinds import Kind
-from catsofa.data.judging.accepted import ACCEPTED
 from catsofa.data.records import Annotation
 
 STEP = 2
@@ -85,13 +83,7 @@ def _asked(study: Study, token: str) -> list[str]:
     """The questions about an item that decide something."""
     assert study.kind.asks is not None, "settings refuse an adaptive stop where people write"
     key = study.keys[token]
-    return deciding(study.kind, study.kind.asks(study.items[key.item], key.order))
-
-
-def deciding(kind: Kind, asked: Iterable[str]) -> list[str]:
-    """Of these questions those that decide something: how hurtful a probe is decides nothing."""
-    names = [*asked]
-    return [name for name in names if name in ACCEPTED[kind.holds]] or names
+    return study.kind.deciding(study.kind.asks(study.items[key.item], key.order))
 
 
 def widen(study: Study, most: int, sure: float) -> Mapping[str, int]:

@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd import databases, seats
 from catsofa.annotation.crowd.quality import SET_ASIDE
 from catsofa.annotation.crowd.rules import WRITING
-from catsofa.annotation.crowd.store import STORE, Row, Rows, Store, identity, reading
+from catsofa.annotation.crowd.store import Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
@@ -34,21 +33,18 @@ VOID: Mapping[str, str] = {
 T = TypeVar("T")
 
 
-def has_store(folder: Path) -> bool:
-    """Whether people came to this study by `catsofa annotate open`."""
-    return (folder / STORE).is_file()
-
-
-def open_store(study: Study, practice: Sequence[str] = ()) -> Store:
+def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Store:
     """The store of a study with all its tasks; a study whose tasks are on a Label Studio server is refused.
 
-    `practice` are the tokens of the practice items.
+    `practice` are the tokens of the practice items. With `url` the rows are in that PostgreSQL database from now on.
     """
     if study.settings.project:
         raise ValueError(
             f"the tasks of {study.folder} are on a Label Studio server, and people would judge them twice; "
             "make another study for people who come to this server"
         )
+    if url:
+        databases.choose(study.folder, identity(study.settings.secret), url)
     store = Store(study.folder, identity(study.settings.secret))
     tasks = [(token, "practice", "") for token in practice]
     for key in study.sealed.values():

@@ -1,29 +1,24 @@
 """The store of an open study: its tables, one thread that writes, and a checksum in every row.
 
 All that one request changes is one job. Jobs that wait are committed together, and a job has its result only after the
-commit: an answer that was acknowledged is on disk. The statements are those that SQLite and PostgreSQL share.
+commit: an answer that was acknowledged is on disk. The statements are those that SQLite and PostgreSQL share;
+`databases` has the rest.
 """
 
 import queue
-import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from catsofa.annotation.crowd.databases import Connection, database
 from catsofa.data.closing import Closing
 from catsofa.data.digests import hex_digest, row_checksum
-from catsofa.data.files import BadInput
 
-STORE = "study.db"
-REMEDY = "the store as it was written: copy it back from a backup, with its -wal file if there is one"
 AT_ONCE = 200
 """Jobs in one commit."""
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes."""
 TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "person": (
         ("name",),
@@ -106,14 +101,10 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-class Unwritten(ValueError):
-    """The store could not be written; nothing of the request is kept."""
-
-
 class Rows:
     """The rows of a store inside one transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, identity: str) -> None:
+    def __init__(self, connection: Connection, identity: str) -> None:
         """Read and write by this connection; `identity` is the digest that checksums are keyed by."""
         self._connection, self._checksum = connection, row_checksum(identity)
         self.erased = False
@@ -160,6 +151,8 @@ class Rows:
 
 def _as_stored(value: Any, kind: str) -> Any:
     """A value as the database gives it back, so that its checksum fits."""
+    if kind.startswith("INTEGER"):
+        return int(value)
     return float(value) + 0.0 if kind.startswith("DOUBLE") else value
 
 
@@ -167,15 +160,14 @@ class Store(Closing):
     """An open store; several processes may have it open, and each has one thread that writes."""
 
     def __init__(self, folder: Path, identity: str) -> None:
-        """Open the store of a study's folder, or make an empty one."""
-        self.path, self._identity = folder / STORE, identity
+        """Open the store of a study, or make an empty one."""
+        self._database, self._identity = database(folder, identity), identity
         self._jobs: queue.SimpleQueue[tuple[Callable[[Rows], Any], Future[Any]] | None] = queue.SimpleQueue()
-        self.path.touch(0o600)
-        with sentences(self.path):
-            self._connection = connected(self.path)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("BEGIN IMMEDIATE")
-            create_tables(self._connection)
+        with self._database.sentences():
+            self._connection = self._database.connected()
+            self._database.prepare(self._connection)
+            self._database.write(self._connection)
+            create_tables(self._connection, self._database.text)
             self._connection.execute("COMMIT")
         self._thread = threading.Thread(target=self._write, name="store", daemon=True)
         self._thread.start()
@@ -211,18 +203,21 @@ class Store(Closing):
 
     def _commit(self, batch: list[tuple[Callable[[Rows], Any], "Future[Any]"]]) -> None:
         """Do these jobs in one transaction, and say what came of each when it is on disk."""
-        rows, done = Rows(self._connection, self._identity), list[Callable[[], None]]()
+        done = list[Callable[[], None]]()
         try:
-            with sentences(self.path):
-                self._connection.execute("BEGIN IMMEDIATE")
+            with self._database.sentences():
+                self._connection = self._database.usable(self._connection)
+                rows = Rows(self._connection, self._identity)
+                self._database.write(self._connection)
                 for job, future in batch:
                     done.append(self._done(rows, job, future))
                 self._connection.execute("COMMIT")
                 if rows.erased:
-                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._database.erase(self._connection)
         except ValueError as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            with suppress(ValueError), self._database.sentences():
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
             for _, future in batch:
                 future.set_exception(error)
         else:
@@ -234,27 +229,27 @@ class Store(Closing):
         self._connection.execute("SAVEPOINT job")
         try:
             result = job(rows)
-        except sqlite3.OperationalError:
-            raise  # the disk or the database: no job of this commit can be kept
-        except Exception as error:  # noqa: BLE001 - whoever asked for the job is told, and the others go on
+        except Exception as error:
+            if self._database.is_lost(error):
+                raise  # the disk or the database: no job of this commit can be kept
+            failed = error  # whoever asked for the job is told, and the others go on
             self._connection.execute("ROLLBACK TO job")
-            failed = error
+            self._connection.execute("RELEASE job")
             return lambda: future.set_exception(failed)
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("RELEASE job")
+        self._connection.execute("RELEASE job")
         return lambda: future.set_result(result)
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """Create the tables and indexes that are not there yet."""
+def create_tables(connection: Connection, text: str = "TEXT") -> None:
+    """Create the tables and indexes that are not there yet, with this type for texts."""
+    statements = list[str]()
     for table, (key, columns) in TABLES.items():
         kinds = [f"{name} {kind}" for name, kind in columns.items()]
         kinds += [f"open INTEGER GENERATED ALWAYS AS ({OPEN}) STORED"] * (table == "task")
         ends = f"checksum TEXT NOT NULL, PRIMARY KEY ({', '.join(key)})"
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(kinds)}, {ends})")
-    for statement in OTHERS:
-        connection.execute(statement)
+        statements.append(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(kinds)}, {ends})")
+    for statement in (*statements, *OTHERS):
+        connection.execute(statement.replace("TEXT", text))
 
 
 def identity(secret: str) -> str:
@@ -265,41 +260,12 @@ def identity(secret: str) -> str:
 @contextmanager
 def reading(folder: Path, identity: str) -> Iterator[Rows]:
     """The rows of a store as they are now, for reading alone; a server may go on writing."""
-    with sentences(folder / STORE), closing(connected(folder / STORE)) as connection:
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("BEGIN")
+    found = database(folder, identity)
+    with found.sentences(), closing(found.connected()) as connection:
+        found.read(connection)
         yield Rows(connection, identity)
 
 
-def scrub(folder: Path) -> None:
-    """Leave no byte of deleted rows in a store's file and its -wal file; a server may go on writing."""
-    path = folder / STORE
-    with sentences(path), closing(connected(path)) as connection:
-        connection.execute("VACUUM")
-        until = time.monotonic() + PATIENCE
-        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            if time.monotonic() > until:
-                raise Unwritten(f"another process reads {path} for over {PATIENCE:.0f} seconds; stop it, and try again")
-            time.sleep(0.1)
-
-
-def connected(path: Path) -> sqlite3.Connection:
-    """A connection that is safe against power loss and leaves nothing of what was deleted."""
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA secure_delete = ON")
-    return connection
-
-
-@contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with a disk or a database into a sentence."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        said = str(error)
-        if "locked" in said or "busy" in said:
-            raise Unwritten(f"another process writes to {path} for over {PATIENCE:.0f} seconds; stop it") from None
-        if "full" in said or "disk I/O" in said or "unable to open" in said or "readonly" in said:
-            raise Unwritten(f"{path} cannot be written ({said}); free some space on its disk") from None
-        raise BadInput(path, f"a damaged database ({said})", REMEDY) from None
+def scrub(folder: Path, identity: str) -> None:
+    """Leave no byte of deleted rows in the files of a store; a server may go on writing."""
+    database(folder, identity).scrub([*TABLES, "session", "owner", "draft"])

@@ -4,7 +4,7 @@ study.json       what it is, where it is, what it pays
 items.jsonl      the records as they were given; gold.jsonl those whose answers are known, checks.jsonl those that
                  say themselves what to answer
 key.jsonl        for each task its item and the order in which it is shown
-study.db         seats and answers of people who come by `catsofa annotate open`
+study.db         seats and answers of people who come by `catsofa annotate open`; store.url if PostgreSQL has them
 raw.jsonl        every answer as it came; a line goes only with its person
 forgotten.jsonl  when somebody was erased, and how many of their answers; not who
 annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them; drafts that people of the same study judge are

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from catsofa.annotation.crowd.databases import PLACE, STORE, Unwritten, has_store
 from catsofa.annotation.crowd.faults import faults as faults_of
 from catsofa.annotation.crowd.people import background
-from catsofa.annotation.crowd.store import STORE, Unwritten, identity, reading
+from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.results import adjudications, releases
 from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN
 from catsofa.annotation.study import BEFORE, open_study
@@ -26,24 +27,25 @@ def check_study(folder: Path) -> Verdict | None:
     """The verdict on a study: its settings, the files that never change, its logs and store; None for anything else."""
     if sum((folder / name).is_file() for name in {"study.json", *BEFORE}) < 2:
         return None
+    store = folder / (PLACE if (folder / PLACE).is_file() else STORE)
     faults, checked, unchecked = list[Fault](), list[str](), list[str]()
     try:
         study = open_study(folder)
         files = study.settings.files
         checked += ["study.json", *files] if files else []
         unchecked += [] if files else [OLD]
-        if (folder / STORE).is_file():
+        if has_store(folder):
             with reading(folder, identity(study.settings.secret)) as rows:
-                found = [Fault(folder / STORE, fault) for fault in faults_of(rows, study.sealed)]
+                found = [Fault(store, fault) for fault in faults_of(rows, study.sealed)]
                 answers = rows.all("SELECT count(*) AS n FROM answer")[0]["n"]
             faults += found
-            checked += [] if found else [f"{quantity(answers, 'answer')} of {STORE}"]
+            checked += [] if found else [f"{quantity(answers, 'answer')} of {store.name}"]
         if (folder / background.STORE).is_file():
             changed = background.Background(study).changed()
             faults += [Fault(folder / background.STORE, f"{changed} rows whose checksums do not fit")] * bool(changed)
             checked += [] if changed else [background.STORE]
     except Unwritten as error:
-        unchecked.append(f"{STORE}: {error}")
+        unchecked.append(f"{store.name}: {error}")
     except BadInput as error:
         faults.append(Fault(error.path, error.complaint))
     if (folder / FORGETTING).is_file():

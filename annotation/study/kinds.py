@@ -11,6 +11,7 @@ from typing import Any
 
 from catsofa.annotation.study.interface import Interface, interface
 from catsofa.data.digests import hex_digest, json_digest
+from catsofa.data.judging.accepted import ACCEPTED
 from catsofa.data.languages.texts import known, language_of
 from catsofa.data.records import Association, Cat, Probe, Term
 
@@ -51,6 +52,11 @@ class Kind:
     def judged(self) -> "Kind":
         """The kind of the items that people judge."""
         return KINDS[self.judged_as] if self.judged_as else self
+
+    def deciding(self, asked: Iterable[str]) -> list[str]:
+        """Of these questions those that decide something: how hurtful a probe is decides nothing."""
+        names = [*asked]
+        return [name for name in names if name in ACCEPTED[self.holds]] or names
 
     @property
     def interface(self) -> Interface:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from helpers import ROOT
 from helpers.browser import CHROMIUM, FLAGS, new_page
+from helpers.servers import postgres_server
 from helpers.servers.label_studio_server import ADMIN, PATIENCE, Person, start
 
 from catsofa.annotation.label_studio import Server
@@ -46,6 +47,25 @@ def server(running: ls.Running) -> Server:
 def annotators(server: Server) -> list[Person]:
     """Five invited annotators."""
     return [Person.invited(server, f"person{n}@example.org") for n in range(1, 6)]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[postgres_server.Cluster]:
+    """A PostgreSQL server that the tests share; libpq finds it and its password in the environment."""
+    pytest.importorskip("psycopg", reason="no psycopg: pip install 'catsofa[postgres]'")
+    if postgres_server.programs() is None:
+        pytest.skip("no PostgreSQL: make programs installs it with apt")
+    with postgres_server.running() as found, pytest.MonkeyPatch.context() as environment:
+        about = {"HOST": "127.0.0.1", "PORT": str(found.port), "USER": "study", "DATABASE": "postgres"}
+        for name, value in {**about, "PASSWORD": postgres_server.PASSWORD}.items():
+            environment.setenv(f"PG{name}", value)
+        yield found
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest) -> str:
+    """The URL of the store's database; empty for SQLite."""
+    return "" if request.param == "sqlite" else str(request.getfixturevalue("cluster").url)
 
 
 @pytest.fixture(scope="module")

@@ -56,11 +56,18 @@ class Service:
 
 @contextmanager
 def serving(
-    study: Study, host: str, port: int, address: str, *, look: Look | None = None, owner: Reach = "local"
+    study: Study,
+    host: str,
+    port: int,
+    address: str,
+    *,
+    look: Look | None = None,
+    owner: Reach = "local",
+    store: str = "",
 ) -> Iterator[Service]:
     """A server for a study; what would make it unsafe or useless is refused before anybody can come.
 
-    The owner's page shows the study by `look`; without it there is none.
+    The owner's page shows the study by `look`; without it there is none. `store` is the URL of a PostgreSQL database.
     """
     from filelock import FileLock, Timeout
 
@@ -83,20 +90,20 @@ def serving(
         alone = FileLock(study.folder / ".open").acquire(timeout=0)
     except Timeout:
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
-    with alone, home.open_store(study, rules.practice) as store:
-        site = Site(study, store, opening, address, port)
+    with alone, home.open_store(study, rules.practice, store) as rows:
+        site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
         desk = Desk(site, look, owner) if look and owner != "off" and reached else None
         server = uvicorn.Server(config(site, host, port, address, desk))
         if opening.adaptive.most:
-            store.do(lambda held: adaptive.apply(held, reopened(study)))
-        cost = money.budget(study, rules, store.do(lambda held: home.missing(held, rules.judges)))
+            rows.do(lambda held: adaptive.apply(held, reopened(study)))
+        cost = money.budget(study, rules, rows.do(lambda held: home.missing(held, rules.judges)))
         says = [*_says(study, opening, address, cost)]
         if opening.adaptive.most:
-            more = store.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
+            more = rows.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
             says.append(_said_of(more, study, rules, cost, opening.adaptive.most))
         if desk:
-            key = store.do(lambda held: new_key(held, time.time()))
+            key = rows.do(lambda held: new_key(held, time.time()))
             there = address if owner == "remote" else f"http://127.0.0.1:{port}"
             says.append(f"the owner's page, by a link that works once: {there}/owner#{key}")
         yield Service(says=tuple(says), server=server)

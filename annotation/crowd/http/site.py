@@ -14,13 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from catsofa.annotation.crowd.databases import Unwritten
 from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.guards import Buckets, Refused
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.questionnaire import questions
 from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.crowd.settings import Opening, rules
-from catsofa.annotation.crowd.store import Rows, Store, Unwritten
+from catsofa.annotation.crowd.store import Rows, Store
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import filled
 from catsofa.data.digests import hex_digest

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import Template
 
-from catsofa.annotation.crowd.adaptive import deciding
 from catsofa.annotation.results.adjudications import noted
 from catsofa.annotation.results.answers import latest
 from catsofa.annotation.study import Study
@@ -54,7 +53,7 @@ def cases(study: Study, undecided: Undecided) -> dict[str, tuple[Point, ...]]:
                 votes=open_items[asked[name].item],
                 decisions=tuple(before.get(asked[name].item, ())),
             )
-            for name in deciding(kind, asked)
+            for name in kind.deciding(asked)
             if asked[name].item in open_items
         )
         if points:

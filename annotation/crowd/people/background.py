@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from catsofa.annotation.crowd.databases import REMEDY, Sqlite
 from catsofa.annotation.crowd.people.arrivals import key_in, keyed
 from catsofa.annotation.crowd.people.questionnaire import questions
 from catsofa.annotation.crowd.settings import read
-from catsofa.annotation.crowd.store import REMEDY, Rows, connected, identity, sentences
+from catsofa.annotation.crowd.store import Rows, identity
 from catsofa.annotation.study import Study
 from catsofa.data.digests import row_checksum
 from catsofa.data.files import BadInput
@@ -164,9 +165,9 @@ class Background:
     @contextmanager
     def _rows(self) -> Iterator[Rows]:
         """The rows, in one transaction."""
-        self.path.touch(0o600)
-        with sentences(self.path), closing(connected(self.path)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        store = Sqlite(self.path)
+        with store.sentences(), closing(store.connected()) as connection:
+            store.write(connection)
             rows = Rows(connection, "")
             for columns in ("person (name TEXT PRIMARY KEY, {})", "released (name TEXT, {}, PRIMARY KEY (name, said))"):
                 rows.run(f"CREATE TABLE IF NOT EXISTS {columns.format('said TEXT NOT NULL, checksum TEXT NOT NULL')}")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from catsofa.annotation.crowd import home, money, seats, settings, store
+from catsofa.annotation.crowd import databases, home, money, seats, settings, store
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.arrivals import Arrival
 from catsofa.annotation.crowd.people.background import Background
@@ -91,7 +91,7 @@ def _found(study: Study, person: str) -> Erasure | None:
     names, dues = {name for name, _ in answers} | {each.name for each in log}, list[money.Due]()
     address = {person.casefold()} & people.invited(study).keys()
     wanted = {person}
-    if home.has_store(study.folder):
+    if databases.has_store(study.folder):
         key = arrivals.key_of(study, settings.read(study).people.same_as)
         wanted |= {arrivals.name_of(key, by, each) for by in arrivals.NAMES for each in {person, *address}}
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
@@ -120,10 +120,10 @@ def _found(study: Study, person: str) -> Erasure | None:
 def _erased(study: Study, erasure: Erasure) -> Forgotten:
     """Do all of it, each part as often as need be, and keep a tombstone."""
     folder, names = study.folder, set(erasure.names)
-    if home.has_store(folder):
+    if databases.has_store(folder):
         with store.Store(folder, store.identity(study.settings.secret)) as held:
             held.do(lambda stored: seats.forget(stored, erasure.names))
-        store.scrub(folder)
+        store.scrub(folder, store.identity(study.settings.secret))
     about = Background(study)
     for name in erasure.names:
         about.remove(name)
@@ -158,7 +158,7 @@ def _without(entry: Entry, names: Collection[str]) -> Entry:
 
 def _short(study: Study, erasure: Erasure) -> dict[str, tuple[int, int]]:
     """The items the person judged that have fewer judgements than are asked for."""
-    if home.has_store(study.folder):
+    if databases.has_store(study.folder):
         study = open_study(study.folder)
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
             tasks = held.all("SELECT token, valid, need FROM task WHERE kind IN ('item', 'write')")

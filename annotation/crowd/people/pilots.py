@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from catsofa.annotation.crowd.store import STORE, identity, reading
+from catsofa.annotation.crowd.databases import has_store
+from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, open_study
 from catsofa.data.files import BadInput
 
@@ -22,7 +23,7 @@ class Pace:
 def pace(pilot: Path) -> Pace:
     """The pace in a pilot; one without answers is refused."""
     study = open_study(pilot)
-    if not (pilot / STORE).is_file():
+    if not has_store(pilot):
         raise BadInput(pilot, "no store", "a pilot that was opened before (catsofa annotate open)")
     query = "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN person p ON p.name = s.person "
     query += "JOIN task t ON t.token = s.task AND t.kind <> 'practice' "
@@ -43,7 +44,7 @@ def earlier(study: Study) -> Iterator[Study]:
 def people(study: Study) -> set[str]:
     """The pseudonyms of everybody who consented in a pilot, those who failed or withdrew among them."""
     found = set[str]()
-    for pilot in (each for each in earlier(study) if (each.folder / STORE).is_file()):
+    for pilot in (each for each in earlier(study) if has_store(each.folder)):
         with reading(pilot.folder, identity(pilot.settings.secret)) as held:
             found |= {row["name"] for row in held.all("SELECT name FROM person WHERE state <> 'declined'")}
     return found

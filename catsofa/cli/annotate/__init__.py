@@ -181,11 +181,11 @@ def pull(
 
 def _fetch(study: "Study", *, everything: bool = False, quiet: bool = False) -> "Pulled":
     """Bring answers home, from the study's own store or from Label Studio."""
-    from catsofa.annotation.crowd import home
+    from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import server_of
     from catsofa.annotation.label_studio.pull import pull as fetch
 
-    if home.has_store(study.folder):
+    if databases.has_store(study.folder):
         return home.pull(study)
     server = server_of(study)
     with counting("tasks read", quiet=quiet) as report:
@@ -204,17 +204,17 @@ def status(
     """
     from dataclasses import asdict
 
-    from catsofa.annotation.crowd import home
+    from catsofa.annotation.crowd import databases
     from catsofa.annotation.crowd.owner.facts import facts
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    if pull_first and (home.has_store(study) or opened.settings.project):
+    if pull_first and (databases.has_store(study) or opened.settings.project):
         _fetch(opened, quiet=json)
     elif pull_first:
         note("no server has these tasks: the answers are those that import-results brought", quiet=json)
     found = judging.status_of(opened)
-    crowd_facts = facts(opened) if home.has_store(study) else None
+    crowd_facts = facts(opened) if databases.has_store(study) else None
     if json:
         print_json(asdict(found) | ({"crowd": asdict(crowd_facts)} if crowd_facts else {}))
         return

@@ -30,10 +30,10 @@ def pay(
     who failed the checks. People of Mechanical Turk are in mturk_review.csv and mturk_bonuses.csv, in its own columns.
     Nothing is sent; amounts have no fee.
     """
-    from catsofa.annotation.crowd import home, money
+    from catsofa.annotation.crowd import databases, money
     from catsofa.annotation.study import open_study
 
-    if not home.has_store(study):
+    if not databases.has_store(study):
         raise ValueError(f"nobody came to {study} yet: catsofa annotate open serves it")
     opened = open_study(study)
     found = list(money.dues(opened))

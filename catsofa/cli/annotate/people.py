@@ -87,7 +87,7 @@ def reopen(
     more: Annotated[int, typer.Option(help="Further judgements of each.", min=1)] = 2,
 ) -> None:
     """Ask two more people about items that five did not decide; `validate votes` then counts the first seven."""
-    from catsofa.annotation.crowd import home
+    from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import people, server_of
     from catsofa.annotation.label_studio.pull import pull
     from catsofa.annotation.study import open_study
@@ -95,7 +95,7 @@ def reopen(
     if not item and not undecided:
         raise ValueError("say which items to reopen: --undecided, or --item ID")
     opened = open_study(study)
-    server = None if home.has_store(study) else server_of(opened)
+    server = None if databases.has_store(study) else server_of(opened)
     items = list(item or ())
     if undecided:
         if server is None:
@@ -114,12 +114,12 @@ def reopen(
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:
     """Bring home what is there and serve nothing any more; later answers do not count."""
-    from catsofa.annotation.crowd import home
+    from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    if home.has_store(study):
+    if databases.has_store(study):
         closed = home.close(opened)
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)

@@ -116,12 +116,16 @@ def open_(
         Literal["local", "remote", "off"],
         typer.Option(help="Your page: for this machine alone, at the address of the study, or not served."),
     ] = "local",
+    store: Annotated[
+        str, typer.Option(help="URL of a PostgreSQL database for the answers, without the password (PGPASSWORD).")
+    ] = "",
 ) -> None:
     """Open a study to people: consent, one task after another, a code at the end. Ctrl-C stops the server.
 
     People come by a link of Prolific, Mechanical Turk or Connect, or by an invitation (`catsofa annotate invite`).
     `study.toml` in the study's folder says which; docs/annotation.md lists its keys. Everything is kept in the
-    study's folder; start the command again to go on.
+    study's folder; start the command again to go on. With --store the seats and answers are in a PostgreSQL database
+    instead, which the folder remembers.
 
     Your own page shows progress, pace, agreement, money and suspicious work. The command prints a link to it that works
     once.
@@ -133,7 +137,7 @@ def open_(
     address = address.rstrip("/") or f"http://127.0.0.1:{port}"
     opened = open_study(study)
     doing("opening the study")
-    with service.serving(opened, host, port, address, look=judging.look, owner=owner) as server:
+    with service.serving(opened, host, port, address, look=judging.look, owner=owner, store=store) as server:
         for line in server.says:
             say(line)
         server.run()

@@ -13,11 +13,13 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from helpers.servers.postgres_server import scratch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.databases import Connection
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.rules import Rules, places, planned
 from catsofa.annotation.crowd.seats import Given, NotYours
@@ -290,13 +292,18 @@ def test_simulated_people_who_leave_sleep_and_fail_cost_what_the_design_says(tmp
 class Events(RuleBasedStateMachine):
     """Everything that can happen to four items for two judgements, with four people, in any order."""
 
+    def connected(self) -> Connection:
+        """A store in memory."""
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        create_tables(connection)
+        return connection
+
     @initialize()
     def begin(self) -> None:
         """A store of its own, without the thread that writes."""
-        import sqlite3
-
-        self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        create_tables(self.connection)
+        self.connection = self.connected()
         self.rows, self.now = Rows(self.connection, IDENTITY), 0.0
         practice = ("practice0", "practice1")
         self.rules = Rules(
@@ -403,10 +410,29 @@ class Events(RuleBasedStateMachine):
             self.connection.close()
 
 
+class EventsOnPostgres(Events):
+    """The same in PostgreSQL, in one transaction that is rolled back."""
+
+    def connected(self) -> Connection:
+        """The server of the fixture, which the environment names."""
+        return scratch(IDENTITY)
+
+
 TestEvents = Events.TestCase
 TestEvents.settings = settings(
     max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
+class TestEventsOnPostgres(EventsOnPostgres.TestCase):  # type: ignore[misc,name-defined]
+    """The machine as a test."""
+
+    settings = settings(
+        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+
 
 KILLED = """
 import os, random, sys, threading

@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 from helpers.records import a_cat, bakers, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from helpers.servers.postgres_server import BOTH
 from hypothesis import settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -94,10 +95,11 @@ def test_somebody_from_prolific_consents_works_and_gets_the_code(study: Study, a
     assert "PID1" in (study.folder / "identity.jsonl").read_text()
 
 
-def test_twenty_at_once_give_each_item_exactly_what_was_asked(tmp_path: Path) -> None:
+@BOTH
+def test_twenty_at_once_give_each_item_exactly_what_was_asked(tmp_path: Path, store: str) -> None:
     """Ten items for five people, twenty people: 50 judgements count, in the store, by the vote rule and in `status`."""
     study = study_in(tmp_path, items=bakers(10), overlap=5)
-    with opened(study) as address:
+    with opened(study, store=store) as address:
         truth = shown_truth(study)
 
         def visit(n: int) -> Visitor:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from helpers.servers.crowd_server import Visitor, opened
+from helpers.servers.postgres_server import scratch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, money, pages, seats, texts
 from catsofa.annotation.crowd import settings as opening
+from catsofa.annotation.crowd.databases import Connection
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people import forgetting
@@ -139,13 +141,18 @@ class Histories(RuleBasedStateMachine):
 
     people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
 
+    def connected(self) -> Connection:
+        """A store in memory."""
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        create_tables(connection)
+        return connection
+
     @initialize()
     def begin(self) -> None:
         """A store in memory, without the thread that writes."""
-        import sqlite3
-
-        self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        create_tables(self.connection)
+        self.connection = self.connected()
         self.rows, self.now, self.said = Rows(self.connection, IDENTITY), 0.0, dict[str, str]()
         self.rules = Rules(session=20, judges=2, first=3, check_every=6, practice=("practice0",), practice_pass=0)
         known = [*TARGETS[:2], *((f"check{n}", "check", "") for n in range(4))]
@@ -237,10 +244,29 @@ class Histories(RuleBasedStateMachine):
             self.connection.close()
 
 
+class HistoriesOnPostgres(Histories):
+    """The same in PostgreSQL, in one transaction that is rolled back."""
+
+    def connected(self) -> Connection:
+        """The server of the fixture, which the environment names."""
+        return scratch(IDENTITY)
+
+
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
     max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
+class TestHistoriesOnPostgres(HistoriesOnPostgres.TestCase):  # type: ignore[misc,name-defined]
+    """The machine as a test."""
+
+    settings = settings(
+        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+
 
 KILLED = """
 import os, sys, threading

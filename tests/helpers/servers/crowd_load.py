@@ -58,9 +58,10 @@ class Load:
 class Running:
     """The server in a process of its own, as a person starts it."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, store: str = "") -> None:
         """Start it."""
-        self.study, self.port = study, free_port()
+        self.study, self.port, self._more = study, free_port(), ["--address", f"https://{NAME}"]
+        self._more += ["--store", store] * bool(store)
         self.url, self.start_seconds = f"http://127.0.0.1:{self.port}", 0.0
         self.start()
 
@@ -69,7 +70,7 @@ class Running:
         program = str(Path(sys.executable).with_name("catsofa"))
         command = [program, "annotate", "open", str(self.study.folder), "--port", str(self.port)]
         log = (self.study.folder.parent / "server.log").open("ab")
-        self.process = subprocess.Popen([*command, "--address", f"https://{NAME}"], stdout=log, stderr=log)
+        self.process = subprocess.Popen([*command, *self._more], stdout=log, stderr=log)
         began = time.monotonic()
         while time.monotonic() - began < 60:
             with suppress(httpx.HTTPError):
@@ -145,13 +146,15 @@ class Person:
         await self._client.aclose()
 
 
-def load(folder: Path, people: int, seconds: float, kills: int = 0, seed: int = 0, think: float = THINK) -> Load:
+def load(
+    folder: Path, people: int, seconds: float, kills: int = 0, seed: int = 0, think: float = THINK, store: str = ""
+) -> Load:
     """Have so many people work for so long, and kill the server so often."""
     draw, items = random.Random(seed), int(people * seconds / think / 5 * 1.3) + 50
     study = create(folder / "study", kind="validate-cats", items=bakers(items), contact="a@example.org")
     toml = '[people]\nsession = 100000\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
     (study.folder / "study.toml").write_text(toml)
-    server, times, found = Running(study), dict[str, list[float]](), Load(people=people, seconds=seconds)
+    server, times, found = Running(study, store), dict[str, list[float]](), Load(people=people, seconds=seconds)
     everybody = [Person(n, server.url, times, random.Random(seed + n), think) for n in range(people)]
 
     async def day() -> None:

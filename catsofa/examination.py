@@ -4,7 +4,9 @@ __all__ = ["examine"]
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -126,7 +128,12 @@ def _of_scores(of: Models, paths: Sequence[Path]) -> tuple[ItemMatrix, tuple[str
     if kind not in makers:
         raise ValueError(f"found {called(kind)}; expected {TAKES}, whose items have a score of each model")
     made = [makers[kind](of.records, given, of.protocol) for given in of.given.values()]
-    return _joined(made[0][0], [column for _, column in made], list(of.given)), ()
+    matrix = _joined(made[0][0], [column for _, column in made], list(of.given))
+    if kind is Cat:
+        votes = [[(vote.label, c.label) for c in cat.candidates for vote in c.votes] for cat in of.records]
+        shares = [fmean(one == label for one, label in of_cat) if of_cat else nan for of_cat in votes]
+        matrix = replace(matrix, people=np.array(shares))
+    return matrix, ()
 
 
 def _joined(rows: Sequence[Row], columns: Sequence[Column], models: Sequence[str]) -> ItemMatrix:

@@ -20,6 +20,7 @@ from catsofa.scoring.examine.order import (
     weighted_medians,
 )
 from catsofa.scoring.examine.part import ALL_AGREE, NEGATIVE, Flag, Part
+from catsofa.scoring.examine.people import with_people
 from catsofa.scoring.examine.variance import (
     CROSSED,
     NESTED,
@@ -70,6 +71,11 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
             halves = [float(_median(half_correlations(one, of.groups, SPLITS, seed))) for one in (values, *left_out)]
             # terms drawn twice would lie in both halves, so that there are no draws
             numbers["split_half"] = estimate(halves[0], np.empty(0), 0, np.array(halves[1:]), RELIABILITY)
+    people = with_people(of, left_out, resamples=resamples, seed=seed)
+    if isinstance(people, str):
+        undefined["people"] = people
+    else:
+        numbers |= people
     complete = scored.all(axis=1)
     return Part(
         models=values.shape[1],

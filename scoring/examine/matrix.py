@@ -1,6 +1,6 @@
 """A matrix of items × models: how far each model prefers the stereotype on each item."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,14 @@ class ItemMatrix:
     domains: NDArray[np.str_]
     terms: NDArray[np.str_]
     """The cluster of an item, such as its target term; the id of the item where it has none."""
+    people: Array = field(default_factory=lambda: np.empty(0))
+    """Share of people's judgements that confirm an item's labels; NaN where nobody was asked, empty if nowhere."""
 
     def __post_init__(self) -> None:
         """Refuse rows or columns without a name."""
-        names = [len(self.items), len(self.tasks), len(self.domains), len(self.terms)]
+        if not len(self.people):
+            object.__setattr__(self, "people", np.full(len(self.items), np.nan))
+        names = [len(self.items), len(self.tasks), len(self.domains), len(self.terms), len(self.people)]
         if self.values.shape != (len(self.items), len(self.models)) or len(set(names)) > 1:
             raise ValueError(
                 f"a matrix needs an id, a task, a domain and a term for each row, and a model for each column; found "
@@ -36,7 +40,7 @@ class ItemMatrix:
 
     def take(self, rows: NDArray[np.bool_]) -> "ItemMatrix":
         """The rows of a mask."""
-        parts = {name: getattr(self, name)[rows] for name in ("values", "items", "tasks", "domains", "terms")}
+        parts = {name: getattr(self, name)[rows] for name in ("values", "items", "tasks", "domains", "terms", "people")}
         return replace(self, **parts)
 
     def scored(self) -> "ItemMatrix":

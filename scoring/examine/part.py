@@ -93,6 +93,7 @@ class Part:
             "coefficient": self.value("coefficient"),
             "terms_for": {wanted: count for wanted, (count, _) in terms.items()},
         }
+        people = {name: self.value(f"people.{name}") for name in ("preference", "item_rest")}
         rest = {name: self.value(f"item_rest.{name}") for name in ("median", "negative")}
         return {
             "counts": {name: getattr(self, name) for name in ("models", "items", "terms", "complete")},
@@ -104,6 +105,7 @@ class Part:
             "split_half": self.value("split_half"),
             "all_agree": self.value("all_agree"),
             "item_rest": {**rest, **self.null},
+            **({"people": people} if "people.preference" in self.numbers else {}),
             "dimensions": {
                 "count": self.dimensions,
                 "eigenvalues": list(self.eigenvalues),

@@ -159,6 +159,9 @@ def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
     if "item_rest.median" in part.numbers:
         yield "item–rest, median", "item_rest.median"
         yield "item–rest, below 0", "item_rest.negative"
+    if "people.preference" in part.numbers:
+        yield "people – preference, ρ", "people.preference"
+        yield "people – item–rest, ρ", "people.item_rest"
 
 
 def _cells(part: "Part", name: str) -> list[str]:

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from catsofa.builders.paraphrases.replies import Completed
     from catsofa.data.servers.endpoints import Endpoint
 
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server, if not OpenAI's own.")]
-Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature, if not the server's own.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the sampling, where the server has one.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="US dollars the models may cost in OUT, all runs together.")]
-Prices = Annotated[Path | None, typer.Option(help="Price table (TOML) that comes before ours.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent and cost, and stop.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server. Default: OpenAI.")]
+Temperature = Annotated[float | None, typer.Option(min=0, help="Sampling temperature. Default: the server's.")]
+Seed = Annotated[int | None, typer.Option(help="Random seed of the sampling, for servers that take one.")]
+MaxCost = Annotated[
+    float | None, typer.Option(min=0, help="Most US dollars that all runs into this folder may cost together.")
+]
+Prices = Annotated[Path | None, typer.Option(help="Price table (TOML); its prices replace the built-in ones.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be sent and its cost, then exit.")]
 Batch = Annotated[bool, typer.Option("--batch", help="Use OpenAI's Batch API: half the price, replies within a day.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests at once, at most; fewer if the server says so.")]
-PerMinute = Annotated[float | None, typer.Option(help="Requests a minute, at most.")]
-Timeout = Annotated[float, typer.Option(help="Seconds for one reply.")]
-KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the key of the server.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Most requests at once. A server can lower the number.")]
+PerMinute = Annotated[float | None, typer.Option(help="Most requests per minute.")]
+Timeout = Annotated[float, typer.Option(help="Seconds to wait for one reply.")]
+KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the API key.")]
 
 
 def endpoint(context: typer.Context) -> "Endpoint":

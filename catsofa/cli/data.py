@@ -22,7 +22,7 @@ SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksu
 SHOWN = 5
 """Faulty lines that `convert` shows."""
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that [bold]catsofa data list[/bold] shows.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a set, as [bold]catsofa data list[/bold] shows it.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
     sets = typer.Typer(
         name="data",
         no_args_is_help=True,
-        help="List, show, fetch and find released sets; they lie in CATSOFA_DATA or in the cache.",
+        help="List, show, fetch and find released sets, kept in CATSOFA_DATA or in the cache.",
     )
     sets.command("list", epilog=examples("catsofa data list", "catsofa data list --json"))(list_sources)
     sets.command(epilog=examples("catsofa data show stereoset:dev"))(show)
@@ -63,18 +63,23 @@ def local(data: str) -> Path:
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar=DATA, help="The file or folder to read, or a released set by name.")],
-    target: Annotated[Path, typer.Argument(help="The file or folder to write.")],
-    source_format: Annotated[str | None, typer.Option("--from", help="Format of DATA, if it must be named.")] = None,
-    target_format: Annotated[
-        str | None, typer.Option("--to", help="Format of the file to write, if its ending is not enough.")
+    source: Annotated[str, typer.Argument(metavar=DATA, help="Input file or folder, or a released set by name.")],
+    target: Annotated[Path, typer.Argument(help="Output file or folder.")],
+    source_format: Annotated[
+        str | None, typer.Option("--from", help="Format of DATA. Default: recognised from its content.")
     ] = None,
-    more: Annotated[str, typer.Option(help="Column of a CSV with the more stereotyping sentences of pairs.")] = "",
-    less: Annotated[str, typer.Option(help="Column with the less stereotyping sentences.")] = "",
-    bias_type: Annotated[str, typer.Option("--type", help="Column with the domain of each pair.")] = "",
-    direction: Annotated[str, typer.Option(help="Column with the direction: stereo or antistereo.")] = "",
+    target_format: Annotated[
+        str | None, typer.Option("--to", help="Format of the output. Default: from the ending of its name.")
+    ] = None,
+    more: Annotated[str, typer.Option(help="CSV column of the more stereotypical sentences of pairs.")] = "",
+    less: Annotated[str, typer.Option(help="CSV column of the less stereotypical sentences.")] = "",
+    bias_type: Annotated[str, typer.Option("--type", help="CSV column of the domain of each pair.")] = "",
+    direction: Annotated[str, typer.Option(help="CSV column of the direction: stereo or antistereo.")] = "",
     language: Annotated[
-        str, typer.Option(help="Language of the records (ISO 639); of files that say it, only these records.")
+        str,
+        typer.Option(
+            help="Language of the records (ISO 639). If a file names languages, only its records in this one are read."
+        ),
     ] = "",
     encoding: Annotated[
         str, typer.Option(help="Encoding of a file that is not UTF-8: cp1252, mac_roman, utf-16, …")
@@ -83,7 +88,7 @@ def convert(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of one file in another format; say what that format cannot hold, and which lines are faulty."""
+    """Convert a file to another format; list what that format cannot hold, and which lines are faulty."""
     from catsofa.data import formats
     from catsofa.data.files import csv_files
     from catsofa.data.formats.pairs.columns import PairColumns
@@ -142,7 +147,7 @@ def convert(
 
 
 def list_sources(json: Json = False) -> None:
-    """List the released sets: what they hold, how large they are, whether they are here with the right checksum."""
+    """List the released sets: content, size, and whether a copy with the right checksum is on this machine."""
     from catsofa.data.sources import released
 
     if json:
@@ -164,7 +169,7 @@ def list_sources(json: Json = False) -> None:
 
 
 def show(name: Name, json: Json = False) -> None:
-    """Show what is known of a released set: licence, citation, files and checksums."""
+    """Show the licence, citation, files and checksums of a released set."""
     from catsofa.data.sources import released
 
     facts = _facts(released.named(name))
@@ -184,15 +189,15 @@ def show(name: Name, json: Json = False) -> None:
 
 def fetch(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Names that [bold]catsofa data list[/bold] shows.")
+        list[str], typer.Argument(metavar="NAME", help="Names of sets, as [bold]catsofa data list[/bold] shows them.")
     ],
     given: Annotated[
-        Path | None, typer.Option("--from", help="Copy from this file or folder; nothing is downloaded.")
+        Path | None, typer.Option("--from", help="Copy from this file or folder instead of downloading.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bring released sets onto this machine, every byte checked; what is there stays, what was cut goes on."""
+    """Download released sets and check their checksums; complete files are kept, interrupted downloads resume."""
     from catsofa.data.sources.fetch import fetch as bring
     from catsofa.data.sources.released import named
 
@@ -213,7 +218,7 @@ def fetch(
 
 
 def path(name: Name) -> None:
-    """Print where a released set lies on this machine; if it does not, say what to put where."""
+    """Print the path of a released set on this machine; if it is missing, say which file to put where."""
     from catsofa.data import sources
 
     say(str(sources.path(name)))

@@ -33,18 +33,18 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for items, models, runs and the report.")] = Path("demo-out"),
+    out: Annotated[Path, typer.Option(help="Output folder for items, models, runs and the report.")] = Path("demo-out"),
     model: Annotated[
-        str, typer.Option(help="Ask this model instead, a folder or a hub id; its right answers nobody knows.")
+        str, typer.Option(help="Model to measure instead: a folder or a hub id. Its right answers are not known.")
     ] = "",
     label_studio: Annotated[
-        bool, typer.Option("--label-studio", help="Send the votes through a Label Studio that is started for it.")
+        bool, typer.Option("--label-studio", help="Start Label Studio and send the votes through it.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the text, the models and the simulated people.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the texts, the models and the simulated people.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build, judge, train, measure and report offline, in a few minutes, where the right answer is known."""
+    """Run the whole journey offline in a few minutes: build, judge, train, measure, report. Right answers are known."""
     # the models are so small that threads wait for each other: one is faster, and ten times so on a busy machine
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from catsofa import demo as journey

@@ -35,12 +35,17 @@ if TYPE_CHECKING:
 Dtype = Literal["float32", "bfloat16"]
 
 Model = Annotated[
-    str, typer.Option(help="A sentence-transformers model, by folder or name; all-MiniLM-L6-v2 if not given.")
+    str, typer.Option(help="Model of sentence-transformers, by folder or name. Default: all-MiniLM-L6-v2.")
 ]
 LanguageModel = Annotated[
-    str, typer.Option("--model", help="A causal or masked language model, by folder or name; masked ones see more.")
+    str,
+    typer.Option(
+        "--model", help="Causal or masked language model, by folder or name. A masked one sees both sides of a word."
+    ),
 ]
-DtypeName = Annotated[Dtype, typer.Option(help="bfloat16 takes half the time and moves a cosine by less than 0.01.")]
+DtypeName = Annotated[
+    Dtype, typer.Option(help="Precision. bfloat16 halves the time and changes a cosine by less than 0.01.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +70,9 @@ def register(app: typer.Typer) -> None:
             "catsofa filter acceptability cats.jsonl --model bert-base-cased --out kept.jsonl --review review.jsonl",
         )
     )(acceptability)
-    calibrate = typer.Typer(name="calibrate", no_args_is_help=True, help="Measure what a measure is worth.")
+    calibrate = typer.Typer(
+        name="calibrate", no_args_is_help=True, help="Calibrate the threshold of a filter on labelled data."
+    )
     calibrate.command("similarity", epilog=examples("catsofa calibrate similarity --on stsb-dev.tsv --model ./minilm"))(
         calibrate_similarity
     )
@@ -77,23 +84,29 @@ def register(app: typer.Typer) -> None:
 
 def similarity(
     folder: Annotated[Path, typer.Argument(help="Paraphrases, as `build paraphrases` writes them.")],
-    original: Annotated[str, typer.Option(help="The CATs they paraphrase: a file, or a released set by name.")],
-    out: Annotated[Path, typer.Option(help="Folder for partitions, review queues, refusals and scores.")],
+    original: Annotated[str, typer.Option(help="CATs that were paraphrased: a file, or a released set by name.")],
+    out: Annotated[Path, typer.Option(help="Output folder for partitions, review queues, refusals and scores.")],
     model: Model = "",
     dtype: DtypeName = "float32",
     floor: Annotated[float, typer.Option(help="Mean cosine below which a paraphrase is refused.")] = 0.60,
     review: Annotated[
-        float | None, typer.Option(help="Mean cosine below which people should look; 0.75, or FLOOR if that is higher.")
+        float | None,
+        typer.Option(
+            help="Mean cosine below which people should review a paraphrase. Default: 0.75, or the floor if higher."
+        ),
     ] = None,
-    same: Annotated[float, typer.Option(help="chrF above which it is the same sentence again.")] = 85.0,
+    same: Annotated[
+        float, typer.Option(help="Similarity (chrF) above which a paraphrase counts as the same sentence.")
+    ] = 85.0,
     cross: Annotated[
-        str | None, typer.Option(help="Cross-encoder whose likeness can lift a pair over the review line.")
+        str | None,
+        typer.Option(help="Cross-encoder for similarity; a high value lifts a pair over the review threshold."),
     ] = None,
     inference: Annotated[
         str | None,
         typer.Option(
-            help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small: a contradiction is refused, "
-            "and what does not entail in both directions goes to people."
+            help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small. Contradictions are "
+            "refused. Pairs without entailment in both directions go to review."
         ),
     ] = None,
     engine: SpreadName = "local",
@@ -102,12 +115,12 @@ def similarity(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Keep the paraphrases that mean what their original means, queue the doubtful for people, refuse the rest.
+    """Keep the paraphrases that mean the same as their original, queue doubtful ones for people, refuse the rest.
 
-    A paraphrase with an alarm of `build paraphrases` goes to people, unless the encoder finds that both slots describe
-    the same thing, or the model of inference clears it.
+    A paraphrase with a warning of `build paraphrases` goes to people. It does not if the encoder finds that both slots
+    describe the same thing, or if the inference model finds no change.
 
-    Every score stays in OUT/similarity.jsonl: the same command with other lines cuts again without a model.
+    Every score is kept in OUT/similarity.jsonl: the same command with other thresholds needs no model.
     """
     from catsofa.builders.similarity import Cut, Models
     from catsofa.builders.similarity.encoders import CrossEncoder, InferenceModel
@@ -139,23 +152,26 @@ def near_duplicates(
     out: Out,
     refused: RefusedFile = None,
     threshold: Annotated[
-        float, typer.Option(help="Share of common 4-character sequences that makes long texts duplicates, as for L20.")
+        float,
+        typer.Option(
+            help="Share of common 4-character sequences that makes long texts duplicates, as in lint rule L20."
+        ),
     ] = 0.8,
     model: Annotated[
         str,
         typer.Option(
-            help="A sentence-transformers model for short texts, by folder or name; all-MiniLM-L6-v2 if not given; "
-            "none compares their words alone."
+            help="Model of sentence-transformers for short texts, by folder or name; `none` compares words only. "
+            "Default: all-MiniLM-L6-v2."
         ),
     ] = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Keep the first of records that are nearly the same; of CATs the context and both options are compared.
+    """Keep one of records that are nearly the same. For CATs, the context and both options are compared.
 
-    Texts of up to 8 words are the same if their words say the same or their vectors are near, and no negation, number,
-    modal, name or opposite differs; longer ones if they share most of their letters. These rules and the model read
-    English: in another language short texts are the same if their words are, and the command says so.
+    Texts of up to 8 words are duplicates if their words or vectors are near and no negation, number, modal, name or
+    opposite differs. Longer texts are duplicates if they share most of their letters. These rules and the model are for
+    English. In another language short texts are duplicates if their words are equal, and the command says so.
     """
     from catsofa.builders import refusals
     from catsofa.builders.near_duplicates import without_near_duplicates
@@ -174,12 +190,14 @@ def calibrate_similarity(
     on: Annotated[Path, typer.Option(help="Pairs with human scores: sentence1, sentence2, score (TSV or CSV).")],
     model: Model = "",
     dtype: DtypeName = "float32",
-    precision: Annotated[float, typer.Option(min=0, max=1, help="Share of kept pairs that must be the same.")] = 0.9,
-    same_from: Annotated[float, typer.Option(help="Human score from which two sentences are the same.")] = 4.0,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    precision: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of kept pairs that must have the same meaning.")
+    ] = 0.9,
+    same_from: Annotated[float, typer.Option(help="Human score from which two sentences have the same meaning.")] = 4.0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
     json: Json = False,
 ) -> None:
-    """Say how a model's cosines agree with people, and from which cosine on they are right often enough."""
+    """Measure how a model's cosines agree with people, and choose the threshold that is right often enough."""
     from catsofa.builders.similarity.calibration import STRETCH, calibrate, cosines, read_judged
 
     judged = read_judged(on)
@@ -205,11 +223,11 @@ def acceptability(
     file: Annotated[Path, typer.Argument(help="Intrasentence CATs in English, as `build cats` writes them.")],
     model: LanguageModel,
     out: Out,
-    review: Annotated[Path, typer.Option(help="File for the CATs that people should read.")],
+    review: Annotated[Path, typer.Option(help="Output file for the CATs that people should read.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put CATs aside for people where a fill makes the template's own words improbable: perhaps bad grammar.
+    """Put CATs aside for people if a fill makes the words of its template improbable, a sign of bad grammar.
 
     The model is first measured on labelled sentences that come with catsofa. One that cannot tell the grammatical
     from the others filters nothing. The probability of the fill itself never counts.
@@ -239,7 +257,7 @@ def acceptability(
 
 
 def calibrate_acceptability(model: LanguageModel, json: Json = False) -> None:
-    """Say how well a model tells grammatical from ungrammatical sentences, by the kind of fault.
+    """Measure how well a model tells grammatical from ungrammatical sentences, by the kind of fault.
 
     Exits with 1 if `filter acceptability` would refuse the model.
     """

@@ -20,11 +20,14 @@ SHOWN = 5
 """Target terms, and items, that are named for people."""
 
 Runs = Annotated[
-    list[Path], typer.Argument(metavar="RUN", help="Folders of `score --out` or `choose --out`, or above.")
+    list[Path],
+    typer.Argument(metavar="RUN", help="Folders of `score --out` or `choose --out`, or folders that hold them."),
 ]
-On = Annotated[list[str] | None, typer.Option(metavar=DATA, help="Data of runs of choose, or that moved; repeatable.")]
+On = Annotated[
+    list[str] | None, typer.Option(metavar=DATA, help="Data of runs of choose, or data that moved; repeat for several.")
+]
 Paraphrase = Annotated[
-    list[Path] | None, typer.Option(help="Runs on paraphrases of the CATs of a RUN: their flips are tested too.")
+    list[Path] | None, typer.Option(help="Runs on paraphrases of the CATs of a RUN; their flips are tested too.")
 ]
 
 
@@ -48,12 +51,12 @@ def register(app: typer.Typer) -> None:
 
 def save(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="The baseline to write: a JSON file, small enough to commit.")],
+    out: Annotated[Path, typer.Option(help="Output file for the baseline (JSON, small enough to commit).")],
     on: On = None,
     paraphrase: Paraphrase = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write what finished runs made of each item, as a baseline for `catsofa check`."""
+    """Save the outcome of each item of finished runs as a baseline for `catsofa check`."""
     from catsofa.gate import snapshots_of
     from catsofa.gate.snapshots import save as write
 
@@ -67,11 +70,15 @@ def save(
 
 def check(
     runs: Runs,
-    against: Annotated[Path, typer.Option(help="A file of `catsofa baseline save`, or a run, or a folder of runs.")],
+    against: Annotated[
+        Path, typer.Option(help="Baseline file of `catsofa baseline save`, a run, or a folder of runs.")
+    ],
     margin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=NUMBER", help="How much worse ss, or ss/gender, may be; 0 if not given. Repeatable."
+            metavar="NAME=NUMBER",
+            help="Margin by which a measure (ss) or one of its sets (ss/gender) may be worse. Default: 0. "
+            "Repeat for several.",
         ),
     ] = None,
     require_equivalence: Annotated[
@@ -82,14 +89,14 @@ def check(
     ] = False,
     on: On = None,
     paraphrase: Paraphrase = None,
-    label: Annotated[list[str] | None, typer.Option(help="A name for each RUN, in their order.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, too.")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write Markdown for a pull request, too.")] = None,
-    sarif: Annotated[Path | None, typer.Option(help="Write SARIF, too.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Names of the RUNs, in their order.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write Markdown for a pull request.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Also write SARIF.")] = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Say whether runs are worse than a baseline by more than a margin: paired one-sided tests, corrected by Holm.
+    """Check whether runs are worse than a baseline by more than a margin: paired one-sided tests, corrected by Holm.
 
     Worse means further from the ideal: lms lower, ss and CrowS-Pairs further from 50, SoFa, |d| of SEAT, flips and
     bias higher.

@@ -9,22 +9,30 @@ if TYPE_CHECKING:
     from catsofa.data.runs.ray_cluster import Cluster
     from catsofa.scoring.executors import Executor
 
-StudyFolder = Annotated[Path, typer.Argument(help="The study's folder.", metavar="STUDY")]
+StudyFolder = Annotated[Path, typer.Argument(help="Study folder.", metavar="STUDY")]
 
 Engine = Literal["local", "ray", "vllm"]
 
 Spread = Literal["local", "ray"]
 
 SpreadName = Annotated[
-    Spread, typer.Option("--engine", help="ray: spread the work over processes, here or on a cluster.")
+    Spread, typer.Option("--engine", help="Executor: `ray` spreads the work over processes, here or on a cluster.")
 ]
 EngineName = Annotated[
     Engine,
-    typer.Option("--engine", help="ray: spread over processes, here or on a cluster; vllm, where it is installed."),
+    typer.Option(
+        "--engine",
+        help="Executor: `ray` spreads the work over processes, here or on a cluster; `vllm` where it is installed.",
+    ),
 ]
-RayAddress = Annotated[str | None, typer.Option(help="A Ray cluster that runs; one of its own here if not given.")]
+RayAddress = Annotated[
+    str | None, typer.Option(help="Address of a running Ray cluster. Default: a local one is started.")
+]
 WorkerCount = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Ray's processes; one for each GPU, or else each CPU.")
+    int | None,
+    typer.Option(
+        "--workers", min=1, help="Number of Ray processes. Default: one per GPU, or one per CPU without a GPU."
+    ),
 ]
 
 

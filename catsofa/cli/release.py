@@ -22,32 +22,31 @@ def register(app: typer.Typer) -> None:
 
 def release(
     items: Annotated[
-        list[Path], typer.Argument(help="CATs, paraphrased CATs or probes; each file is a split, named like it.")
+        list[Path],
+        typer.Argument(help="CATs, paraphrased CATs or probes. Each file becomes a split with the file's name."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
-    name: Annotated[str, typer.Option(help="The name of the set.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")],
+    name: Annotated[str, typer.Option(help="Name of the set.")],
     study: Annotated[
-        list[Path] | None, typer.Option(help="A study the release rests on: where people judged, or wrote.")
+        list[Path] | None, typer.Option(help="Study in which people judged or wrote the items; repeat for several.")
     ] = None,
-    annotations: Annotated[
-        Path | None, typer.Option(help="The judgements; those of the studies, if not given.")
-    ] = None,
-    licence: Annotated[str, typer.Option(help="Licence, as the Hub spells it.")] = "other",
-    summary: Annotated[str, typer.Option(help="What the set is, in a sentence or two.")] = "",
+    annotations: Annotated[Path | None, typer.Option(help="Judgements. Default: those of the studies.")] = None,
+    licence: Annotated[str, typer.Option(help="Licence, in the Hub's spelling.")] = "other",
+    summary: Annotated[str, typer.Option(help="Description of the set, in a sentence or two.")] = "",
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="Question of the study's questionnaire: add each judgement with its annotator's answer, k-suppressed."
+            help="Question of the study's questionnaire: adds each judgement with its annotator's answer, k-suppressed."
         ),
     ] = None,
-    canary: Annotated[str, typer.Option(help="Canary GUID; made from the data, if not given.")] = "",
-    need: Annotated[int, typer.Option(help="Votes a label needs.")] = 3,
-    of: Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")] = 5,
-    refused: Annotated[Path | None, typer.Option(help="Write the items held back, with the reason, as JSONL.")] = None,
+    canary: Annotated[str, typer.Option(help="Canary GUID. Default: derived from the data.")] = "",
+    need: Annotated[int, typer.Option(help="Votes that a label needs.")] = 3,
+    of: Annotated[int, typer.Option(help="Judgements to count per item: the first ones.")] = 5,
+    refused: Annotated[Path | None, typer.Option(help="Write the items held back, with the reason (JSONL).")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Release the items that people confirmed: Parquet, for CATs StereoSet JSON, a card with data statement and canary.
+    """Release the items that people confirmed: Parquet, StereoSet JSON for CATs, a card with data statement, canary.
 
     Annotators and writers get pseudonyms: with --study a hash keyed with the study's secret, else numbers. The same
     input gives the same bytes. Everything is read back before anything is in place. Each study notes the release, so

@@ -34,26 +34,28 @@ def report(
         list[str],
         typer.Argument(
             metavar="RUN|DATA",
-            help="Folders of `score --out` or `choose --out`, or above them; data sets, studies, releases.",
+            help="Folders of `score --out` or `choose --out`, or folders that hold them; data sets, studies, releases.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    out: Annotated[Path, typer.Option(help="Output file.")],
     form: Annotated[
         Form | None,
-        typer.Option("--format", metavar=choices(Form), help="Of the file; by its name's ending if not given."),
+        typer.Option(
+            "--format", metavar=choices(Form), help="Format of the file. Default: from the ending of its name."
+        ),
     ] = None,
     paraphrase: Annotated[
         list[Path] | None,
-        typer.Option(help="A run on paraphrases of what a RUN scored, or a folder above; again for another."),
+        typer.Option(help="Run on paraphrases of the data of a RUN, or a folder above it; repeat for several."),
     ] = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for the figures as PDF, PNG and SVG.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Output folder for the figures as PDF, PNG and SVG.")] = None,
     corpus: CorpusName = "",
     frequencies: OldCorpus = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
     quiet: Quiet = False,
 ) -> None:
-    """Show finished runs, or what is in data sets: tables with intervals and signatures, figures, and their limits.
+    """Report finished runs or data sets: tables with intervals and signatures, figures, and their limits.
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """

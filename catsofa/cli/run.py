@@ -22,12 +22,12 @@ def register(app: typer.Typer) -> None:
         )
     )
     def run(
-        recipe: Annotated[Path, typer.Argument(help="A TOML file with one [[step]] table per command.")],
+        recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file with one [[step]] table per command.")],
         values: Annotated[
-            list[str] | None, typer.Option("--set", help="name=value, over a value of the recipe.")
+            list[str] | None, typer.Option("--set", help="Replacement of a value of the recipe, as name=value.")
         ] = None,
-        check: Annotated[bool, typer.Option("--check", help="Check every step and leave.")] = False,
-        again: Annotated[bool, typer.Option("--again", help="Run steps again that have ended well before.")] = False,
+        check: Annotated[bool, typer.Option("--check", help="Check every step and exit.")] = False,
+        again: Annotated[bool, typer.Option("--again", help="Run finished steps again.")] = False,
         quiet: Quiet = False,
     ) -> None:
         """Run a whole pipeline from a TOML recipe; every step is checked before the first one starts."""

@@ -51,10 +51,10 @@ def register(app: typer.Typer) -> None:
 
 def export_harness(
     data: Annotated[str, typer.Argument(metavar=DATA, help="CATs or pairs.")],
-    out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="The folder to write.")],
-    name: Annotated[str, typer.Option(help="The task is called catsofa_NAME, with --chat catsofa_NAME_chat.")],
+    out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="Output folder.")],
+    name: Annotated[str, typer.Option(help="Name of the task: catsofa_NAME, with --chat catsofa_NAME_chat.")],
     chat: Annotated[
-        bool, typer.Option("--chat", help="Tasks for chat models instead: a generative one, and one of Inspect.")
+        bool, typer.Option("--chat", help="Write tasks for chat models instead: a generative one, and one for Inspect.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,17 +77,15 @@ def export_harness(
 
 def push_to_hub(
     paths: Annotated[
-        list[Path], typer.Argument(help="Releases, probe shards, runs of `catsofa score`, single result files.")
+        list[Path], typer.Argument(help="Releases, probe shards, runs of `catsofa score`, or single result files.")
     ],
-    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="A dataset repository; made if it is not there.")],
-    public: Annotated[
-        bool, typer.Option("--public", help="Make a new repository public; it is private if not.")
-    ] = False,
-    message: Annotated[str, typer.Option(help="Of the commit.")] = "",
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Dataset repository; created if it does not exist.")],
+    public: Annotated[bool, typer.Option("--public", help="Make a new repository public. Default: private.")] = False,
+    message: Annotated[str, typer.Option(help="Commit message.")] = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put data sets and results on the Hub, in one commit; what is there already is not sent again.
+    """Upload data sets and results to the Hub in one commit; files that are there already are skipped.
 
     The token comes from HF_TOKEN in the environment, the Hub from HF_ENDPOINT if that is set.
     """
@@ -107,16 +105,16 @@ def push_to_hub(
 
 
 def leaderboard(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with submissions/NAME.json for each model.")],
-    on: Annotated[str, typer.Option(metavar=DATA, help="The withheld split, which must not lie in DIR.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with submissions/NAME.json for each model.")],
+    on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must not lie in DIR.")],
     protocol: Annotated[
-        str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
+        str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
-    seed: Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of the resampling. Default: the protocol's.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score submitted StereoSet predictions against a withheld split: a history that only grows, and a static page."""
+    """Score submitted StereoSet predictions on a withheld split; write an append-only history and a static page."""
     from catsofa.report.cells import limited
     from catsofa.share.leaderboard import PAGE, update
 

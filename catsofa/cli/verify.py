@@ -23,11 +23,11 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Stores to check, or folders that hold some.")],
+    paths: Annotated[list[Path], typer.Argument(help="Stores to check, or folders that hold stores.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check stores against the checksums written with them: whether a file changed since catsofa wrote it.
+    """Verify stores against their checksums: whether a file changed since catsofa wrote it.
 
     These are: runs with their scores and report.json, that report.json alone, releases, probe shards, fetched sets,
     stored replies and journals. What `catsofa report` writes (HTML, Markdown, CSV, LaTeX, JSON) has no checksum.

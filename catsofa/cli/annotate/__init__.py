@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 room = typer.Typer(
     no_args_is_help=True,
-    help="Studies with people: a Label Studio server, items sent blind, answers brought home.",
+    help="Run studies with people: send items without their answers, collect judgements, pay and release.",
 )
 
 
@@ -54,40 +54,48 @@ def register(app: typer.Typer) -> None:
     )
 )
 def create(
-    study: Annotated[Path, typer.Argument(help="The study's folder.", metavar=NEW_FOLDER)],
+    study: Annotated[Path, typer.Argument(help="Study folder.", metavar=NEW_FOLDER)],
     kind: Annotated[
         str,
         typer.Option(
-            help="write-intrasentence, write-intersentence, validate-cats, review-paraphrases, judge-probes, "
-            "judge-associations or write-and-judge-associations."
+            help="Kind of study: write-intrasentence, write-intersentence, validate-cats, review-paraphrases, "
+            "judge-probes, judge-associations or write-and-judge-associations."
         ),
     ],
     items: Annotated[
-        Path, typer.Option(help="CATs, paraphrased CATs, probes or terms; targets in a .txt, one a line.")
+        Path,
+        typer.Option(help="Items: CATs, paraphrased CATs, probes or terms; or a .txt file with one target per line."),
     ],
-    gold: Annotated[Path | None, typer.Option(help="Items whose answers are known, shown to everybody.")] = None,
-    checks: Annotated[
-        Path | None, typer.Option(help="Items that say themselves what to answer, shown to everybody.")
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold items, whose answers are known; every person sees them.")
     ] = None,
-    title: Annotated[str, typer.Option(help="What annotators see as its name.")] = "",
-    overlap: Annotated[int | None, typer.Option(help="People for each item: 5, or 1 where they write.")] = None,
+    checks: Annotated[
+        Path | None, typer.Option(help="Check items, which say what to answer; every person sees them.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title that participants see.")] = "",
+    overlap: Annotated[int | None, typer.Option(help="People per item. Default: 5 for judging, 1 for writing.")] = None,
     texts: Annotated[
-        int, typer.Option(help="write-and-judge-associations: texts of each target, each by another person.")
+        int, typer.Option(help="Texts per target, each by another person (only for write-and-judge-associations).")
     ] = 5,
-    seconds: Annotated[float | None, typer.Option(help="How long one item takes.")] = None,
-    pay: Annotated[float, typer.Option(help="Pay for an hour.")] = 15.0,
-    currency: Annotated[str, typer.Option(help="What the pay is in.")] = "USD",
+    seconds: Annotated[float | None, typer.Option(help="Expected seconds per item.")] = None,
+    pay: Annotated[float, typer.Option(help="Pay per hour.")] = 15.0,
+    currency: Annotated[str, typer.Option(help="Currency of the pay.")] = "USD",
     language: Annotated[
-        str, typer.Option(help="Language of the items, in words; a code (es) or a folder also translates the pages.")
+        str,
+        typer.Option(
+            help="Language of the items, as a word. A code (es) or a language folder also translates the pages."
+        ),
     ] = "English",
-    contact: Annotated[str, typer.Option(help="Where people turn to with questions and complaints.")] = "",
+    contact: Annotated[str, typer.Option(help="Contact for questions and complaints.")] = "",
     after_pilot: Annotated[
         Path | None,
-        typer.Option(help="Study folder of the pilot: its people are turned away, and its pace sets the seconds."),
+        typer.Option(
+            help="Study folder of the pilot. Its participants cannot join, and its median time replaces --seconds."
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Make a study folder: items and gold items blinded, the key, the instructions. Nothing is sent yet."""
+    """Create a study folder: blinded items and gold items, the key, the instructions. Nothing is sent yet."""
     from catsofa.annotation import study as studies
     from catsofa.annotation.crowd.people import pilots
     from catsofa.annotation.crowd.rules import WRITING
@@ -128,10 +136,10 @@ def create(
 @room.command(epilog=examples("catsofa annotate push study", "catsofa annotate push study --chunk 250"))
 def push(
     study: StudyFolder,
-    chunk: Annotated[int, typer.Option(help="Tasks in one import.", min=1)] = 1000,
+    chunk: Annotated[int, typer.Option(help="Tasks per import.", min=1)] = 1000,
     quiet: Quiet = False,
 ) -> None:
-    """Send what is not on the server yet. Stop it, lose the line, run it twice: every task stands there once."""
+    """Send the tasks that are not on the server yet. After a stop, run it again: every task is sent once."""
     from catsofa.annotation.label_studio import from_environment
     from catsofa.annotation.label_studio.push import push as send
     from catsofa.annotation.study import open_study
@@ -158,7 +166,7 @@ def push(
 def pull(
     study: StudyFolder,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Read all tasks, not those answered lately.")
+        bool, typer.Option("--everything", help="Read all tasks, not only those with recent answers.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -195,10 +203,10 @@ def _fetch(study: "Study", *, everything: bool = False, quiet: bool = False) -> 
 @room.command(epilog=examples("catsofa annotate status study", "catsofa annotate status study --no-pull --json"))
 def status(
     study: StudyFolder,
-    pull_first: Annotated[bool, typer.Option("--pull/--no-pull", help="Bring new answers home first.")] = True,
+    pull_first: Annotated[bool, typer.Option("--pull/--no-pull", help="Pull new answers first.")] = True,
     json: Json = False,
 ) -> None:
-    """What is done, by whom, how fast and how well, when it ends and what it costs.
+    """Show what is done, by whom, how fast and how well, when the study ends and what it costs.
 
     Of a study without tasks on a server it reads the folder, to which `import-results` adds answers.
     """

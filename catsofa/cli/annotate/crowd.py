@@ -19,7 +19,7 @@ def register(room: typer.Typer) -> None:
 
 def pay(
     study: StudyFolder,
-    out: Annotated[Path, typer.Option(help="Folder for the lists.")],
+    out: Annotated[Path, typer.Option(help="Output folder for the lists.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -50,8 +50,8 @@ def pay(
 
 def export_html(
     study: StudyFolder,
-    out: Annotated[Path, typer.Option(help="Folder for the pages.")],
-    per_page: Annotated[int, typer.Option(help="Items on a page; the gold items come on top.", min=1)] = 10,
+    out: Annotated[Path, typer.Option(help="Output folder for the pages.")],
+    per_page: Annotated[int, typer.Option(help="Items per page, without the gold items.", min=1)] = 10,
     quiet: Quiet = False,
 ) -> None:
     """Write self-contained HTML tasks for Mechanical Turk, blind and in random order; no server is needed."""
@@ -68,11 +68,11 @@ def export_html(
 
 def import_results(
     study: StudyFolder,
-    results: Annotated[Path, typer.Argument(help="The batch CSV of Mechanical Turk.")],
+    results: Annotated[Path, typer.Argument(help="Batch CSV of Mechanical Turk.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Append a crowd's answers to raw.jsonl and write annotations.jsonl; a row imported before is passed over."""
+    """Append a crowd's answers to raw.jsonl and write annotations.jsonl; rows imported before are skipped."""
     from dataclasses import asdict
 
     from catsofa.annotation.crowd import pages

@@ -37,15 +37,16 @@ def register(room: typer.Typer) -> None:
 
 def invite(
     study: StudyFolder,
-    emails: Annotated[list[str], typer.Argument(help="One address for each person.")],
-    address: Annotated[str, typer.Option(help="Where people's browsers reach the study.")] = "",
+    emails: Annotated[list[str], typer.Argument(help="Web address for each person.")],
+    address: Annotated[str, typer.Option(help="Public web address of the study.")] = "",
     accounts: Annotated[
-        bool, typer.Option("--accounts", help="Make accounts at once, for trusted people who use Label Studio itself.")
+        bool,
+        typer.Option("--accounts", help="Create accounts at once, for trusted people who use Label Studio itself."),
     ] = False,
 ) -> None:
-    """A link to the study for each person, for any number of devices; or accounts on Label Studio.
+    """Make a link to the study for each person, valid on all their devices; or accounts on Label Studio.
 
-    Links and passwords are shown now and written nowhere; inviting again replaces a link.
+    Links and passwords are shown once and not stored. A second invitation replaces the link.
     """
     from catsofa.annotation.label_studio import from_environment, people
     from catsofa.annotation.study import open_study
@@ -64,7 +65,7 @@ def invite(
 
 
 def assign(study: StudyFolder, quiet: Quiet = False) -> None:
-    """Keep every writer from validating an item of their own; others are given the seat."""
+    """Assign items so that no writer validates their own; others get the seat."""
     from catsofa.annotation.label_studio import people, server_of
     from catsofa.annotation.study import open_study
 
@@ -78,13 +79,15 @@ def assign(study: StudyFolder, quiet: Quiet = False) -> None:
 
 def reopen(
     study: StudyFolder,
-    item: Annotated[list[str] | None, typer.Option(help="An item to reopen; may be given several times.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="Item to reopen; repeat for several.")] = None,
     undecided: Annotated[
-        bool, typer.Option("--undecided", help="Reopen what the judges so far do not decide.")
+        bool, typer.Option("--undecided", help="Reopen the items that the judgements so far leave undecided.")
     ] = False,
-    need: Annotated[int, typer.Option(help="Votes that decide an item: 4 of 5 leaves 3–2 splits open.")] = 4,
-    posterior: Annotated[float | None, typer.Option(help="Or the posterior that decides it.")] = None,
-    more: Annotated[int, typer.Option(help="Further judgements of each.", min=1)] = 2,
+    need: Annotated[int, typer.Option(help="Votes that decide an item. With 4 of 5, a 3–2 split is undecided.")] = 4,
+    posterior: Annotated[
+        float | None, typer.Option(help="Posterior probability that decides an item, instead of votes.")
+    ] = None,
+    more: Annotated[int, typer.Option(help="Further judgements per item.", min=1)] = 2,
 ) -> None:
     """Ask two more people about items that five did not decide; `validate votes` then counts the first seven."""
     from catsofa.annotation.crowd import databases, home
@@ -113,7 +116,7 @@ def reopen(
 
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:
-    """Bring home what is there and serve nothing any more; later answers do not count."""
+    """Close a study: pull the answers and stop serving tasks. Later answers do not count."""
     from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
@@ -133,7 +136,9 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
 
 def forget(
     study: StudyFolder,
-    person: Annotated[str, typer.Argument(help="Pseudonym, id on the platform, invited address, or withdrawal code.")],
+    person: Annotated[
+        str, typer.Argument(help="Pseudonym, platform id, invited address or withdrawal code of the person.")
+    ],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

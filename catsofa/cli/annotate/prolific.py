@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from catsofa.annotation.prolific.settle import Plan
     from catsofa.annotation.study import Study
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Act without asking for confirmation.")]
 prolific = typer.Typer(
-    no_args_is_help=True, help="A study on Prolific, through its API; the token from PROLIFIC_TOKEN."
+    no_args_is_help=True, help="Manage a study on Prolific through its API. The token is read from PROLIFIC_TOKEN."
 )
 
 
@@ -30,13 +30,13 @@ def register(room: typer.Typer) -> None:
 )
 def create(
     study: StudyFolder,
-    address: Annotated[str, typer.Option(help="Where people's browsers reach the study.")],
+    address: Annotated[str, typer.Option(help="Public web address of the study.")],
     places: Annotated[
-        int | None, typer.Option(help="Number of people; by default as many as the missing judgements need.", min=1)
+        int | None, typer.Option(help="Number of people. Default: as many as the missing judgements need.", min=1)
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make a draft of the study on Prolific and show its cost. Nothing is published or paid.
+    """Create a draft of the study on Prolific and show its cost. Nothing is published or paid.
 
     Reward, time and codes are those of the study; `[platform]` of study.toml has devices, filters and the warning.
     """
@@ -69,10 +69,10 @@ def state(
     study: StudyFolder,
     action: Annotated[
         Literal["publish", "pause", "start", "stop"] | None,
-        typer.Argument(help="What to do; without it the state is only shown.", metavar="[ACTION]"),
+        typer.Argument(help="Action to take. Default: only show the state.", metavar="[ACTION]"),
     ] = None,
     places: Annotated[
-        int | None, typer.Option(help="Number of people from now on; a published study can only get more.", min=1)
+        int | None, typer.Option(help="New number of people. A published study can only get more.", min=1)
     ] = None,
     yes: Yes = False,
     json: Json = False,
@@ -119,11 +119,14 @@ def state(
 def settle(
     study: StudyFolder,
     reject: Annotated[
-        bool, typer.Option("--reject", help="Reject who failed the checks and was asked for a return before.")
+        bool,
+        typer.Option(
+            "--reject", help="Reject people who failed the checks and did not return their submission when asked."
+        ),
     ] = False,
     lost_payment: Annotated[
         Literal["paid", "unpaid"] | None,
-        typer.Option(help="What Prolific shows of a payment whose reply was lost.", metavar="paid | unpaid"),
+        typer.Option(help="State that Prolific shows for a payment whose reply was lost.", metavar="paid | unpaid"),
     ] = None,
     yes: Yes = False,
     json: Json = False,

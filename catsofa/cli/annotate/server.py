@@ -34,18 +34,20 @@ def register(room: typer.Typer) -> None:
 
 def serve(
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the server's data; one of your user folder if not given.")
+        Path | None, typer.Option(help="Data folder of the server. Default: a folder in your user data folder.")
     ] = None,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8080,
     database: Annotated[
-        str, typer.Option(help="PostgreSQL to use, for more than five people at once; else SQLite.")
+        str, typer.Option(help="PostgreSQL URL, needed for more than five people at once. Default: SQLite.")
     ] = "",
-    email: Annotated[str, typer.Option(help="Address of the first account.")] = "researcher@example.org",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Install the server without asking.")] = False,
+    email: Annotated[str, typer.Option(help="E-mail address of the first account.")] = "researcher@example.org",
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Install the server without asking for confirmation.")
+    ] = False,
 ) -> None:
-    """Start a Label Studio on this machine alone: no open sign-up, no telemetry. Ctrl-C stops it.
+    """Start Label Studio for this machine only, without open sign-up or telemetry. Ctrl-C stops it.
 
-    It is installed into an environment of its own when it is needed first.
+    The first start installs it into an environment of its own.
     """
     from catsofa.annotation.label_studio import server
 
@@ -108,13 +110,18 @@ def _say_running(running: "Running", folder: Path) -> None:
 def open_(
     study: StudyFolder,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8090,
-    host: Annotated[str, typer.Option(help="Address to listen on; other machines reach 0.0.0.0.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Network address to listen on. 0.0.0.0 accepts other machines.")
+    ] = "127.0.0.1",
     address: Annotated[
-        str, typer.Option(help="Where people's browsers reach the study, through a server that speaks HTTPS.")
+        str, typer.Option(help="Public web address of the study, behind a proxy that speaks HTTPS.")
     ] = "",
     owner: Annotated[
         Literal["local", "remote", "off"],
-        typer.Option(help="Your page: for this machine alone, at the address of the study, or not served."),
+        typer.Option(
+            help="Owner's page: on this machine only (local), at the address of the study (remote), or not at "
+            "all (off)."
+        ),
     ] = "local",
     store: Annotated[
         str, typer.Option(help="URL of a PostgreSQL database for the answers, without the password (PGPASSWORD).")

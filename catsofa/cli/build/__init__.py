@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
     from catsofa.data.records import Refused, Term
 
-build = typer.Typer(name="build", no_args_is_help=True, help="Make benchmark items, and say what was refused and why.")
-filters = typer.Typer(name="filter", no_args_is_help=True, help="Keep what passes a measure, and say what did not.")
+build = typer.Typer(
+    name="build", no_args_is_help=True, help="Build benchmark items, and say which rows were refused and why."
+)
+filters = typer.Typer(
+    name="filter", no_args_is_help=True, help="Filter items by a measure, and say which were dropped and why."
+)
 
-In = Annotated[str, typer.Option("--in", help="The file or folder to read, or a released set by name.")]
+In = Annotated[str, typer.Option("--in", help="Input file or folder, or a released set by name.")]
 Lexicon = Annotated[
     str,
     typer.Option(
-        "--in", help="The lexicon: a file, a folder, a released set by name, or bundled: the terms of --language."
+        "--in", help="Lexicon: a file, a folder, a released set by name, or bundled (the terms of --language)."
     ),
 ]
 
@@ -82,24 +86,32 @@ def register(app: typer.Typer) -> None:
 def terms(
     out: Out,
     origin: Annotated[
-        str, typer.Option("--from", help="stereoset-v1, stereoset-v2, wikidata, a dump (.nt, .gz, .bz2) or a table.")
+        str,
+        typer.Option(
+            "--from",
+            help="Source of the terms: stereoset-v1, stereoset-v2, wikidata, a dump (.nt, .gz, .bz2) or a table.",
+        ),
     ] = "stereoset-v1",
     property_id: Annotated[
         str, typer.Option("--property", help="Wikidata property whose objects are the terms.")
     ] = "P106",
     contact: Annotated[str, typer.Option(help="Mail or web address for the user agent, as Wikidata asks.")] = "",
-    endpoint: Annotated[str | None, typer.Option(help="Another SPARQL endpoint.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="SPARQL endpoint to ask instead of Wikidata's.")] = None,
     term: Annotated[str, typer.Option(help="Column of the terms in a table.")] = "",
-    uses: Annotated[str, typer.Option(help="Column of their counts in a table.")] = "",
+    uses: Annotated[str, typer.Option(help="Column of the counts in a table.")] = "",
     category: Annotated[str, typer.Option(help="Category of the terms of a table.")] = "",
-    least: Annotated[int, typer.Option(min=1, help="Uses a term must have.")] = 1,
-    merge: Annotated[Path | None, typer.Option(help='Merge map (TOML): "assistant producer" = "producer".')] = None,
-    corrected: Annotated[bool, typer.Option("--corrected", help="The usual spellings, not the papers'.")] = False,
+    least: Annotated[int, typer.Option(min=1, help="Least number of uses of a term.")] = 1,
+    merge: Annotated[
+        Path | None, typer.Option(help='Merge map (TOML), such as "assistant producer" = "producer".')
+    ] = None,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Use standard spellings instead of those in the papers.")
+    ] = False,
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write target terms: StereoSet's own lists, the objects of a Wikidata property, or those of a table."""
+    """Build a list of target terms from StereoSet's lists, a Wikidata property, or a table."""
     from catsofa.builders import refusals
     from catsofa.builders import terms as builder
     from catsofa.builders.terms import wikidata
@@ -122,17 +134,20 @@ def identities(
     source: Lexicon,
     out: Out,
     style: Annotated[
-        Style, typer.Option(help="The noun where there is one; SoFa's naive plurals; always people.")
+        Style,
+        typer.Option(
+            help='Form of the plural: the noun where there is one, SoFa\'s naive plurals, or always "people".'
+        ),
     ] = "plural",
     cross: Annotated[
-        list[str] | None, typer.Option(help="Two categories to join in one subject (give it twice).")
+        list[str] | None, typer.Option(help="Two categories to join in one subject (give the option twice).")
     ] = None,
     language: LanguageName = "en",
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make plural subjects of the terms of an identity lexicon (columns TERM and POS: n, adj, pp or pl)."""
+    """Build plural subjects from the terms of an identity lexicon (columns TERM and POS: n, adj, pp or pl)."""
     from catsofa.builders import identities as builder
     from catsofa.builders import refusals
     from catsofa.builders.identities import intersections
@@ -161,20 +176,27 @@ def stereotypes(
     source: In,
     out: Out,
     text: Annotated[
-        str, typer.Option(help="Column (or JSON field) of the statement, where the format is not known.")
+        str, typer.Option(help="Column (or JSON field) of the statement, for formats that catsofa does not know.")
     ] = "",
-    target: Annotated[str, typer.Option(help="Column of the group a statement is about.")] = "",
-    category: Annotated[str, typer.Option(help="Column of its category.")] = "",
-    spacy_model: Annotated[str, typer.Option(help="spaCy pipeline, by name or path.")] = "en_core_web_sm",
-    parser: Annotated[Reading, typer.Option(help="none: what the dictionary alone can decide.")] = "spacy",
+    target: Annotated[str, typer.Option(help="Column of the group that a statement is about.")] = "",
+    category: Annotated[str, typer.Option(help="Column of the category.")] = "",
+    spacy_model: Annotated[str, typer.Option(help="Pipeline of spaCy, by name or path.")] = "en_core_web_sm",
+    parser: Annotated[
+        Reading, typer.Option(help="Parser of the statements: a spaCy pipeline, or none (the dictionary alone).")
+    ] = "spacy",
     rules: Annotated[
-        RuleName, typer.Option(help="paper: SoFa's Appendix A; revised: the same, mended where readers found it wrong.")
+        RuleName,
+        typer.Option(
+            help="Rules: paper (SoFa's Appendix A), or revised (the same, with corrections after readers' checks)."
+        ),
     ] = "revised",
     allow: Annotated[
-        list[str] | None, typer.Option(help="A reason for which to keep statements all the same, as SoFa does.")
+        list[str] | None, typer.Option(help="Refusal reason to ignore, as SoFa does; repeat for several.")
     ] = None,
     bias_type: BiasType = "",
-    names: Annotated[Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not name.")] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="Identity lexicon whose terms a predicate must not contain.")
+    ] = None,
     language: LanguageName = "en",
     engine: SpreadName = "local",
     ray_address: RayAddress = None,
@@ -183,7 +205,7 @@ def stereotypes(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make predicates that follow any identity from implied statements, by the rules of SoFa's Appendix A.
+    """Build predicates that can follow any identity from implied statements, by the rules of SoFa's Appendix A.
 
     A predicate that says what people should do or deserve has the note `prescriptive`. Associations (JSONL, SeeGULL's
     CSV) are said of their group: `lazy` becomes `are lazy`, with the votes.
@@ -238,7 +260,7 @@ def stereotypes(
 def probes(
     identities: Annotated[Path, typer.Option(help="Identities (JSONL).")],
     stereotypes: Annotated[Path, typer.Option(help="Stereotypes (JSONL).")],
-    out: Annotated[Path, typer.Option(help="The file to write (JSONL); a name without an ending: a folder of shards.")],
+    out: Annotated[Path, typer.Option(help="Output file (JSONL). A name without an ending is a folder of shards.")],
     engine: SpreadName = "local",
     ray_address: RayAddress = None,
     workers: WorkerCount = None,
@@ -273,18 +295,16 @@ def probes(
 
 def perplexity(
     stereotypes: Annotated[Path, typer.Argument(help="Stereotypes (JSONL).")],
-    scores: Annotated[list[Path], typer.Option(help="Perplexities by stereotype id, one file a model.")],
+    scores: Annotated[list[Path], typer.Option(help="Perplexities by stereotype id, one file per model.")],
     out: Out,
     bins: Annotated[
-        int | None, typer.Option(min=1, help="Bins of each histogram; Freedman and Diaconis if not given.")
+        int | None, typer.Option(min=1, help="Number of bins of each histogram. Default: the Freedman–Diaconis rule.")
     ] = None,
     keep: Annotated[
-        str, typer.Option(help="Lowest bins to keep: how many (12), or the share they hold (0.9).")
+        str, typer.Option(help="Lowest bins to keep: their number (12), or the share that they hold (0.9).")
     ] = "0.9",
-    linear: Annotated[
-        bool, typer.Option("--linear", help="Bin the perplexities themselves, not their logarithm.")
-    ] = False,
-    draw: Annotated[Path | None, typer.Option(help="Draw the histograms (SVG).")] = None,
+    linear: Annotated[bool, typer.Option("--linear", help="Bin the perplexities instead of their logarithms.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="Write the histograms to this file (SVG).")] = None,
     refused: RefusedFile = None,
     json: Json = False,
     quiet: Quiet = False,

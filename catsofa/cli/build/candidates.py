@@ -16,39 +16,57 @@ if TYPE_CHECKING:
 Seeds = Annotated[
     Path,
     typer.Option(
-        help="CSV with the column identity; attribute, region, language if known; bias_type for CATs. Or associations."
+        help="Seeds: a CSV with the column identity; attribute, region and language if known; bias_type "
+        "for CATs. Or associations."
     ),
 ]
 Models = Annotated[list[str], typer.Option("--model", help="Name of a model to ask; repeat for several.")]
-Jurors = Annotated[list[str], typer.Option("--model", help="Name of a juror; repeat, three or more are best.")]
-Out = Annotated[Path, typer.Option(help="Folder for associations.jsonl, refused.jsonl, report.json and the journal.")]
+Jurors = Annotated[
+    list[str], typer.Option("--model", help="Name of a juror; repeat for several. Three or more are best.")
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        help="Output folder for associations.jsonl, refused.jsonl, report.json and the journal; rerun the "
+        "same command to resume."
+    ),
+]
 JuryOut = Annotated[
-    Path, typer.Option(help="Folder for associations.jsonl, jury.jsonl, refused.jsonl and the journal.")
+    Path,
+    typer.Option(
+        help="Output folder for associations.jsonl, jury.jsonl, refused.jsonl and the journal; rerun the "
+        "same command to resume."
+    ),
 ]
 PromptNames = Annotated[
     list[str],
     typer.Option(
         "--prompt",
-        help="report, slots, counter or complete for attributes; triplet or scene for CATs; or a Jinja text file. "
-        "Repeat for several.",
+        help="Prompt: report, slots, counter or complete for attributes; triplet or scene for CATs; or a "
+        "Jinja text file. Repeat for several.",
     ),
 ]
-Count = Annotated[
-    int, typer.Option("--count", "-n", min=1, max=50, help="Attributes or CATs that one request asks for.")
-]
+Count = Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="Attributes or CATs per request.")]
 Samples = Annotated[int, typer.Option(min=1, help="Requests per group, prompt and model, each with its own seed.")]
-Most = Annotated[int, typer.Option(min=1, help="Associations kept per group.")]
-Region = Annotated[str, typer.Option(help="Region whose people make the associations, where the seeds name none.")]
-Language = Annotated[str, typer.Option(help="Language of the attributes (ISO 639), where the seeds name none.")]
+Most = Annotated[int, typer.Option(min=1, help="Associations to keep per group.")]
+Region = Annotated[str, typer.Option(help="Region whose people make the associations, if the seeds name none.")]
+Language = Annotated[str, typer.Option(help="Language of the attributes (ISO 639), if the seeds name none.")]
 EncoderName = Annotated[
     str,
-    typer.Option("--encoder", help="Encoder that finds equal meanings; all-MiniLM-L6-v2, or `none` for words alone."),
+    typer.Option(
+        "--encoder",
+        help="Encoder that finds equal meanings: all-MiniLM-L6-v2, another model, or `none` to compare words only.",
+    ),
 ]
-MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens in a reply.")]
 AltTest = Annotated[
-    Path | None, typer.Option(help="Result of `validate alt-test --out`: lets a jury that passed drop what it denies.")
+    Path | None,
+    typer.Option(
+        help="Result of `validate alt-test --out`. If the jury passed it, associations that the jury "
+        "denies are dropped."
+    ),
 ]
-On = Annotated[Path, typer.Option(help="The associations to judge, in any format.")]
+On = Annotated[Path, typer.Option(help="Associations to judge, in any format.")]
 
 
 def register(app: typer.Typer) -> None:

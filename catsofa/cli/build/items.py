@@ -22,8 +22,8 @@ from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, note, print_json, progress, say
 from catsofa.data.percentages import quantity
 
-Folder = Annotated[Path, typer.Option("--out", help="The folder to write.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is left to chance.")]
+Folder = Annotated[Path, typer.Option("--out", help="Output folder.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 
 
 Associations = Annotated[
@@ -37,12 +37,15 @@ Associations = Annotated[
 Continuations = Annotated[
     Path | None,
     typer.Option(
-        help="CSV as above with a context, for intersentence CATs. Or what `build candidates --prompt scene` wrote."
+        help="CSV with the same columns and a context, for intersentence CATs. Or output of `build "
+        "candidates --prompt scene`."
     ),
 ]
-MatchParts = Annotated[bool, typer.Option("--match-parts", help="The three words must share a part of speech.")]
-Zipf = Annotated[Path | None, typer.Option(help="Words and their Zipf values (TSV): the three options must be alike.")]
-Gap = Annotated[float, typer.Option(min=0, help="The most that their Zipf values may differ by.")]
+MatchParts = Annotated[bool, typer.Option("--match-parts", help="Require one part of speech for the three words.")]
+Zipf = Annotated[
+    Path | None, typer.Option(help="Words with their Zipf values (TSV). The three options must have similar values.")
+]
+Gap = Annotated[float, typer.Option(min=0, help="Largest difference of their Zipf values.")]
 Pool = Annotated[
     str | None,
     typer.Option(
@@ -107,7 +110,7 @@ def cats(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make CATs: intrasentence from associations in templates, or intersentence from contexts and continuations.
+    """Build CATs: intrasentence from associations in templates, or intersentence from contexts and continuations.
 
     An unrelated word that is missing or fits no slot of the other two is chosen from a pool (English): the source of
     the CAT keeps the word that was given, and the command counts these associations.
@@ -166,9 +169,9 @@ def fills(
     associations: Annotated[
         Path, typer.Option(help="Associations, as for `build cats`; the unrelated word may be missing.")
     ],
-    model: Annotated[str, typer.Option(help="A masked language model, by folder or name.")],
-    out: Annotated[Path, typer.Option(help="The table to write (CSV).")],
-    top: Annotated[int, typer.Option(min=1, help="Words of each kind for each association.")] = 10,
+    model: Annotated[str, typer.Option(help="Masked language model, by folder or name.")],
+    out: Annotated[Path, typer.Option(help="Output table (CSV).")],
+    top: Annotated[int, typer.Option(min=1, help="Words of each kind per association.")] = 10,
     templates: Templates = None,
     bias_type: BiasType = "",
     refused: RefusedFile = None,
@@ -199,18 +202,18 @@ def fills(
 
 
 def seat(
-    words: Annotated[str, typer.Option(help="Word sets: a SEAT file or folder, TOML, a bundled test (weat6) or all.")],
+    words: Annotated[str, typer.Option(help="Word sets: a SEAT file or folder, TOML, a bundled test (weat6), or all.")],
     out: Folder,
     seed: Seed = 0,
     kind: Annotated[
         Kind | None,
-        typer.Option(metavar=choices(Kind), help="What words are of which nobody says what they are."),
+        typer.Option(metavar=choices(Kind), help="Default kind for words listed without one."),
     ] = None,
     language: LanguageName = "en",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make sentence tests of word sets: each word in sentences that say little more; a longer target set is cut."""
+    """Build sentence tests (SEAT) from word sets: each word in neutral sentences; the longer target set is cut."""
     from catsofa.builders import association_tests as builder
     from catsofa.builders.provenance import provenance
     from catsofa.data.formats import seat as seat_format
@@ -234,20 +237,22 @@ def seat(
 
 def pairs(
     out: Folder,
-    source: Annotated[Path | None, typer.Option("--in", help="Folder of texts: a file a document, or JSONL.")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--in", help="Folder of texts: one document per file, or JSONL.")
+    ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="A dataset of Hugging Face's hub, or its folder, instead.")
+        str | None, typer.Option(help="Dataset of the Hugging Face hub, or its folder, instead of texts.")
     ] = None,
     config: Annotated[str | None, typer.Option(help="Configuration of the dataset.")] = None,
-    column: Annotated[str, typer.Option(help="Column of its texts.")] = "text",
-    documents: Annotated[int | None, typer.Option(min=2, help="Documents to read, at most.")] = None,
-    per_document: Annotated[int | None, typer.Option(min=1, help="Positives of one document, at most.")] = None,
-    held_out: Annotated[float, typer.Option(min=0, max=0.99, help="Share of the documents to hold out.")] = 0.1,
+    column: Annotated[str, typer.Option(help="Column of the texts.")] = "text",
+    documents: Annotated[int | None, typer.Option(min=2, help="Most documents to read.")] = None,
+    per_document: Annotated[int | None, typer.Option(min=1, help="Most positive pairs per document.")] = None,
+    held_out: Annotated[float, typer.Option(min=0, max=0.99, help="Share of documents to hold out.")] = 0.1,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make next-sentence pairs: positives, and negatives of other documents; no document in both splits."""
+    """Build next-sentence pairs: positives, and negatives from other documents; no document is in both splits."""
     from itertools import islice
 
     from catsofa.builders import sentence_pairs as builder

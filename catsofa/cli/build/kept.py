@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from catsofa.builders.cats.templates import Template
     from catsofa.data.languages import Language
 
-Out = Annotated[Path, typer.Option(help="The file to write (JSONL).")]
-RefusedFile = Annotated[Path | None, typer.Option(help="File for what was refused, with the reason.")]
+Out = Annotated[Path, typer.Option(help="Output file (JSONL).")]
+RefusedFile = Annotated[Path | None, typer.Option(help="Output file for refused items, with the reason.")]
 
 LanguageName = Annotated[
     str,
     typer.Option(
-        "--language", help="Language: a code (de, en, es, fr, zh, or a plugin's), or the folder of a language."
+        "--language", help="Language: a code (de, en, es, fr, zh, or a plug-in's), or the folder of a language."
     ),
 ]
 
-BiasType = Annotated[str, typer.Option(help="Domain of associations that name none: nationality, race, …")]
+BiasType = Annotated[str, typer.Option(help="Domain for associations that name none: nationality, race, …")]
 
-Templates = Annotated[Path | None, typer.Option(help="Templates (TOML); ours if not given.")]
+Templates = Annotated[Path | None, typer.Option(help="Templates (TOML). Default: the built-in ones.")]
 Frames = Annotated[
     list[str] | None,
     typer.Option(
         "--frame",
-        help="Kind of templates (give it again for more): statement, past, question, negation, dialogue or "
-        "comparison. Without it: statements, or all of --templates. A negation denies what the CAT says, a question "
-        "asserts nothing.",
+        help="Kind of templates: statement, past, question, negation, dialogue or comparison; repeat for "
+        "several. Default: statements, or all of --templates. A negation denies what the CAT says, a "
+        "question asserts nothing.",
     ),
 ]
 

@@ -20,7 +20,7 @@ def register(build: typer.Typer) -> None:
 
 
 def language_check(
-    language: Annotated[str, typer.Argument(help="The language: its code, or the folder with its data.")],
+    language: Annotated[str, typer.Argument(help="Language: its code, or the folder with its data.")],
     sheet: Annotated[
         Path | None, typer.Option(help="Also write 50 sentences for a native speaker to read and correct (CSV).")
     ] = None,

@@ -43,8 +43,9 @@ def minimal_pairs(
     associations: Annotated[
         Path,
         typer.Option(
-            help="CSV: target, other (the group in its place), bias_type, stereotype; if known, its context and the "
-            "target_kind. Or associations: JSONL, or SeeGULL's CSV; another group of the file takes the place."
+            help="CSV: target, other (the group in its place), bias_type, stereotype; if known, its context "
+            "and the target_kind. Or associations (JSONL, or SeeGULL's CSV); then another group of the "
+            "file takes the place."
         ),
     ],
     out: Out,
@@ -56,7 +57,7 @@ def minimal_pairs(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make CrowS-style pairs: a stereotype of one group in templates, and the same sentence about another group."""
+    """Build CrowS-style pairs: a stereotype of one group in templates, and the same sentence about another group."""
     from catsofa.builders import minimal_pairs as builder
     from catsofa.builders import refusals
     from catsofa.builders.cats import agreeing
@@ -76,9 +77,12 @@ def minimal_pairs(
 
 
 def swaps(
-    sentences: Annotated[Path, typer.Option(help="CSV: text, bias_type. The text is the more stereotyping sentence.")],
+    sentences: Annotated[Path, typer.Option(help="CSV: text, bias_type. The text is the more stereotypical sentence.")],
     swap: Annotated[
-        str, typer.Option(help="CSV of words and their replacements (from, to); or gender: women and men.")
+        str,
+        typer.Option(
+            help="CSV of words and their replacements (columns from, to); or gender, which swaps women and men."
+        ),
     ],
     out: Out,
     language: LanguageName = "en",
@@ -86,7 +90,7 @@ def swaps(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make CrowS-style pairs of sentences: each with its twin in which the group is swapped."""
+    """Build CrowS-style pairs from sentences: each sentence, and the same sentence with the group swapped."""
     from catsofa.builders import minimal_pairs as builder
     from catsofa.builders import refusals
     from catsofa.builders.provenance import provenance

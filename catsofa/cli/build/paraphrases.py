@@ -19,25 +19,34 @@ Target = Literal["verbatim", "derived", "any"]
 
 OUTCOMES = ("kept", "review", "refused")
 
-On = Annotated[str, typer.Option(help="The CATs to paraphrase: a file, or a released set by name.")]
-Out = Annotated[Path, typer.Option(help="Folder for partition_1.jsonl, review_1.jsonl and so on, and for the journal.")]
+On = Annotated[str, typer.Option(help="CATs to paraphrase: a file, or a released set by name.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        help="Output folder for partition_1.jsonl, review_1.jsonl and so on, and for the journal; rerun "
+        "the same command to resume."
+    ),
+]
 Replies = Annotated[Path | None, typer.Option(help="Recorded replies to parse and check, instead of asking a model.")]
 Model = Annotated[str | None, typer.Option(help="Name of the model to ask.")]
 RefusedFile = Annotated[
-    Path | None, typer.Option(help="What was refused, with the reason; OUT/refused.jsonl if not given.")
+    Path | None, typer.Option(help="Output file for refused paraphrases, with the reason. Default: OUT/refused.jsonl.")
 ]
-PromptName = Annotated[str, typer.Option(help="default, paper-004, or a Jinja text file.")]
-Count = Annotated[int, typer.Option("--count", "-n", min=1, max=20, help="Paraphrases of each CAT.")]
+PromptName = Annotated[str, typer.Option(help="Prompt: default, paper-004, or a Jinja text file.")]
+Count = Annotated[int, typer.Option("--count", "-n", min=1, max=20, help="Paraphrases per CAT.")]
 TargetRule = Annotated[
-    Target, typer.Option(help="What must be left of the target: its own word, a name of the same person, or none.")
+    Target,
+    typer.Option(
+        help="Form of the target that a paraphrase must keep: its own word, another name of the same person, or none."
+    ),
 ]
 Pipeline = Annotated[
-    str | None, typer.Option(help="spaCy pipeline that checks the slots too; patterns alone if not given.")
+    str | None, typer.Option(help="Pipeline of spaCy that also checks the slots. Default: patterns only.")
 ]
-MaxTokens = Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens in a reply.")]
 Limit = Annotated[
     int | None,
-    typer.Option(min=1, help="Only a sample of the CATs, stratified by domain and target; the same each time."),
+    typer.Option(min=1, help="Number of CATs to sample, stratified by domain and target; the same sample each time."),
 ]
 
 
@@ -84,7 +93,7 @@ def paraphrases(
 
     A paraphrase that may mean something else goes to OUT/review_1.jsonl and so on, with the words that say so.
 
-    The same command goes on where it was stopped: a reply that stands in OUT/journal.jsonl is never paid for again.
+    Rerun the same command to resume: a reply in OUT/journal.jsonl is never paid for again.
     """
     from catsofa.builders import paraphrases as builder
     from catsofa.builders.paraphrases import prompts, runs

@@ -46,37 +46,53 @@ def register(app: typer.Typer) -> None:
 def score(
     context: typer.Context,
     on: Annotated[
-        list[str], typer.Option(metavar=DATA, help="CATs, pairs, probes, questions or tests; again for another set.")
+        list[str],
+        typer.Option(
+            metavar=DATA, help="CATs, pairs, probes, questions or association tests; repeat for several sets."
+        ),
     ],
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Folders or hub ids: gpt2, gpt2@revision; for SEAT also word vectors."),
+        typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision); for SEAT also word vectors."),
     ] = None,
     predictions: Annotated[
-        Path | None, typer.Option(help="Measure this file of scores or predictions, or this run, instead.")
+        Path | None, typer.Option(help="Measure these scores or predictions (a file), or this run, instead of a model.")
     ] = None,
     protocol: ProtocolName = "catsofa",
-    out: Annotated[Path | None, typer.Option(help="A folder for every score; the same call again goes on.")] = None,
-    nsp: Annotated[Path | None, typer.Option(help="A head of `catsofa nsp train`, for intersentence CATs.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder for all scores; rerun the same command to resume.")
+    ] = None,
+    nsp: Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
+    ] = None,
     dtype: Annotated[
         str,
         typer.Option(
-            help="float32 (exact), bfloat16, float16 or auto; of half precision the report says how many preferences "
-            "lie within its error."
+            help="Precision: float32 (exact), bfloat16, float16 or auto. In half precision the report says how"
+            " many preferences lie within the rounding error."
         ),
     ] = "float32",
-    device_map: Annotated[str | None, typer.Option(help="`auto`: a model too big for one device.")] = None,
+    device_map: Annotated[
+        str | None, typer.Option(help="Device map: `auto` spreads a large model over several devices.")
+    ] = None,
     bits: Annotated[Literal["4", "8"] | None, typer.Option(help="Quantise with bitsandbytes when loading.")] = None,
-    trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
-    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first records.")] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")
+    ] = False,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")] = None,
     engine: EngineName = "local",
     ray_address: RayAddress = None,
     workers: WorkerCount = None,
     terms: Annotated[
-        bool, typer.Option("--terms", help="Also a row for each target term; of probes, both ends.")
+        bool,
+        typer.Option(
+            "--terms", help="Also show one row per target term (for probes: the highest and lowest identities)."
+        ),
     ] = False,
     seed: Seed = None,
     json: Json = False,

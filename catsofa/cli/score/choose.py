@@ -28,7 +28,9 @@ Orders = Literal["all", "balanced"]
 
 ModelName = Annotated[
     str | None,
-    typer.Argument(metavar="MODEL", help="A model by the name that its server knows; a folder or hub id without one."),
+    typer.Argument(
+        metavar="MODEL", help="Model, by the name that its server knows. Without --base-url: a folder or hub id."
+    ),
 ]
 On = Annotated[
     str,
@@ -36,34 +38,42 @@ On = Annotated[
 ]
 Replies = Annotated[
     Path | None,
-    typer.Option(help="Measure these recorded replies (JSONL, or an Inspect log as JSON) instead; asks nobody."),
+    typer.Option(help="Recorded replies to measure (JSONL, or an Inspect log as JSON) instead of asking a model."),
 ]
 Out = Annotated[
-    Path | None, typer.Option(help="Directory for every reply, and the report; rerun the same command to resume.")
+    Path | None, typer.Option(help="Output folder for all replies and the report; rerun the same command to resume.")
 ]
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server; else the model runs here.")]
+BaseUrl = Annotated[
+    str | None, typer.Option(help="Address of an OpenAI-compatible server. Default: the model runs on this machine.")
+]
 Templates = Annotated[
     str | None,
     typer.Option(
-        help="Wordings, with commas: likelihood (default), completion, agreement, isolated, plain; for questions: "
-        "question (default), exam; for probes: true (default), those for sentences, or which; for association tests: "
-        "word (default) or decision; or Jinja files."
+        help="Wordings, separated by commas. For CATs and pairs: likelihood (default), completion, "
+        "agreement, isolated, plain. For questions: question (default), exam. For probes: true "
+        "(default), those for sentences, or which. For association tests: word (default) or decision."
+        " Or Jinja files."
     ),
 ]
 LabelNames = Annotated[
-    Labels, typer.Option(metavar=choices(Labels), help="How options are named; by their sentence alone.")
+    Labels,
+    typer.Option(metavar=choices(Labels), help="Names of the options: letters, numbers, or the sentences themselves."),
 ]
-Neutral = Annotated[bool, typer.Option("--neutral", help="Offer a neutral option too; a protocol of its own.")]
+Neutral = Annotated[bool, typer.Option("--neutral", help="Also offer a neutral option; this is a protocol of its own.")]
 OrderNames = Annotated[
     Orders, typer.Option(metavar=choices(Orders), help="Orders of three options: all six, or three rotations.")
 ]
-Samples = Annotated[int | None, typer.Option(min=1, help="Replies to each prompt, where label probabilities would do.")]
-Temperature = Annotated[float, typer.Option(min=0, help="Temperature of sampling.")]
-AnswerTokens = Annotated[int, typer.Option(min=1, help="Tokens that an answer may have.")]
-ReasoningTokens = Annotated[int, typer.Option(min=0, help="Tokens of reasoning before it; 0 asks for none.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only a sample of the items, stratified by domain and group.")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")]
-Dtype = Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")]
+Samples = Annotated[
+    int | None, typer.Option(min=1, help="Replies to sample per prompt, instead of reading label probabilities.")
+]
+Temperature = Annotated[float, typer.Option(min=0, help="Sampling temperature.")]
+AnswerTokens = Annotated[int, typer.Option(min=1, help="Most tokens in an answer.")]
+ReasoningTokens = Annotated[
+    int, typer.Option(min=0, help="Most tokens of reasoning before the answer; 0 turns reasoning off.")
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Number of items to sample, stratified by domain and group.")]
+Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")]
+Dtype = Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")]
 MEASURING = frozenset({"--replies", "--on", "--out", "--seed", "--json", "--quiet"})
 """The options that act when recorded replies are measured."""
 SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost", "--batch"})

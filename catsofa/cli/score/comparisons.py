@@ -49,16 +49,16 @@ def register(app: typer.Typer) -> None:
 def compare(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Runs of score or of choose, or files of scores; each is held against the first."),
+        typer.Argument(help="Runs of score or choose, or files of scores. Each is compared with the first."),
     ],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files, and for runs of choose: the data.")] = None,
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores and runs of choose.")] = None,
     protocol: Annotated[
-        str, typer.Option(help="How ties and averages are made: `catsofa protocols list`.")
+        str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Say whether models differ on the same CATs or pairs: paired changes with intervals, and p adjusted by Holm.
+    """Compare models on the same CATs or pairs: paired changes with intervals, and p adjusted by Holm.
 
     On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
     agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both decide.
@@ -162,20 +162,20 @@ def _tau(found: "Mapping[str, float]") -> str:
 
 def robustness(
     original: Annotated[
-        list[Path], typer.Option(help="A run on the original CATs, or a file of scores; again for another model.")
+        list[Path], typer.Option(help="Run on the original CATs, or a file of scores; repeat for several models.")
     ],
     paraphrase: Annotated[
-        list[Path], typer.Option(help="A run on paraphrases, or a file of scores; again for another set of them.")
+        list[Path], typer.Option(help="Run on paraphrases, or a file of scores; repeat for several sets.")
     ],
     on: Annotated[
         list[str] | None,
-        typer.Option(metavar=DATA, help="For files: the original CATs, then those of each set of paraphrases."),
+        typer.Option(metavar=DATA, help="Data, for files of scores: the original CATs, then each set of paraphrases."),
     ] = None,
     protocol: ProtocolName = "catsofa",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Say what rephrasing CATs changes: lms, ss and icat, the preferences that flip, and the ranks of several models.
+    """Show what rephrasing CATs changes: lms, ss and icat, the preferences that flip, and the ranks of several models.
 
     p is adjusted by Holm over every change of the call.
     """

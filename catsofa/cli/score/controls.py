@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 IMPOSSIBLE = "> any"
 """An effect that is larger than any can be."""
 PLAIN: dict[Literal["ideal", "stereotyped"], str] = {
-    "ideal": "Prefer stereotype and anti-stereotype in turn, and both to the unrelated candidate: 100, 50, 100.",
+    "ideal": "Prefer stereotype and anti-stereotype in turn, and both to the unrelated candidate (100, 50, 100).",
     "stereotyped": "Always prefer the stereotype: ss 100, icat 0.",
 }
 """The baselines without options of their own, and what each does."""
@@ -40,12 +40,12 @@ PLAIN: dict[Literal["ideal", "stereotyped"], str] = {
 BASELINE = typer.Typer(
     name="baseline",
     no_args_is_help=True,
-    help="Save runs as a baseline for `catsofa check`, or write the scores of a model that knows only one thing.",
+    help="Save runs as a baseline for `catsofa check`, or write the scores of a trivial model.",
 )
 """The commands of baselines; the gate adds its own."""
 
-On = Annotated[str, typer.Option(metavar=DATA, help="The CATs.")]
-Out = Annotated[Path, typer.Option(help="The prediction file to write; score it with `catsofa score --predictions`.")]
+On = Annotated[str, typer.Option(metavar=DATA, help="CATs.")]
+Out = Annotated[Path, typer.Option(help="Output prediction file; score it with `catsofa score --predictions`.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -105,7 +105,7 @@ def random(on: On, out: Out, seed: Annotated[int, typer.Option(help="Random seed
 def unigram(
     on: On,
     out: Out,
-    word_counts: Annotated[Path | None, typer.Option(help="Words and how often they occur, tab between.")] = None,
+    word_counts: Annotated[Path | None, typer.Option(help="Words and their counts, separated by a tab.")] = None,
     frequencies: OldFrequencies = None,
     quiet: Quiet = False,
 ) -> None:
@@ -122,8 +122,8 @@ def unigram(
 def sentiment(
     on: On,
     out: Out,
-    model: Annotated[str, typer.Option(help="A text-classification model.")] = "",
-    label: Annotated[str, typer.Option(help="The label of negative sentiment.")] = "NEGATIVE",
+    model: Annotated[str, typer.Option(help="Text-classification model.")] = "",
+    label: Annotated[str, typer.Option(help="Label of negative sentiment.")] = "NEGATIVE",
     quiet: Quiet = False,
 ) -> None:
     """Score each candidate by the probability that its sentence is negative."""
@@ -142,19 +142,19 @@ def _write_baseline(make: "Callable[[Iterable[Cat]], Iterable[Score]]", on: str,
 
 
 def ensemble(
-    scores: Annotated[list[Path], typer.Option(help="Scores of a model; again for each.")],
+    scores: Annotated[list[Path], typer.Option(help="Scores of a model; repeat for several.")],
     on: On,
     out: Out,
     weights: Annotated[
         list[str] | None,
-        typer.Option(help="TASK=W,W,… for each task; searched on --on for the highest lms if not given."),
+        typer.Option(help="Weights of a task, as TASK=W,W,… Default: the weights with the highest lms on --on."),
     ] = None,
     released: Annotated[
-        bool, typer.Option("--released", help="StereoSet's rule and weights for its three models.")
+        bool, typer.Option("--released", help="Use StereoSet's rule and weights for its three models.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the scores of several models as one, a weighted sum of z-scores, as a prediction file."""
+    """Combine the scores of several models (a weighted sum of z-scores) into one prediction file."""
     from catsofa.scoring.compare import ensemble as ensembles
     from catsofa.scoring.run.cautions import of_runs
     from catsofa.scoring.run.origins import refuse_other_data
@@ -181,16 +181,16 @@ def ensemble(
 
 def controls(
     on: On,
-    out: Annotated[Path, typer.Option(help="The folder to write attribute_only.jsonl and target_swapped.jsonl into.")],
+    out: Annotated[Path, typer.Option(help="Output folder for attribute_only.jsonl and target_swapped.jsonl.")],
     word_counts: Annotated[
-        Path | None, typer.Option(help="Words and how often they occur, tab between, for the frequency gap.")
+        Path | None, typer.Option(help="Words and their counts, separated by a tab, for the frequency gap.")
     ] = None,
     frequencies: OldFrequencies = None,
-    seed: Annotated[int, typer.Option(help="Of the targets that are drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the targets.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the CATs without context and about other targets; score them and compare with `catsofa robustness`."""
+    """Write control sets: the CATs without context, and about other targets; compare them by `catsofa robustness`."""
     from catsofa.scoring.compare.controls import write_controls
     from catsofa.scoring.statistics.intervals import Interval
 
@@ -219,8 +219,12 @@ def controls(
 
 def power(
     on: On,
-    predictions: Annotated[Path | None, typer.Option(help="Scores of a model: what they could have found.")] = None,
-    against: Annotated[Path | None, typer.Option(help="Scores of another model: what change could be found.")] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Scores of a model; shows the smallest effect that they can find.")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Scores of another model; shows the smallest change that can be found.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""

@@ -44,17 +44,19 @@ def register(app: typer.Typer) -> None:
 def examine(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Runs of score or of choose, folders that hold runs, or files of scores; two or more."),
+        typer.Argument(help="Two or more runs of score or choose, folders that hold runs, or files of scores."),
     ],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="For files, and for runs of choose: the data.")] = None,
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores and runs of choose.")] = None,
     protocol: ProtocolName = "catsofa",
     seed: Seed = None,
     drop: Annotated[
-        Path | None, typer.Option(help="File for the items that people should look at, in the format of lint.")
+        Path | None, typer.Option(help="Output file for the items that people should look at, in the format of lint.")
     ] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Part of the names of models to compare with the others item by item."),
+        typer.Option(
+            metavar="PATTERN", help="Part of the names of the models to compare with the others item by item."
+        ),
     ] = None,
     short: Annotated[
         int, typer.Option(min=0, help="Items of each task to choose that tell the models' scores on all; 0: none.")
@@ -62,11 +64,11 @@ def examine(
     out: Annotated[Path | None, typer.Option(help="File for the records of the short form, as JSONL.")] = None,
     json: Json = False,
 ) -> None:
-    """Say how good the items of a data set are at telling these models apart.
+    """Examine how well the items of a data set tell these models apart.
 
-    Shares of variance, the items and terms that a reliable order of models needs, the items on which all models agree
-    or that turn the order around, and whether the tasks order the models alike. Each number has an interval over
-    other terms, over other models, and over both.
+    Prints the shares of variance, and how many items and terms a reliable order of models needs. Lists the items on
+    which all models agree, and those that turn the order around. Says whether the tasks order the models alike. Each
+    number has an interval over other terms, over other models, and over both.
     """
     from catsofa.data.files import atomic_write
     from catsofa.examination import examine as run

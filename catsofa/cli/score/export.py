@@ -20,13 +20,15 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="The folder that `catsofa score --out` filled.")],
-    as_format: Annotated[str, typer.Option("--format", help="stereoset or jsonl.")] = "stereoset",
-    out: Annotated[Path | None, typer.Option(help="The file to write; the terminal if none is named.")] = None,
-    logarithms: Annotated[bool, typer.Option("--log", help="Logarithms, not their exponentials.")] = False,
+    run: Annotated[Path, typer.Argument(help="Folder that `catsofa score --out` wrote.")],
+    as_format: Annotated[str, typer.Option("--format", help="Format: stereoset or jsonl.")] = "stereoset",
+    out: Annotated[Path | None, typer.Option(help="Output file. Default: print.")] = None,
+    logarithms: Annotated[
+        bool, typer.Option("--log", help="Write log-probabilities instead of probabilities.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write every score of a run: a prediction file as StereoSet's evaluation reads it, or one record a line."""
+    """Export the scores of a run: a prediction file for StereoSet's evaluation, or one record per line."""
     from tempfile import TemporaryDirectory
 
     from catsofa.scoring.run.cautions import of_runs

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 Head = Literal["own", "linear", "mlp"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
-Checkpoint = Annotated[Path, typer.Argument(help="The folder that `catsofa nsp train` wrote.")]
-Pairs = Annotated[Path | None, typer.Option(help="Pairs as `catsofa build pairs` writes them: a folder or a file.")]
+Checkpoint = Annotated[Path, typer.Argument(help="Folder that `catsofa nsp train` wrote.")]
+Pairs = Annotated[Path | None, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")]
 STRETCH = 100
 """CATs that are scored between two looks at how far it is."""
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best one if not given.")]
+Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: the best there is.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add this topic's commands."""
-    nsp = typer.Typer(name="nsp", no_args_is_help=True, help="Train and use heads that know which sentence follows.")
+    nsp = typer.Typer(
+        name="nsp", no_args_is_help=True, help="Train and use next-sentence heads, for intersentence CATs."
+    )
     nsp.command(
         epilog=examples(
             "catsofa nsp train gpt2 --pairs pairs --out gpt2-nsp",
@@ -44,23 +46,23 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
-    model: Annotated[str, typer.Argument(help="The model: a folder or a hub id.")],
-    pairs: Annotated[Path, typer.Option(help="Pairs as `catsofa build pairs` writes them: a folder or a file.")],
-    out: Annotated[Path, typer.Option(help="The folder to write; run again, a stopped training goes on.")],
+    model: Annotated[str, typer.Argument(help="Model: a folder or a hub id.")],
+    pairs: Annotated[Path, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")],
+    out: Annotated[Path, typer.Option(help="Output folder; rerun the same command to resume training.")],
     epochs: Annotated[int, typer.Option(min=1)] = 10,
     learning_rate: Annotated[float, typer.Option("--lr", help="Learning rate after the warm-up.")] = 1e-5,
-    batch: Annotated[int, typer.Option(min=1, help="Pairs in a step.")] = 80,
-    accumulation: Annotated[int, typer.Option(min=1, help="Parts in which a batch is forwarded.")] = 1,
-    warm_up: Annotated[int, typer.Option(min=0, help="Steps, at most a tenth of all.")] = 500,
-    max_length: Annotated[int, typer.Option(min=8, help="Tokens of a pair; the longer sentence is cut.")] = 256,
-    head: Annotated[Head | None, typer.Option(help="Its own where the model has one, else linear.")] = None,
-    precision: Annotated[Precision, typer.Option(help="Of the forward pass.")] = "auto",
-    save_every: Annotated[int, typer.Option(min=1, help="Steps that a kill may cost.")] = 500,
+    batch: Annotated[int, typer.Option(min=1, help="Pairs per step.")] = 80,
+    accumulation: Annotated[int, typer.Option(min=1, help="Number of parts in which a batch is forwarded.")] = 1,
+    warm_up: Annotated[int, typer.Option(min=0, help="Warm-up steps; at most a tenth of all steps are used.")] = 500,
+    max_length: Annotated[int, typer.Option(min=8, help="Most tokens in a pair; the longer sentence is cut.")] = 256,
+    head: Annotated[Head | None, typer.Option(help="Kind of head. Default: the model's own, or linear.")] = None,
+    precision: Annotated[Precision, typer.Option(help="Precision of the forward pass.")] = "auto",
+    save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model to know next sentences, with StereoSet's recipe; kill it and run it again to the same result."""
+    """Train a next-sentence head with StereoSet's recipe. A stopped training resumes to the same result."""
     from catsofa.data.formats.sentence_pairs import SentencePairs
     from catsofa.scoring import models
     from catsofa.scoring.next_sentence.recipe import Recipe
@@ -89,7 +91,7 @@ def train(
 
 
 def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, json: Json = False) -> None:
-    """Ask a head the pairs it was saved with, or held-out pairs of a file: does it know which sentence follows?"""
+    """Measure a head on the pairs that it was saved with, or on held-out pairs: does it know which sentence follows?"""
     from catsofa.data.formats.sentence_pairs import SentencePairs
     from catsofa.scoring import next_sentence
     from catsofa.scoring.next_sentence.direction import accuracy, separation, verdict
@@ -112,8 +114,8 @@ def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, js
 
 def score(
     checkpoint: Checkpoint,
-    on: Annotated[str, typer.Option(metavar=DATA, help="The CATs; their intersentence ones are scored.")],
-    out: Annotated[Path, typer.Option(help="The prediction file to write.")],
+    on: Annotated[str, typer.Option(metavar=DATA, help="CATs; only intersentence ones are scored.")],
+    out: Annotated[Path, typer.Option(help="Output prediction file.")],
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:

@@ -10,15 +10,15 @@ ProtocolName = Annotated[
     str,
     typer.Option(
         "--protocol",
-        help="How to score, as `catsofa protocols list` names it; choices may follow: catsofa,pooling=mean.",
+        help="Protocol, as in `catsofa protocols list`. Settings can follow: catsofa,pooling=mean.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option(help="Of the resamples; the protocol's own if not given.")]
+Seed = Annotated[int | None, typer.Option(help="Random seed of the resampling. Default: the protocol's.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Say what the protocols are and what each of them does.")
+    group = typer.Typer(no_args_is_help=True, help="List the protocols and show what each does.")
     group.command("list", epilog=examples("catsofa protocols list"))(show_all)
     group.command(
         "show",
@@ -43,8 +43,8 @@ def show_all(json: Json = False) -> None:
     table("protocols", ["name", "about", "reproduces"], [[p.name, p.about, p.reproduces] for p in known.values()])
 
 
-def show(name: Annotated[str, typer.Argument(help="The protocol's name.")], json: Json = False) -> None:
-    """Say what a protocol does, where it differs from the default, and why."""
+def show(name: Annotated[str, typer.Argument(help="Name of the protocol.")], json: Json = False) -> None:
+    """Show what a protocol does, where it differs from the default, and why."""
     from catsofa.scoring.protocols import named
 
     protocol = named(name)

@@ -10,17 +10,19 @@ from catsofa.cli.data import local
 from catsofa.cli.score.tables import show
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, examples, print_json, say
 
-Name = Annotated[str, typer.Argument(metavar="MODEL", help="The model, by the name its server knows.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Address, as http://127.0.0.1:8000/v1; else OPENAI_BASE_URL.")]
-Start = Annotated[str, typer.Option(help="The model's start token, where its server adds none: <s>, <|endoftext|>.")]
-On = Annotated[str, typer.Option(metavar=DATA, help="The data.")]
-Out = Annotated[Path | None, typer.Option(help="A folder for every reply; the same call again goes on.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only the first records.")]
+Name = Annotated[str, typer.Argument(metavar="MODEL", help="Model, by the name that its server knows.")]
+BaseUrl = Annotated[
+    str | None, typer.Option(help="Address of the server, such as http://127.0.0.1:8000/v1. Default: OPENAI_BASE_URL.")
+]
+Start = Annotated[str, typer.Option(help="Start token of the model (<s>, <|endoftext|>), for servers that add none.")]
+On = Annotated[str, typer.Option(metavar=DATA, help="Data to score.")]
+Out = Annotated[Path | None, typer.Option(help="Output folder for all replies; rerun the same command to resume.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add this topic's commands."""
-    served = typer.Typer(name="served", no_args_is_help=True, help="Models behind an OpenAI-compatible address.")
+    served = typer.Typer(name="served", no_args_is_help=True, help="Score models behind an OpenAI-compatible server.")
     served.command(
         epilog=examples(
             "catsofa served check llama --base-url http://127.0.0.1:8000/v1",
@@ -46,7 +48,7 @@ def check(
     timeout: Timeout = 60.0,
     json: Json = False,
 ) -> None:
-    """Ask a server a few short questions: does it give the log-probabilities of prompts, and are they real?"""
+    """Check whether a server gives the log-probabilities of prompts, and whether they are real."""
     from dataclasses import asdict
 
     from catsofa.scoring.served import endpoint_from_environment, probe
@@ -68,12 +70,12 @@ def score(
     base_url: BaseUrl = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
     start: Start = "",
-    protocol: Annotated[str, typer.Option(help="How to score: `catsofa protocols list`.")] = "catsofa",
+    protocol: Annotated[str, typer.Option(help="Protocol, as in `catsofa protocols list`.")] = "catsofa",
     out: Out = None,
     limit: Limit = None,
     concurrency: Concurrency = 8,
     timeout: Timeout = 60.0,
-    terms: Annotated[bool, typer.Option("--terms", help="Also a row for each target term.")] = False,
+    terms: Annotated[bool, typer.Option("--terms", help="Also show one row per target term.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

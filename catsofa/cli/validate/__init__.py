@@ -24,7 +24,7 @@ from catsofa.data.percentages import quantity
 
 room = typer.Typer(
     no_args_is_help=True,
-    help="What people's judgements decide, how far they agree, what is wrong with a set, and how to split it.",
+    help="Analyse people's judgements (votes, agreement), check a set, and split it.",
 )
 
 GROUPED = {
@@ -60,7 +60,7 @@ def agreement(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """How far people agree: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals.
+    """Measure agreement: Fleiss' kappa, Krippendorff's alpha, percent, unanimous, with 95 % intervals.
 
     In the folder of a study, --by also takes a question of its questionnaire. Answers of fewer than k people are made
     wider, or withheld.
@@ -151,7 +151,7 @@ def annotators(
     source: Source,
     consensus: Annotated[
         float | None,
-        typer.Option(help="Least agreement with the others; midway from chance to the median, if not given."),
+        typer.Option(help="Least agreement with the others. Default: midway from chance to the median."),
     ] = None,
     gold_pass: GoldPass = 0.75,
     need: Need = 3,
@@ -159,7 +159,7 @@ def annotators(
     group: Group = "",
     json: Json = False,
 ) -> None:
-    """Each annotator's accuracy, speed and habits; whom to exclude, why, and what that would change."""
+    """Show each annotator's accuracy, speed and habits; whom to exclude, why, and what that would change."""
     from catsofa.validation.agreement.annotators import Limits, without
     from catsofa.validation.agreement.annotators import annotators as look_at
     from catsofa.validation.json_reports import annotators_report

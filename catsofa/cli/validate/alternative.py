@@ -12,13 +12,16 @@ from catsofa.cli.validate.sets import signed
 if TYPE_CHECKING:
     from catsofa.data.records import Annotation
 
-Source = Annotated[Path, typer.Option("--in", help="Annotations of people (item, annotator, label).")]
-Judge = Annotated[Path, typer.Option(help="Labels of one judge or several (item, annotator, label).")]
+Source = Annotated[Path, typer.Option("--in", help="Annotations by people (item, annotator, label).")]
+Judge = Annotated[Path, typer.Option(help="Labels by one judge or several (item, annotator, label).")]
 Epsilon = Annotated[
-    float, typer.Option(help="What a cheaper judge may lose: .2 to experts, .15 to trained raters, .1 to crowds.")
+    float,
+    typer.Option(
+        help="Loss allowed to a cheaper judge: .2 against experts, .15 against trained raters, .1 against crowds."
+    ),
 ]
-Ordinal = Annotated[bool, typer.Option("--ordinal", help="Labels are numbers, compared by distance.")]
-Out = Annotated[Path | None, typer.Option(help="Write the result as JSON; `build jury --alt-test` reads it.")]
+Ordinal = Annotated[bool, typer.Option("--ordinal", help="Treat labels as numbers, compared by distance.")]
+Out = Annotated[Path | None, typer.Option(help="Write the result as JSON for `build jury --alt-test`.")]
 
 
 def register(room: typer.Typer) -> None:
@@ -41,7 +44,7 @@ def alternative(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Test whether a judge (a model, a jury) may stand in for human raters; exit 1 if no judge passes.
+    """Test whether a judge (a model, a jury) may replace human raters; exit 1 if no judge passes.
 
     The alternative annotator test of Calderon et al. 2025: each rater with 30 items or more is left out in turn.
     """

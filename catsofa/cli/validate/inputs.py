@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 Source = Annotated[
     Path, typer.Option("--in", help="Annotations (item, annotator, label), CATs with labels, or CrowS-Pairs.")
 ]
-Need = Annotated[int, typer.Option(help="Votes a label needs.")]
-Of = Annotated[int, typer.Option(help="Judgements that count for each item: the first of them.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.")]
+Need = Annotated[int, typer.Option(help="Votes that a label needs.")]
+Of = Annotated[int, typer.Option(help="Judgements to count per item: the first ones.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")]
 Group = Annotated[
     str,
-    typer.Option(help="Column that names the CAT of an item, which is judged and kept as a whole.", show_default=False),
+    typer.Option(help="Column that names the CAT of an item; CATs are judged and kept as a whole.", show_default=False),
 ]
-GoldPass = Annotated[float, typer.Option(help="Share of attention items (column gold) a person must get right.")]
+GoldPass = Annotated[float, typer.Option(help="Share of attention items (column gold) that a person must get right.")]
 
 
 @contextmanager

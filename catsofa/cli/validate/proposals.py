@@ -9,12 +9,12 @@ import typer
 from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, reading, say, table
 from catsofa.cli.validate.sets import say_set_aside, signed
 
-On = Annotated[Path, typer.Argument(help="The associations, as `build candidates` or `build jury` wrote them.")]
+On = Annotated[Path, typer.Argument(help="Associations, as `build candidates` or `build jury` wrote them.")]
 Source = Annotated[Path, typer.Option("--in", help="Annotations of a study of the kind judge-associations.")]
 Need = Annotated[int, typer.Option(help="Answers `yes` that confirm an association.")]
-Of = Annotated[int, typer.Option(help="Judgements that count for each association: the first of them.")]
+Of = Annotated[int, typer.Option(help="Judgements to count per association: the first ones.")]
 Out = Annotated[Path | None, typer.Option(help="Write the confirmed associations with their votes (JSONL).")]
-Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason, as JSONL.")]
+Refused = Annotated[Path | None, typer.Option(help="Write the other associations, with the reason (JSONL).")]
 
 
 def register(room: typer.Typer) -> None:
@@ -37,7 +37,7 @@ def associations(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Which proposed associations people confirm: their share per model, prompt and answer of a jury, over groups.
+    """Show which proposed associations people confirm: their share per model, prompt and answer of a jury.
 
     Answers that do not count are shown with the reason. Exit code 1: no association has all judgements that are asked.
     """

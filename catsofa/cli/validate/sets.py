@@ -18,14 +18,14 @@ SHOWN = 3
 LEAKS = 20
 """Leaks that are printed for people."""
 
-File = Annotated[Path, typer.Argument(help="A set in any format we read.")]
-Files = Annotated[list[Path], typer.Argument(help="The set, in one file or several.")]
-SpacyModel = Annotated[str, typer.Option(help="A spaCy pipeline, by name or folder.")]
-CorpusName = Annotated[
-    str, typer.Option("--corpus", help="Running text that says how frequent words are, or `wordfreq`.")
+File = Annotated[Path, typer.Argument(help="Data set in any format that catsofa reads.")]
+Files = Annotated[list[Path], typer.Argument(help="Data set, in one file or several.")]
+SpacyModel = Annotated[str, typer.Option(help="Pipeline of spaCy, by name or folder.")]
+CorpusName = Annotated[str, typer.Option("--corpus", help="Source of word frequencies: running text, or `wordfreq`.")]
+SentimentModel = Annotated[str, typer.Option(help="Text-classification model, by name or folder.")]
+Negative = Annotated[
+    str, typer.Option(help="Negative classes of the model, separated by commas. Default: recognised by name.")
 ]
-SentimentModel = Annotated[str, typer.Option(help="A text-classification model, by name or folder.")]
-Negative = Annotated[str, typer.Option(help="Its negative classes, separated by commas, if they are not called so.")]
 
 
 def register(room: typer.Typer) -> None:
@@ -86,23 +86,23 @@ def _resources(**given: Path | str | None) -> dict[str, str]:
 
 def lint(
     file: File,
-    select: Annotated[str, typer.Option(help="Rules to run, separated by commas; all, if not given.")] = "",
+    select: Annotated[str, typer.Option(help="Rules to run, separated by commas. Default: all.")] = "",
     ignore: Annotated[str, typer.Option(help="Rules to leave out, separated by commas.")] = "",
     spacy_model: SpacyModel = "",
     corpus: CorpusName = "",
     frequencies: OldCorpus = "",
-    names: Annotated[Path | None, typer.Option(help="Given names, one a line.")] = None,
-    offensive: Annotated[Path | None, typer.Option(help="Offensive words, one a line.")] = None,
-    encoder: Annotated[str, typer.Option(help="A sentence encoder, by name or folder.")] = "",
-    model: Annotated[str, typer.Option(help="A language model, by name or folder.")] = "",
+    names: Annotated[Path | None, typer.Option(help="Given names, one per line.")] = None,
+    offensive: Annotated[Path | None, typer.Option(help="Offensive words, one per line.")] = None,
+    encoder: Annotated[str, typer.Option(help="Sentence encoder, by name or folder.")] = "",
+    model: Annotated[str, typer.Option(help="Language model, by name or folder.")] = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
     against: Annotated[Path | None, typer.Option(help="Another split, which must share nothing with this one.")] = None,
-    sarif: Annotated[Path | None, typer.Option(help="Write the findings as SARIF, too.")] = None,
-    fail_on: Annotated[str, typer.Option(help="Exit with 1 if there is an error, a warning or an info at all.")] = "",
+    sarif: Annotated[Path | None, typer.Option(help="Also write the findings as SARIF.")] = None,
+    fail_on: Annotated[str, typer.Option(help="Exit with 1 if there is any error, warning or info.")] = "",
     json: Json = False,
 ) -> None:
-    """Look for what makes a benchmark measure something else; each rule has a code, a severity and an example."""
+    """Lint a data set: find items that measure something else. Each rule has a code, a severity and an example."""
     from catsofa.data.digests import DIGITS, hex_digest
     from catsofa.data.files import jsonl
     from catsofa.data.languages.texts import most_spoken
@@ -153,7 +153,7 @@ def _codes(option: str) -> list[str]:
 
 
 def rules(json: Json = False) -> None:
-    """What each lint rule looks for, with an example and what it needs to run."""
+    """List the lint rules: what each looks for, an example, and what it needs to run."""
     from catsofa.validation.lint import RULES
     from catsofa.validation.lint.rule import NEEDS
 
@@ -199,7 +199,7 @@ def stats(
     top: Annotated[int, typer.Option(help="Keywords of each domain.")] = 16,
     json: Json = False,
 ) -> None:
-    """Sizes (table 1 of StereoSet); with a classifier sentiment (2), with word frequencies keywords (3)."""
+    """Show StereoSet's tables for a set: 1 sizes; 2 sentiment, with a classifier; 3 keywords, with word frequencies."""
     from catsofa.data.languages.texts import most_spoken
     from catsofa.lint_resources import classifier
     from catsofa.validation.json_reports import stats_report
@@ -251,15 +251,15 @@ def _mean(words: float | None) -> str:
 
 def split(
     files: Files,
-    out: Annotated[Path, typer.Option(help="The folder to write dev, test and split.json to.")],
-    dev: Annotated[float, typer.Option(help="The share of the development set.")] = 0.25,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="Output folder for dev, test and split.json.")],
+    dev: Annotated[float, typer.Option(help="Share of the development set.")] = 0.25,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     siblings: Annotated[Path | None, typer.Option(help="Sibling groups: a CSV with the columns term, group.")] = None,
-    near: Annotated[float, typer.Option(help="Similarity from which on two items are near-duplicates.")] = 0.8,
+    near: Annotated[float, typer.Option(help="Similarity from which two items are near-duplicates.")] = 0.8,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Split so that no target term, sibling of one or near-duplicate is on both sides, each domain in proportion."""
+    """Split a set: no target term, sibling term or near-duplicate is on both sides, each domain in proportion."""
     from catsofa.data.languages.texts import said_of_near_duplicates
     from catsofa.validation import siblings as groups
     from catsofa.validation.sets import splits
@@ -301,7 +301,7 @@ def leaks(
     siblings: Annotated[Path | None, typer.Option(help="Sibling groups: a CSV with the columns term, group.")] = None,
     json: Json = False,
 ) -> None:
-    """What two sets share: items, near-duplicates, target terms, siblings of target terms."""
+    """Show what two sets share: items, near-duplicates, target terms, sibling terms."""
     from collections import Counter
     from dataclasses import asdict
 

@@ -22,15 +22,15 @@ from catsofa.cli.validate.inputs import (
 from catsofa.cli.validate.sets import say_set_aside, signed
 from catsofa.data.percentages import quantity
 
-Labels = Annotated[str, typer.Option(help="The valid answers, separated by commas; any, if not given.")]
+Labels = Annotated[str, typer.Option(help="Valid answers, separated by commas. Default: any.")]
 Out = Annotated[Path | None, typer.Option(help="Write what was confirmed: the CATs, or each item with its label.")]
-Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason, as JSONL.")]
+Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason (JSONL).")]
 SetAside = Annotated[Path | None, typer.Option(help="Write the annotations that did not count, with the reason.")]
 SHOWN = 6
 """Labels whose shares are printed for people."""
 By = Annotated[
     list[str] | None,
-    typer.Option(help="Column that describes annotators: also what each of its groups decides."),
+    typer.Option(help="Column that describes annotators; also shows what each of its groups decides."),
 ]
 
 
@@ -60,15 +60,15 @@ def votes(
     need: Need = 3,
     of: Of = 5,
     group: Group = "",
-    cats: Annotated[Path | None, typer.Option(help="The CATs judged, if they are in a file of their own.")] = None,
+    cats: Annotated[Path | None, typer.Option(help="CATs that were judged, if they are in a separate file.")] = None,
     labels: Labels = "",
     gold_pass: GoldPass = 0.75,
-    writer_counts: Annotated[bool, typer.Option("--writer-counts", help="The writer's label is a vote too.")] = False,
+    writer_counts: Annotated[bool, typer.Option("--writer-counts", help="Count the writer's label as a vote.")] = False,
     drop_repeats: Annotated[
-        bool, typer.Option("--drop-repeats", help="One person never takes two seats, even where the last stays empty.")
+        bool, typer.Option("--drop-repeats", help="Never give one person two seats, even if the last seat stays empty.")
     ] = False,
     posterior: Annotated[
-        float | None, typer.Option(help="Let Dawid-Skene decide instead: the label with a posterior above this.")
+        float | None, typer.Option(help="Decide by Dawid–Skene: the label with a posterior above this value.")
     ] = None,
     by: By = None,
     seed: Seed = 0,

@@ -217,6 +217,17 @@ def test_a_help_of_eighty_columns_breaks_no_choice_and_no_use_has_dots_twice() -
         assert not re.search(r"(…|\.\.\.)[]}]\.\.\.", told), name
 
 
+def test_help_is_plain_english() -> None:
+    """Every help begins with a capital and not with "Of", has no phrase of the old dialect, and short sentences."""
+    dialect = r"\b(of ours|of which|stands?|is (said|told)|(bring|brought) home|goes on|again for)\b"
+    for name, command in commands().items():
+        for text in (command.help or "", *(getattr(option, "help", None) or "" for option in command.params)):
+            assert re.match(r"(?!Of )[A-Z]|$", text), (name, text)
+            assert not re.search(dialect, text), (name, text)
+            sentences = re.split(r"[.!?:;]\s|\n\n", text.partition("\b")[0])
+            assert [one for one in sentences if len(one.split()) > 25] == [], name
+
+
 def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine() -> None:
     """Each command with --out takes --quiet; each other one that is no server, and names no person, takes --json."""
     options = {name: {o for one in command.params for o in one.opts} for name, command in commands().items()}

@@ -32,24 +32,30 @@ def register(app: typer.Typer) -> None:
 
 
 def multiverse(
-    models: Annotated[list[str], typer.Argument(help="Folders or hub ids: gpt2, gpt2@revision.")],
+    models: Annotated[list[str], typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision).")],
     on: Annotated[str, typer.Option(metavar=DATA, help="CATs or pairs.")],
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            help="A protocol, perhaps with choices (catsofa,masks=all); again for another. All presets if none."
+            help="Protocol, also with settings (catsofa,masks=all); repeat for several. Default: all presets."
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder with a run for each protocol; the same call again goes on.")
+        Path | None, typer.Option(help="Output folder, with a run for each protocol; rerun the same command to resume.")
     ] = None,
-    nsp: Annotated[Path | None, typer.Option(help="A head of `catsofa nsp train`, for intersentence CATs.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")] = "float32",
-    trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
-    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first records.")] = None,
+    nsp: Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
+    ] = None,
+    dtype: Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")] = "float32",
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")
+    ] = False,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")] = None,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,

@@ -1,4 +1,4 @@
-"""What a report is made of: finished runs, and what `score`, `robustness` and `filter perplexity` print with --json."""
+"""What a report is made of: finished runs, and what `score` and other commands print with --json."""
 
 import re
 from collections import defaultdict
@@ -28,7 +28,7 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
 """What follows the name of a served model in its signature; a column of a table has no room for it."""
-EXPECTED = "a folder of `catsofa score`, or what it, `robustness` or `filter perplexity` prints with --json"
+EXPECTED = "a folder of `catsofa score`, or what it, `robustness`, `examine` or `filter perplexity` prints with --json"
 
 LEFT_OUT = "Left out:"
 """How the sentence about an unfinished run begins."""
@@ -54,11 +54,12 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Everything a report was asked to show; robustness and filters by the file they come from."""
+    """Everything a report was asked to show; robustness, filters and examinations by the file they come from."""
 
     runs: Sequence[Finished]
     robustness: Mapping[Path, Mapping[str, Any]]
     filters: Mapping[Path, Mapping[str, Any]]
+    examinations: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
     unfinished: Sequence[str] = ()
     """A sentence for each run that is left out because it is not finished."""
 
@@ -72,6 +73,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     runs: list[Finished] = []
     robustness: dict[Path, Mapping[str, Any]] = {}
     filters: dict[Path, Mapping[str, Any]] = {}
+    examinations: dict[Path, Mapping[str, Any]] = {}
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
@@ -87,10 +89,18 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 robustness[path] = part
             elif "histograms" in part:
                 filters[path] = part
+            elif isinstance(part.get("results"), dict) and "convergence" in part["results"]:
+                examinations[path] = part
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     _refuse_twice(runs)
-    return Given(runs=_with_unique_names(runs), robustness=robustness, filters=filters, unfinished=unfinished)
+    return Given(
+        runs=_with_unique_names(runs),
+        robustness=robustness,
+        filters=filters,
+        examinations=examinations,
+        unfinished=unfinished,
+    )
 
 
 def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], list[str]]:

@@ -85,6 +85,8 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
         coverage=float(np.isfinite(matrix.values).mean()),
         numbers=numbers,
         null=shuffled.null,
+        quantiles=shuffled.quantiles,
+        null_quantiles=shuffled.null_quantiles,
         eigenvalues=shuffled.eigenvalues,
         shuffled=shuffled.limits,
         undefined=undefined,
@@ -177,11 +179,19 @@ def summary(r: Array) -> tuple[float, float]:
     return _median(known), float((known < 0).mean()) if len(known) else np.nan
 
 
+def _quantiles(r: Array) -> Array:
+    """Every hundredth of correlations that are defined; none of nothing."""
+    known = r[np.isfinite(r)]
+    return np.quantile(known, np.linspace(0, 1, 101)) if len(known) else np.empty(0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shuffled:
     """What is left where the models of each item are shuffled; empty of too few models."""
 
     null: Mapping[str, float] = field(default_factory=dict)
+    quantiles: tuple[float, ...] = ()
+    null_quantiles: tuple[float, ...] = ()
     eigenvalues: tuple[float, ...] = ()
     limits: tuple[float, ...] = ()
     flags: tuple[Flag, ...] = ()
@@ -192,11 +202,12 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
     """The null of item–rest correlations and eigenvalues, and the items whose correlation is lower than by chance."""
     away, scored = deviations(values)
     r, roots = item_rest(away, scored)[:, 0], eigenvalues(away, scored)
-    below, summaries, drawn = np.ones(len(r)), [], []
+    below, summaries, drawn, spreads = np.ones(len(r)), [], [], []
     for mixed, spectrum in nulls(away, scored, PERMUTATIONS, np.random.default_rng(seed)):
         below += mixed <= r + ALIKE
         summaries.append(summary(mixed))
         drawn.append(spectrum)
+        spreads.append(_quantiles(mixed))
     (median, negative), (medians, negatives) = summary(r), np.array(summaries).T
     tried = PERMUTATIONS + 1
     return Shuffled(
@@ -206,6 +217,8 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
             "p_median": float((1 + (medians >= median - ALIKE).sum()) / tried),
             "p_negative": float((1 + (negatives <= negative).sum()) / tried),
         },
+        quantiles=tuple(_quantiles(r).tolist()),
+        null_quantiles=tuple(np.mean(spreads, axis=0).tolist()),
         # deviations from an item's mean leave one fewer than there are models
         eigenvalues=tuple(roots[:-1].tolist()),
         limits=tuple(np.quantile(drawn, RANK, axis=0)[:-1].tolist()),

@@ -42,6 +42,9 @@ class Part:
     """Each number with its intervals, by name."""
     null: Mapping[str, float] = field(default_factory=dict)
     """Median and share below 0 of item–rest correlations where the models are shuffled, and the p of both."""
+    quantiles: tuple[float, ...] = ()
+    """Every hundredth of the item–rest correlations; `null_quantiles` those of shuffled models, on average."""
+    null_quantiles: tuple[float, ...] = ()
     eigenvalues: tuple[float, ...] = ()
     shuffled: tuple[float, ...] = ()
     """What the eigenvalues of shuffled models exceed in 5 % of cases."""
@@ -95,6 +98,7 @@ class Part:
         }
         people = {name: self.value(f"people.{name}") for name in ("preference", "item_rest")}
         rest = {name: self.value(f"item_rest.{name}") for name in ("median", "negative")}
+        spread = {"quantiles": list(self.quantiles), "null_quantiles": list(self.null_quantiles)}
         return {
             "counts": {name: getattr(self, name) for name in ("models", "items", "terms", "complete")},
             "coverage": self.coverage,
@@ -104,7 +108,7 @@ class Part:
             **({"terms": by_term} if terms else {}),
             "split_half": self.value("split_half"),
             "all_agree": self.value("all_agree"),
-            "item_rest": {**rest, **self.null},
+            "item_rest": {**rest, **self.null, **(spread if self.quantiles else {})},
             **({"people": people} if "people.preference" in self.numbers else {}),
             "dimensions": {
                 "count": self.dimensions,

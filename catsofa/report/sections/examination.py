@@ -1,0 +1,250 @@
+"""An examination in a report: how good the items are at telling models apart, and whether the tasks agree."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data.files import BadInput
+from catsofa.data.percentages import quantity
+from catsofa.report import figures
+from catsofa.report.cells import UNDEFINED, Words, chance, known
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+
+WORDS = Words(
+    "Does the benchmark measure?",
+    "How good the items are at telling these models apart. Intervals are over other terms and other models together. "
+    "A coefficient near 1 says that other items of the same kind would order these models alike.",
+    "A set can order models reliably and not measure bias: reliability is not validity. The numbers hold for models "
+    "like these; models of one family count as several.",
+)
+SHARES = {
+    "variance.model": "variance of models, %",
+    "variance.item": "variance of items, %",
+    "variance.residual": "variance of the rest, %",
+    "all_agree": "all models agree, % of items",
+    "item_rest.negative": "item–rest correlation below 0, % of items",
+}
+PLAIN = {
+    "kr20": "coefficient, these terms (KR-20)",
+    "coefficient": "coefficient, other terms",
+    "split_half": "split-half over terms",
+    "item_rest.median": "item–rest correlation, median",
+    "people.preference": "people's agreement and preference, ρ",
+    "people.item_rest": "people's agreement and item–rest, ρ",
+}
+WANTED = ("0.8", "0.9")
+Tasks = Mapping[str, Mapping[str, Any]]
+
+
+def examination(name: str, found: Mapping[str, Any], path: Path) -> Section:
+    """The tables and figures of what `catsofa examine --json` prints."""
+    try:
+        tasks = {task: part for task, part in found["results"].items() if task != "convergence"}
+        tables = [_numbers(f"{name}-numbers", found, tasks), *_convergence(f"{name}-convergence", found)]
+        drawn = [_variance(f"{name}-variance", tasks), *_rests(f"{name}-rests", tasks), _study(f"{name}-study", tasks)]
+        of = f"{quantity(len(found['models']), 'model')}, {found['signature']['data']}"
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        found_there = f"an examination that lacks a field ({type(error).__name__}: {error})"
+        raise BadInput(path, found_there, "what `catsofa examine --json` prints") from None
+    return WORDS.section(name, of, tables, drawn)
+
+
+def _value(part: Mapping[str, Any], name: str) -> float | None:
+    """A number by its path; the coefficient over other terms lies with the terms."""
+    at: Any = part.get("terms", {}) if name == "coefficient" else part
+    for key in name.split("."):
+        at = at.get(key) if isinstance(at, Mapping) else None
+    return known(at)
+
+
+def _cell(part: Mapping[str, Any], name: str) -> Number:
+    """A number with its limits over both; shares in percent."""
+    times, digits = (100, 1) if name in SHARES else (1, 2)
+    limits = part["intervals"].get(name, {})
+    value, low, high = (
+        None if one is None else times * one
+        for one in (_value(part, name), known(limits.get("low")), known(limits.get("high")))
+    )
+    return Number(value, low, high, digits, missing=UNDEFINED)
+
+
+def _needed(part: Mapping[str, Any], what: str, wanted: str) -> Cell:
+    """How many items or terms, with the limits over both."""
+    count = part["items_for"][wanted] if what == "items" else part.get("terms", {}).get("terms_for", {}).get(wanted)
+    if count is None:
+        return UNDEFINED
+    limits = part["intervals"][f"{what}_for.{wanted}"]
+    if limits["low"] is None:
+        return f"{count:,}"
+    return f"{count:,} [{limits['low']:,}, {'no limit' if limits['high'] is None else format(limits['high'], ',')}]"
+
+
+def _numbers(name: str, found: Mapping[str, Any], tasks: Tasks) -> Table:
+    """A row for each number, a column for each task."""
+    rows: list[tuple[Cell, ...]] = []
+    for each, title in {**SHARES, **PLAIN}.items():
+        cells = [_cell(part, each) for part in tasks.values()]
+        if any(cell.value is not None for cell in cells):
+            rows.append((title, *cells))
+    for what in ("items", "terms"):
+        for wanted in WANTED:
+            needs = [_needed(part, what, wanted) for part in tasks.values()]
+            if any(cell != UNDEFINED for cell in needs):
+                rows.append((f"{what} for a coefficient of {wanted}", *needs))
+    notes = [note for task, part in tasks.items() for note in _notes(task, part)]
+    warnings = [f"{task}: {told}" for task, part in tasks.items() for told in part["warnings"]]
+    return Table(
+        name=name,
+        caption="How good the items are at telling models apart, with 95 % intervals",
+        columns=("number", *tasks),
+        rows=tuple(rows),
+        signatures=(str(found["signature"]["line"]),),
+        notes=tuple(notes),
+        warnings=(*warnings, *found["warnings"]),
+    )
+
+
+def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
+    """The size of a task, its null, and what more was fitted."""
+    counts, null = part["counts"], part["item_rest"]
+    yield (
+        f"{task}: {quantity(counts['items'], 'item')} of {quantity(counts['terms'], 'term')}, "
+        f"{quantity(counts['models'], 'model')}."
+    )
+    if "null_median" in null:
+        yield (
+            f"{task}: with shuffled models the median item–rest correlation is {null['null_median']:.2f}, and "
+            f"{100 * null['null_negative']:.1f} % are below 0."
+        )
+    if fit := part.get("bipolar"):
+        low, high = fit["interval"]["low"], fit["interval"]["high"]
+        yield (
+            f"{task}: the models' mean log odds of the stereotype are {fit['mean']:.2f} [{low:.2f}, {high:.2f}]; 0 is "
+            "no preference."
+        )
+    for group, one in part.get("dif", {}).items():
+        items = one["refused"] or f"{quantity(len(one['items']), 'item')} of {one['tested']:,} answered otherwise"
+        yield f"{task}: {group} against other models: {items}."
+    if short := part.get("short"):
+        yield (
+            f"{task}: a short form of {quantity(short['length'], 'item')} tells the scores of models left out with "
+            f"r {short['r']['value']:.2f} (random ones {short['random']['r']['value']:.2f}) and an error of at most "
+            f"{short['error']['largest']:.3f} (random ones {short['random']['largest']['value']:.3f})."
+        )
+
+
+def _convergence(name: str, found: Mapping[str, Any]) -> Iterator[Table]:
+    """Whether two tasks, or two domains of one, order the models alike."""
+    rows = tuple(
+        (
+            " – ".join(pair["parts"]),
+            Number(
+                known(pair["kendall"]),
+                known(pair["intervals"]["kendall"]["low"]),
+                known(pair["intervals"]["kendall"]["high"]),
+                2,
+            ),
+            chance(pair["p"]),
+            chance(pair["holm"]),
+            Number(known(pair["disattenuated"]), digits=2, missing=UNDEFINED),
+        )
+        for pair in found["results"]["convergence"]
+        if known(pair["kendall"]) is not None
+    )
+    if rows:
+        yield Table(
+            name=name,
+            caption="Whether the parts order the models alike: Kendall's τ with 95 % intervals",
+            columns=("order of the models in", "τ", "p", "p (Holm)", "r, disattenuated"),
+            rows=rows,
+            signatures=(str(found["signature"]["line"]),),
+            notes=("r, disattenuated, is Pearson's r over the root of both coefficients; it may exceed 1.",),
+        )
+
+
+def _variance(name: str, tasks: Tasks) -> Figure:
+    """A bar for each task, made of its shares of variance."""
+    parts = {"model": "models", "item": "items", "residual": "rest"}
+    shares = {
+        task: {title: 100 * max(0.0, known(part["variance"][key]) or 0.0) for key, title in parts.items()}
+        for task, part in tasks.items()
+    }
+    return Figure(
+        name=name,
+        caption="Shares of variance: only that of models orders them",
+        alt="; ".join(f"{task}: " + ", ".join(f"{t} {s:.1f} %" for t, s in of.items()) for task, of in shares.items()),
+        draw=partial(figures.stacked, {"": shares}, "share of variance, %"),
+    )
+
+
+def _rests(name: str, tasks: Tasks) -> Iterator[Figure]:
+    """The item–rest correlations of each task, beside those of shuffled models."""
+    shown = {task: part["item_rest"] for task, part in tasks.items() if part["item_rest"].get("quantiles")}
+    if shown:
+        spread = {
+            title: {task: of[key] for task, of in shown.items()}
+            for title, key in {"items": "quantiles", "models shuffled": "null_quantiles"}.items()
+        }
+        yield Figure(
+            name=name,
+            caption="Item–rest correlations, and those of items whose models are shuffled",
+            alt="; ".join(f"{task}: median {of['median']:.2f}, by chance {of['null_median']:.2f}"
+                          for task, of in shown.items()),
+            draw=partial(figures.violins, spread, "item–rest correlation"),
+        )  # fmt: skip
+
+
+def _study(name: str, tasks: Tasks) -> Figure:
+    """The coefficient that more or fewer items of the same kind would have."""
+    lines = {
+        task: (part["counts"]["items"], [known(one) for one in _limits(part, "kr20")]) for task, part in tasks.items()
+    }
+    return Figure(
+        name=name,
+        caption="Coefficient by the number of items, with 95 % bands; a mark is this set, dashed lines are .8 and .9",
+        alt="; ".join(
+            f"{task}: {_needed(part, 'items', '0.8')} items for .8, {_needed(part, 'items', '0.9')} for .9"
+            for task, part in tasks.items()
+        ),
+        draw=partial(curves, lines),
+    )
+
+
+def _limits(part: Mapping[str, Any], name: str) -> tuple[Any, Any, Any]:
+    """A number and its limits over both."""
+    return part[name], part["intervals"][name]["low"], part["intervals"][name]["high"]
+
+
+def curves(lines: Mapping[str, tuple[int, Sequence[float | None]]]) -> Any:
+    """The coefficient over numbers of items, by Spearman and Brown from that of so many items and its limits."""
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(figures.WIDTH, 3.2), layout="constrained")
+    axes = drawing.subplots()
+    most = max(items for items, _ in lines.values())
+    across = np.geomspace(10, max(2.0 * most, 100.0), 200)
+    for at, (task, (items, (value, low, high))) in enumerate(lines.items()):
+        colour = figures.COLOURS[at % len(figures.COLOURS)]
+        up, under, over = (
+            np.full_like(across, nan) if of is None else _stepped(max(0.0, of), items, across)
+            for of in (value, low, high)
+        )
+        axes.fill_between(across, under, over, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(across, up, color=colour, linestyle=("-", "--", "-.", ":")[at % 4], label=figures.short(task))
+        if value is not None:
+            axes.plot(items, max(0.0, value), marker=figures.MARKERS[at % len(figures.MARKERS)], color=colour)
+    for wanted in WANTED:
+        axes.axhline(float(wanted), color=figures.INK, linestyle="--", linewidth=0.6)
+    axes.set(xscale="log", xlabel="items", ylabel="coefficient", ylim=(0, 1), xlim=(across[0], across[-1]))
+    axes.legend(loc="lower right", frameon=False, fontsize=9)
+    return drawing
+
+
+def _stepped(coefficient: float, items: int, across: Any) -> Any:
+    """The coefficient of other numbers of items (Spearman and Brown)."""
+    one = coefficient / (items - (items - 1) * coefficient)
+    return across * one / (1 + (across - 1) * one)

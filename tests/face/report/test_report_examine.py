@@ -1,0 +1,91 @@
+"""An examination in a report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catsofa.data.files import BadInput
+from catsofa.data.files.json_files import finite
+from catsofa.report import document, figures
+from catsofa.report.elements import Section
+from catsofa.report.formats import html, latex, markdown
+from catsofa.report.sections.examination import curves
+from catsofa.scoring.examine import ItemMatrix, examine
+
+
+def found(models: int = 12, short: int = 10) -> dict[str, Any]:
+    """What `catsofa examine --json` prints of two tasks of forty items each."""
+    rng = np.random.default_rng(0)
+    values = (rng.random((80, models)) < np.linspace(0.2, 0.8, models)).astype(float)
+    of = ItemMatrix(
+        values=values,
+        models=tuple(f"m{at}" for at in range(models)),
+        items=np.array([f"i{at}" for at in range(80)]),
+        tasks=np.array(["habits"] * 40 + ["skills"] * 40),
+        domains=np.array(["food"] * 80),
+        terms=np.array([f"t{at // 4}" for at in range(80)]),
+    )
+    signed = {"data": "dravians.jsonl@0a1b", "line": "data:dravians.jsonl@0a1b"}
+    return {**finite(examine(of, resamples=50, short=short).to_dict()), "signature": signed}
+
+
+def section(given: dict[str, Any], folder: Path) -> Section:
+    """The only section of a report on this examination."""
+    (folder / "examine.json").write_text(json.dumps(given), "utf-8")
+    (only,) = document([folder / "examine.json"]).sections
+    return only
+
+
+def test_every_number_of_each_task_stands_in_the_table(tmp_path: Path) -> None:
+    """Shares in percent with their limits, items needed, one column for each task; τ of the two tasks."""
+    given = found()
+    shown = section(given, tmp_path)
+    numbers, agreement = shown.tables
+    assert numbers.columns == ("number", "habits", "skills")
+    rows = {row[0]: row[1:] for row in numbers.rows}
+    part = given["results"]["habits"]
+    assert rows["variance of models, %"][0].value == pytest.approx(100 * part["variance"]["model"])
+    assert rows["coefficient, these terms (KR-20)"][0].low == part["intervals"]["kr20"]["low"]
+    assert str(rows["items for a coefficient of 0.8"][0]).startswith(f"{part['items_for']['0.8']} [")
+    assert agreement.rows[0][0] == "habits – skills"
+    assert any("a short form of 10 items" in note for note in numbers.notes)
+    assert any("12 models: intervals over models" in told for told in numbers.warnings)
+    assert numbers.signatures == ("data:dravians.jsonl@0a1b",)
+
+
+def test_three_figures_are_drawn_in_every_format(tmp_path: Path) -> None:
+    """Variance, item–rest against shuffled models, coefficient by items; each has a text that says what it shows."""
+    (tmp_path / "examine.json").write_text(json.dumps(found()), "utf-8")
+    made = document([tmp_path / "examine.json"])
+    drawn = made.sections[0].figures
+    assert [one.name for one in drawn] == ["examine1-variance", "examine1-rests", "examine1-study"]
+    assert all("habits: " in one.alt and "skills: " in one.alt for one in drawn)
+    assert html(made).count('<svg class="plot"') == 3
+    for text in (markdown(made), latex(made)):
+        assert "KR-20" in text
+
+
+def test_numbers_that_few_models_cannot_give_leave_their_figure_out(tmp_path: Path) -> None:
+    """Three models have no item–rest correlation: no such rows, no such figure."""
+    shown = section(found(models=3, short=0), tmp_path)
+    assert [one.name for one in shown.figures] == ["examine1-variance", "examine1-study"]
+    assert not any("item–rest" in str(row[0]) for row in shown.tables[0].rows)
+
+
+def test_the_curve_passes_through_this_set_and_the_items_it_needs(tmp_path: Path) -> None:
+    """.8 with 100 items is .89 with 200 (Spearman and Brown); the line says so."""
+    axes = figures.draw(lambda: curves({"habits": (100, [0.8, 0.7, 0.9])})).axes[0]
+    across, up = axes.lines[0].get_data()
+    assert np.interp(100, across, up) == pytest.approx(0.8, abs=0.001)
+    assert np.interp(200, across, up) == pytest.approx(1.6 / 1.8, abs=0.001)
+
+
+def test_a_file_without_its_fields_is_refused(tmp_path: Path) -> None:
+    """The file, what it lacks, and which command prints it."""
+    given = found(models=3, short=0)
+    del given["results"]["habits"]["variance"]
+    with pytest.raises(BadInput, match=r"lacks a field .*variance.*catsofa examine --json"):
+        section(given, tmp_path)

@@ -25,8 +25,8 @@ class SharedRuns:
         return self.runs[-1].self_checks()
 
     def chunks(self) -> list[Took]:
-        """The chunks that every run holds."""
-        return min((run.chunks() for run in self.runs), key=len)
+        """The chunks that every run holds; of equal many those of the last run, whose seconds set the later sizes."""
+        return min((run.chunks() for run in reversed(self.runs)), key=len)
 
     def done(self, items: Sequence[str]) -> set[str]:
         """Which of these items have their scores in every run."""

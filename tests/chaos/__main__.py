@@ -21,7 +21,7 @@ from helpers.tiny_models import BUILDERS
 
 IMPORTS = ("torch", "transformers", "openai", "label_studio_sdk", "pyarrow.parquet", "catsofa.scoring.evaluate")
 """What takes long to import, and is imported once."""
-NAMES = ("scoring", "building", "paraphrasing", "choosing", "pushing", "pulling")
+NAMES = ("scoring", "multiverse", "building", "paraphrasing", "choosing", "pushing", "pulling")
 
 
 def main() -> int:
@@ -59,6 +59,8 @@ def _open(name: str, folder: Path, stack: ExitStack) -> Target | None:
     match name:
         case "scoring":
             return stack.enter_context(targets.scoring(inputs, _model(folder / "model")))
+        case "multiverse":
+            return stack.enter_context(targets.multiverse(inputs, _model(folder / "model")))
         case "building":
             return stack.enter_context(targets.building(inputs))
         case "paraphrasing" | "choosing":

@@ -79,6 +79,14 @@ def scoring(folder: Path, model: Path) -> Iterator[Target]:
 
 
 @contextmanager
+def multiverse(folder: Path, model: Path) -> Iterator[Target]:
+    """A tiny model on CATs by all protocols, whose runs one pass fills."""
+    formats.named("jsonl").write(bakers(200), folder / "cats.jsonl")
+    asked = ("multiverse", str(model), "--on", "cats.jsonl", "--out", "runs")
+    yield Target("multiverse", asked, partial(_copy, folder), made)
+
+
+@contextmanager
 def building(folder: Path) -> Iterator[Target]:
     """A recipe: statements to predicates, near-duplicates dropped, a lexicon to subjects, both to probes."""
     rng = random.Random(1)

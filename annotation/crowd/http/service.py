@@ -153,9 +153,13 @@ def app(site: Site, desk: Desk | None = None) -> Starlette:
         looking.cancel()
 
     routes.append(Route("/{name:str}", site.guarded(file, limited=False), methods=["GET"]))
-    return Starlette(
+    made = Starlette(
         routes=routes, lifespan=lifespan, exception_handlers={HTTPException: site.missing, Exception: site.broken}
     )
+    made.router.redirect_slashes = (
+        False  # such a redirect believes the Host header, and has none of the guards' headers
+    )
+    return made
 
 
 async def _widening(site: Site) -> None:

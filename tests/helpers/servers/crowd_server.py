@@ -19,11 +19,18 @@ PATIENCE = 60.0
 
 
 @contextmanager
-def opened(study: Study, address: str = "", says: list[str] | None = None, **more: Any) -> Iterator[str]:
-    """The address of a study's server, which runs in a thread; `says` gets what its owner is told."""
+def opened(
+    study: Study, address: str = "", says: list[str] | None = None, routes: list[Any] | None = None, **more: Any
+) -> Iterator[str]:
+    """The address of a study's server, which runs in a thread; `says` gets what its owner is told.
+
+    `routes` gets the paths that it serves.
+    """
     port = free_port()
     with service.serving(study, "127.0.0.1", port, address or f"http://127.0.0.1:{port}", **more) as ready:
         (says if says is not None else []).extend(ready.says)
+        application: Any = ready.server.config.app
+        (routes if routes is not None else []).extend(application.routes)
         thread = threading.Thread(target=ready.server.run, daemon=True)
         thread.start()
         while not ready.server.started:

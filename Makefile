@@ -71,11 +71,12 @@ $(SLOW): $(STAMP)
 	$(call PIP,.venv) --requirement .venv/needs-slow.txt
 	touch $(SLOW)
 
-# a browser for the pages, a TeX with booktabs and longtable for the tables, PostgreSQL, checkers of languages, where apt is
-programs: ## install a browser, TeX, npm, PostgreSQL and checkers of languages with apt
+# a browser for the pages, a TeX with booktabs and longtable, a proxy, a database, checkers of languages, where apt is at hand
+programs: ## install a browser, TeX, npm, Caddy, PostgreSQL and checkers of languages with apt
 	-command -v $${CATSOFA_CHROMIUM:-/usr/bin/chromium} || { $(APT) chromium; }
 	-command -v pdflatex && kpsewhich booktabs.sty longtable.sty array.sty || { $(APT) $(TEX); }
 	-command -v npm || { $(APT) npm; }
+	-command -v caddy || { $(APT) caddy; }
 	-ls /usr/lib/postgresql/*/bin/initdb || command -v initdb || { $(APT) postgresql; }
 	-command -v lt-proc hunspell || { $(APT) $(CHECKERS); }
 

@@ -88,7 +88,7 @@ def deeds(sentence: str) -> Iterator[Deed]:
 
 
 def unreal(sentence: str, context: str) -> tuple[str, ...]:
-    """A verb that only one of two sentences has behind another verb and `to`, with that verb: hoped to visit."""
+    """A verb that only one of two sentences has behind another word and `to`: hoped to visit, was about to visit."""
     wished, done = zip(*map(_wished, (sentence, context)), strict=True)
     for one, other in ((0, 1), (1, 0)):
         for verb, governor in wished[one].items():
@@ -103,7 +103,9 @@ def _wished(sentence: str) -> tuple[dict[str, str], set[str]]:
     for place, word in enumerate(tokens):
         at = place - 1 - (place > 1 and tokens[place - 1] == "have")
         if at > 0 and tokens[at] == "to" and verb_tags(word):
-            if tokens[at - 1] not in wordlist("meaning.toml")["fulfilled"] and _is_verb(tokens, at - 1):
+            lists, governor = wordlist("meaning.toml"), tokens[at - 1]
+            prospect = governor in lists["prospective"] and tokens[_before(tokens, at - 1)] in _BE
+            if prospect or (governor not in lists["fulfilled"] and _is_verb(tokens, at - 1)):
                 wished[_verb(word)] = tokens[at - 1]
         elif _is_verb(tokens, place):
             done.add(_verb(word))

@@ -57,6 +57,9 @@ PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
         ("The actor is BLANK.", "The actor is fairly [BLANK].", ["hedge"]),
         ("Ada said that actors are BLANK.", "Ada guessed that actors are [BLANK].", ["hedge"]),
         ("His father is BLANK.", "He thinks his father is [BLANK].", ["hedge"]),
+        ("His father is BLANK.", "He says his father is [BLANK].", ["hedge"]),
+        ("He said that his father is BLANK.", "His father, he explained, is [BLANK].", []),
+        ("The actor ran towards the BLANK dog.", "The actor ran away from the [BLANK] dog.", ["negation"]),
     ],
 )
 def test_words_that_may_change_the_meaning_are_an_alarm(context: str, sentence: str, kinds: list[str]) -> None:
@@ -221,11 +224,19 @@ def test_of_the_half_of_the_blind_pairs_that_made_the_rules_no_changed_one_passe
     assert kept["review"] <= 13
 
 
+def test_of_the_pairs_that_tuned_hedges_opposites_and_roles_two_pass() -> None:
+    """84 changed ones: *could push*, and *hid from* for *told*; of 34 that keep the meaning none is refused."""
+    changed, kept = counted("tuning_pairs.toml")
+    assert (changed.total(), changed["accepted"]) == (84, 2)
+    assert (kept.total(), kept["refused"]) == (34, 0)
+    assert kept["review"] <= 7
+
+
 def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> None:
     """270 pairs that are only counted: a gate that gets worse fails here, and nobody reads which pair it was."""
     changed, kept = counted("held_out_pairs.toml")
     assert (changed.total(), kept.total()) == (180, 90)
-    assert changed["accepted"] <= 9
+    assert changed["accepted"] <= 8
     assert kept["refused"] <= 4
     assert kept["review"] <= 31
 
@@ -249,6 +260,11 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
             "The cook visited BLANK friends.",
             "The cook hoped to visit BLANK friends.",
             ("hedge", ("hoped", "to", "visit")),
+        ),
+        (
+            "The cook visited BLANK friends.",
+            "The cook was about to visit BLANK friends.",
+            ("hedge", ("about", "to", "visit")),
         ),
         ("The cook pays a BLANK friend.", "The cook must pay a BLANK friend.", ("hedge", ("must",))),
         ("The cook bought a BLANK short coat.", "The cook bought a BLANK long coat.", ("negation", ("long/short",))),

@@ -33,7 +33,7 @@ class Cell:
     ties: int
     """Items whose stereotype and anti-stereotype have equal scores."""
     key: Any
-    """Equal in two cells that are the same: equal scores, counted by the same rules."""
+    """Equal in two cells that are the same: equal scores, and what comes of every item."""
     measures: Mapping[str, Measure]
     columns: Callable[[Rows], Array]
     """Some of the items to a row of sums for each cluster, the same clusters in every cell."""
@@ -81,7 +81,7 @@ def _of_cats(
             scored=part.complete,
             coverage=whole.coverage,
             ties=int(part.ties[:, TIE_SS].sum()),
-            key=(own, protocol.ties, rule, average),
+            key=(own, part.counts.tobytes(), average),
             measures=stereoset.MEASURES,
             columns=lambda rows: part.take(rows).columns(average),
             on=lambda rows: _three(on(rows)),
@@ -112,7 +112,7 @@ def _of_pairs(pairs: Sequence[Pair], given: Given, protocol: Protocol, resamples
         scored=found.scored,
         coverage=float(found.decided.mean()),
         ties=int((found.near & found.scored).sum()),
-        key=(tuple(sides.get(pair.id) for pair in pairs), protocol.ties, rounding),
+        key=(tuple(sides.get(pair.id) for pair in pairs), columns.tobytes()),
         measures={name: crows_pairs.METRIC},
         columns=lambda rows: columns[rows],
         on=on,

@@ -109,7 +109,7 @@ def show(found: "Multiverse") -> None:
             if any(cell.coverage < most for cell in of.values()):
                 say(f"{DIFFERS} counts fewer items than another protocol does: unscored, or tied and left out")
             for name, twin in same.items():
-                say(f"{name}: the same scores and choices as {twin}; counted once")
+                say(f"{name}: the same scores and outcomes as {twin}; counted once")
             _depends(found, part, model)
         for measure, order in found.orders[part].items():
             alike = f"{order.kept} of {quantity(len(order.pairs), 'pair')} alike"

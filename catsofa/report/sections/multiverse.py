@@ -105,7 +105,7 @@ def _cells(name: str, part: str, found: Multiverse, signatures: tuple[str, ...])
             counted = f"{int(cell.scored.sum()):,} of {cell.items:,}{' *' * (cell.coverage < most)}"
             rows.append((model, each, *numbers, counted, cell.ties))
         notes += [
-            f"{model}: {a} has the scores and the choices of {b} and counts once." for a, b in distinct(of)[1].items()
+            f"{model}: {a} has the scores and the outcomes of {b} and counts once." for a, b in distinct(of)[1].items()
         ]
     return Table(
         name=f"{name}-{part}-cells",

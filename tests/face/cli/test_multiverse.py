@@ -116,7 +116,7 @@ def test_a_report_has_one_section_for_all_protocols(runs: Path, tmp_path: Path) 
         "catsofa", "stereoset-v1", "stereoset-acl", "stereoset-code", "bias-bench", "repro-004",
     ]  # fmt: skip
     assert (
-        "bert: bias-bench has the scores and the choices of stereoset-code and counts once." in own[0].tables[0].notes
+        "bert: bias-bench has the scores and the outcomes of stereoset-code and counts once." in own[0].tables[0].notes
     )
     drawn = draw(own[0].figures[0].draw)
     labels = [label.get_text() for label in drawn.axes[1].get_yticklabels()]

@@ -53,9 +53,12 @@ def test_the_range_is_the_highest_less_the_lowest_protocol() -> None:
     assert "sides" not in found.to_dict()["measures"]["icat"]
 
 
-def test_the_same_scores_counted_by_the_same_rules_are_one_protocol() -> None:
-    """Two presets that come to the same must not weigh twice; where ties count otherwise they are two."""
-    found = of(m={PLAIN: up("zorb1"), LONG: up("zorb1"), LOST: up("zorb1")})
+def test_protocols_with_the_same_scores_and_outcomes_are_one() -> None:
+    """Two presets that come to the same must not weigh twice; where a tie counts otherwise they are two."""
+    apart = of(m={PLAIN: up("zorb1"), LOST: up("zorb1")}).dependence["intrasentence"]["m"]
+    assert apart.refused.startswith("1 protocol with numbers")
+    tied = {**up("zorb1"), "zorb2": 0.0}
+    found = of(m={PLAIN: tied, LONG: tied, LOST: tied})
     cells = {row["protocol"]: row["same_as"] for row in found.to_dict()["results"]["intrasentence"]["cells"]}
     assert cells == {PLAIN: None, LONG: PLAIN, LOST: None}
     assert list(found.dependence["intrasentence"]["m"].spreads["ss"].values) == [PLAIN, LOST]

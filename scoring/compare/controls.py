@@ -19,11 +19,8 @@ from catsofa.data.language.articles import article
 from catsofa.data.language.inflection import regular_plural
 from catsofa.data.language.word_numbers import read_counts
 from catsofa.data.languages.texts import ENGLISH, language_of, spaced
-from catsofa.data.progress import SILENT, Progress
-from catsofa.data.records import BLANK, KINDS, Cat, Refused
+from catsofa.data.records import BLANK, Cat, Refused
 from catsofa.scoring.compare.baselines import LogFrequency, mean_log_frequency, smoothed
-from catsofa.scoring.compare.power import found, found_change, planned_for
-from catsofa.scoring.measures.cat_outcomes import Outcomes, Scores, outcomes
 from catsofa.scoring.measures.robustness import ORIGINAL_KIND
 from catsofa.scoring.statistics.intervals import Array, Interval, Measure, Seed, intervals, ratio
 
@@ -144,8 +141,6 @@ def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: See
 
 
 Row = dict[str, Any]
-Part = tuple[str | None, str | None]
-"""A task and a domain; None stands for all of them."""
 
 
 def write_controls(
@@ -171,47 +166,3 @@ def write_controls(
     if word_counts is not None:
         made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(word_counts)), seed=seed).to_dict()
     return made
-
-
-def power_rows(
-    cats: Sequence[Cat],
-    scores: Scores | None = None,
-    others: Scores | None = None,
-    progress: Progress = SILENT,
-    errors: tuple[float, float] = (0.0, 0.0),
-) -> list[Row]:
-    """For each task and domain the smallest ss effect that is found: as planned, by these scores, between these two."""
-    before = outcomes(cats, scores, error=errors[0]) if scores is not None else None
-    after = outcomes(cats, others, error=errors[1]) if others is not None else None
-    rows = []
-    for kind, domain in progress.each(_parts(cats)):
-        part = [cat for cat in cats if kind in (None, cat.kind) and domain in (None, cat.bias_type)]
-        about = {"task": kind or "both", "domain": domain or "overall"}
-        rows.append(about | _row(part, _part(before, kind, domain), _part(after, kind, domain)))
-    return rows
-
-
-def _parts(cats: Sequence[Cat]) -> list[Part]:
-    """Each task with each of its domains and with all of them, then all tasks together."""
-    found: list[Part] = []
-    for kind in KINDS:
-        domains = sorted({cat.bias_type for cat in cats if cat.kind == kind})
-        found += [(kind, domain) for domain in [*domains, None]] if domains else []
-    return [*found, (None, None)]
-
-
-def _part(of: Outcomes | None, kind: str | None, domain: str | None) -> Outcomes | None:
-    """The outcomes of a task and domain, where there are any."""
-    return of.of(kind=kind, domain=domain) if of is not None else None
-
-
-def _row(cats: Sequence[Cat], before: Outcomes | None, after: Outcomes | None) -> Row:
-    """Terms, items and effects of one set, and which of them are more than any effect can be."""
-    effects = {"planned": planned_for(cats)}
-    if before is not None:
-        effects["found"] = found(before)
-    if before is not None and after is not None:
-        effects["change"] = found_change(before, after)
-    plan = effects["planned"]
-    row: Row = {"items": plan.items, "terms": plan.terms, **{name: one.effect for name, one in effects.items()}}
-    return row | {"impossible": [name for name, one in effects.items() if one.impossible]}

@@ -102,6 +102,10 @@ class PairedTest:
             low = high = nan
         return Change(Interval(by, low, high), tested.p(0.0))
 
+    def p(self, value: float) -> float:
+        """Two-sided p of this true change; NaN without a test."""
+        return _Tested(self.value, self.errors, self.clusters).p(value) if self.tested else nan
+
     def p_at_least(self, value: float) -> float:
         """One-sided p of a true change of `value` or more: small where the change is shown to be less."""
         return self._tail(value, 0)

@@ -249,18 +249,6 @@ def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
     return np.concatenate(parts)
 
 
-def standard_error(columns: Array, measure: Measure) -> float:
-    """The bootstrap's standard error of a measure over clusters."""
-    return _spread(measure(resampled_sums(columns, RESAMPLES, 0)), len(columns))
-
-
-def paired_error(columns: Array, others: Array, measure: Measure) -> float:
-    """The bootstrap's standard error of the change of a measure, whose rows are the same clusters."""
-    sums = resampled_sums(np.concatenate([columns, others], axis=1), RESAMPLES, 0)
-    width = columns.shape[1]
-    return _spread(measure(sums[:, width:]) - measure(sums[:, :width]), len(columns))
-
-
 def _spread(resampled: Array, clusters: int) -> float:
     """Standard deviation over resamples, corrected for the few clusters that are drawn from."""
     return float(np.nanstd(resampled)) * sqrt(clusters / (clusters - 1)) if clusters > 1 else nan

@@ -1,4 +1,4 @@
-"""Commands for what a result is held against: baselines, ensembles, controls and the power of a set."""
+"""Commands for what a result is held against: baselines, ensembles and controls."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,7 +21,6 @@ from catsofa.cli.terminal import (
     print_json,
     progress,
     say,
-    table,
     warn,
 )
 from catsofa.data.percentages import in_percent, quantity
@@ -29,8 +28,6 @@ from catsofa.data.percentages import in_percent, quantity
 if TYPE_CHECKING:
     from catsofa.data.records import Cat, Score
 
-IMPOSSIBLE = "> any"
-"""An effect that is larger than any can be."""
 PLAIN: dict[Literal["ideal", "stereotyped"], str] = {
     "ideal": "Prefer stereotype and anti-stereotype in turn, and both to the unrelated candidate (100, 50, 100).",
     "stereotyped": "Always prefer the stereotype: ss 100, icat 0.",
@@ -75,12 +72,6 @@ def register(app: typer.Typer) -> None:
             "catsofa controls --on dev.json --out controls --word-counts counts.tsv --json",
         )
     )(controls)
-    app.command(
-        epilog=examples(
-            "catsofa power --on dev.json",
-            "catsofa power --on dev.json --predictions a.json --against b.json --json",
-        )
-    )(power)
 
 
 def plain(name: Literal["ideal", "stereotyped"], about: str) -> Callable[[str, Path, bool], None]:
@@ -215,51 +206,6 @@ def controls(
         share, differ = percent(Interval(more["value"], more["low"], more["high"])), gap["items"] - gap["ties"]
         part = f"{share} % of {quantity(differ, 'CAT')} that differ" if differ else "no CAT, since none differ"
         say(f"stereotype is the more frequent in {part}")
-
-
-def power(
-    on: On,
-    predictions: Annotated[
-        Path | None, typer.Option(help="Scores of a model; shows the smallest effect that they can find.")
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option(help="Scores of another model; shows the smallest change that can be found.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Say the smallest effect on ss, in points, that a set finds four times in five, by task and domain."""
-    from catsofa.scoring.compare.controls import power_rows
-    from catsofa.scoring.dataset import read_named
-    from catsofa.scoring.protocols import named
-    from catsofa.scoring.run.cautions import of_runs
-    from catsofa.scoring.run.origins import precision_of, refuse_other_data, scored_by
-    from catsofa.scoring.run.score_files import cats_in, given_in
-
-    if against is not None and predictions is None:
-        raise ValueError("--against needs --predictions: a change is between two files of scores")
-    place = local(on)
-    name, records = read_named(place)
-    cats = list(cats_in(records, place))
-    files = [path for path in (predictions, against) if path is not None]
-    for path in files:
-        refuse_other_data(path, place, cats)
-    given = [given_in(path) for path in files]
-    of, other = (*(one.numbers() for one in given), None, None)[:2]
-    errors = (*(one.error for one in given), 0.0, 0.0)
-    rows = power_rows(cats, of, other, progress=Bar("parts of the set", quiet=json), errors=(errors[0], errors[1]))
-    signature = named("catsofa").signature(name, " ".join(map(scored_by, files)), dtype=precision_of(files))
-    told = of_runs(files)
-    if json:
-        found = {"level": 0.95, "power": 0.8, "sets": rows, "warnings": told, "signature": signature.to_dict()}
-        print_json(found)
-        return
-    columns = [column for column in rows[0] if column != "impossible"]
-    cells = [[IMPOSSIBLE if column in row["impossible"] else row[column] for column in columns] for row in rows]
-    table("smallest effect on ss (level 5 %, power 80 %), in points", columns, cells)
-    if any(row["impossible"] for row in rows):
-        say(f"{IMPOSSIBLE}: more than any effect can be (50 points from 50, a change of 100): the set finds none")
-    warn(told)
-    say(str(signature))
 
 
 def _cats(data: str, quiet: bool = False) -> "list[Cat]":

@@ -14,10 +14,8 @@ from catsofa.scoring.statistics.intervals import (
     Interval,
     Measure,
     intervals,
-    paired_error,
     ratio,
     resampled_sums,
-    standard_error,
     wilson,
 )
 
@@ -107,15 +105,6 @@ def test_nothing_scored_is_an_error() -> None:
     """No cluster, no bootstrap."""
     with pytest.raises(ValueError, match="no clusters to resample"):
         resampled_sums(np.empty((0, 2)), 10, 0)
-
-
-def test_pairing_narrows_a_change() -> None:
-    """Two models that find the same terms hard: the paired error is far below that of two independent ones."""
-    rng = np.random.default_rng(5)
-    hard = rng.normal(0.5, 0.2, 50)
-    one, other = (np.stack([hard + rng.normal(0, 0.02, 50), np.ones(50)], axis=1) for _ in range(2))
-    apart = math.hypot(standard_error(one, SHARE), standard_error(other, SHARE))
-    assert paired_error(one, other, SHARE) < apart / 4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""Commands before a run: what a data set can find, and a plan that later reports are held against."""
+
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.numbers import UNDEFINED
+from catsofa.cli.score.protocols import Seed
+from catsofa.cli.terminal import DATA, Bar, Json, examples, print_json, say, table, warn
+from catsofa.data.percentages import in_percent, quantity
+
+if TYPE_CHECKING:
+    from catsofa.power import PowerReport
+    from catsofa.scoring.statistics.intervals import Interval
+
+IMPOSSIBLE = "> any"
+"""An effect that is larger than any can be."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's commands."""
+    app.command(
+        epilog=examples(
+            "catsofa power --on dev.json",
+            "catsofa power --on crows-pairs --effect 5 --accuracy 0.8",
+            "catsofa power --on dev.json --predictions runs/a --against runs/b --json",
+            "catsofa power --on dev.json --predictions runs/a --paraphrase runs/a-paraphrased",
+        )
+    )(power)
+
+
+def power(
+    on: Annotated[str, typer.Option(metavar=DATA, help="CATs, pairs, probes, questions or association tests.")],
+    predictions: Annotated[
+        Path | None, typer.Option(help="A pilot run, or file of scores, to which the variance model is fitted.")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="A pilot run of another model, for the change between the two.")
+    ] = None,
+    paraphrase: Annotated[
+        Path | None, typer.Option(help="A pilot run on paraphrases of the CATs, for flips and changes.")
+    ] = None,
+    effect: Annotated[
+        float | None, typer.Option(help="Effect whose power, and the items that it needs, are shown too.")
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(help="Share of right answers of one person; shows how many judgements each item needs."),
+    ] = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Say the smallest effect that a data set finds four times in five, by simulating the test that comes later.
+
+    Before any run the variances are stated ones; --predictions fits them to a pilot run.
+    """
+    from catsofa.power import power as powers
+
+    found = powers(
+        local(on),
+        predictions=predictions,
+        against=against,
+        paraphrase=paraphrase,
+        effect=effect,
+        accuracy=accuracy,
+        seed=seed,
+        progress=Bar("tests", quiet=json),
+    )
+    print_json(found.to_dict()) if json else show_power(found, effect)
+
+
+def show_power(found: "PowerReport", effect: float | None) -> None:
+    """Print a table for each test, then the judgements that people must give."""
+    for test in dict.fromkeys(one.design.test for one in found.sets):
+        rows = [one for one in found.sets if one.design.test == test]
+        of, asked = rows[0].design, effect is not None
+        names = ["task"] * bool(of.task) + ["set", "items", of.called, "effect", "power"]
+        names += [f"at {effect:g}", "items needed"] if asked else []
+        cells = [
+            [
+                *([one.design.task] if one.design.task else []),
+                *(one.design.domain, f"{one.design.items:,}", f"{one.design.clusters:,}"),
+                IMPOSSIBLE if one.impossible else one.effect,
+                _power(one.power),
+                *([_power(one.at), _count(one.items_needed)] if one.at else []),
+            ]
+            for one in rows
+        ]
+        table(f"{test}: smallest effect, in {of.unit} (level 5 %, power 80 %)", names, cells)
+    if any(one.impossible for one in found.sets):
+        say(f"{IMPOSSIBLE}: no effect that can be is found four times in five")
+    if people := found.people:
+        right = in_percent(people.right, 1)
+        needed = quantity(people.judgements, "judgement")
+        say(f"people with {in_percent(people.accuracy)} right answers: {needed} of each item, so that the majority is")
+        say(f"right with a probability of {right}")
+        for name, value in people.agreement.items():
+            say(f"{name.replace('_', ' ')} of {people.items:,} items: {value:.3f} ± {people.half_width[name]:.3f}")
+    say(f"variance model: {found.model}")
+    if any(one.design.exact is None for one in found.sets):
+        say("power by simulation, with its 95 % Monte Carlo interval; p without Holm's correction")
+    warn(found.warnings)
+    say(str(found.signature))
+
+
+def _power(found: "Interval") -> str:
+    """A power in percent with its Monte Carlo interval."""
+    if isnan(found.value):
+        return UNDEFINED
+    if isnan(found.low):
+        return f"{100 * found.value:.1f}"
+    return f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def _count(items: int | None) -> str:
+    """How many items are needed, or that they are too many to look for."""
+    return "too many" if items is None else f"{items:,}"

@@ -18,7 +18,22 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from catsofa.cli import annotate, build, data, demo, filter, gate, release, report, run, score, share, validate, verify
+from catsofa.cli import (
+    annotate,
+    build,
+    data,
+    demo,
+    filter,
+    gate,
+    planning,
+    release,
+    report,
+    run,
+    score,
+    share,
+    validate,
+    verify,
+)
 from catsofa.cli.build import candidates, paraphrases
 from catsofa.cli.score import nsp, served
 from catsofa.cli.spinner import patience
@@ -69,6 +84,7 @@ for room in (
     annotate,
     release,
     score,
+    planning,
     served,
     nsp,
     gate,

@@ -127,7 +127,7 @@ WATCHED = {
     "validate votes --in votes.jsonl": "reading votes.jsonl",
     "validate stats cats.jsonl": "reading cats.jsonl",
     "convert cats.jsonl cats.json": "records",
-    "power --on cats.jsonl": "parts of the set",
+    "power --on cats.jsonl": "tests",
     "baseline ideal --on cats.jsonl --out ideal.json": "scored",
     "ensemble --scores a.json --scores b.json --on cats.jsonl --out both.json": "weights tried",
     "filter near-duplicates cats.jsonl --out kept.jsonl": "reading cats.jsonl",

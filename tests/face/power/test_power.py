@@ -61,15 +61,16 @@ def test_the_closed_form_is_what_the_test_of_pairs_does() -> None:
     assert near(rate(score.shows, 15, 60, 300), score.power(15).value, 300)
 
 
+@pytest.mark.slow
 def test_a_change_of_pairs_is_found_as_often_as_by_mcnemar() -> None:
     """Conditional on the discordant pairs, the exact McNemar test is a sign test; ours is at most a little sharper."""
     change = design("change of score", stated.pairs_designs(PAIRS * 3))
     differ, pairs = stated.STATED["ss"].differ / 100, 180
     up, expected = (differ + 0.12) / (2 * differ), 0.0
     for discordant in range(1, pairs + 1):
-        reached = [k for k in range(discordant + 1) if stats.binomtest(k, discordant).pvalue <= 0.05]
-        shown = sum(stats.binom(discordant, up).pmf(k) for k in reached)
-        expected += float(stats.binom(pairs, differ).pmf(discordant)) * shown
+        least = int(stats.binom(discordant, 0.5).isf(0.025)) + 1
+        shown = stats.binom.sf(least - 1, discordant, up) + stats.binom.cdf(discordant - least, discordant, up)
+        expected += float(stats.binom.pmf(discordant, pairs, differ) * shown)
     assert expected - 0.05 < change.power(12).value < expected + 0.07
 
 
@@ -91,6 +92,7 @@ def test_without_an_effect_a_test_finds_one_in_twenty(test: str) -> None:
     assert 0.04 - 0.01 < size < 0.06 + 0.01
 
 
+@pytest.mark.slow
 def test_the_size_of_the_test_of_effect_sizes() -> None:
     """Without an effect the permutation test of 10 targets a side finds one in twenty."""
     (test,) = stated.seat_designs([TEST])
@@ -108,6 +110,7 @@ def test_an_effect_in_points_is_the_effect_that_is_planted() -> None:
         assert change == pytest.approx(moved, abs=0.6)
 
 
+@pytest.mark.slow
 def test_the_smallest_effect_has_the_power_that_is_printed() -> None:
     """Another seed finds the printed effect at the printed rate, to the error of both simulations."""
     ss = design("ss against 50", stated.cats_designs(TERMS, "terms"))
@@ -116,6 +119,7 @@ def test_the_smallest_effect_has_the_power_that_is_printed() -> None:
     assert near(ss.power(one.effect, seed=11).value, one.power.value, simulation.SIMULATIONS // 2)
 
 
+@pytest.mark.slow
 def test_an_effect_that_is_given_has_its_power_and_needs_so_many_items() -> None:
     """Half the smallest effect needs about four times the terms; each term keeps its ten items."""
     ss = design("ss against 50", stated.cats_designs(TERMS, "terms"))
@@ -130,6 +134,7 @@ def test_an_effect_that_is_given_has_its_power_and_needs_so_many_items() -> None
         found(ss, 60)
 
 
+@pytest.mark.slow
 def test_what_the_stated_variances_come_from(shared: Path) -> None:
     """StereoSet dev, nine released models: the medians over models and pairs of models are near the stated ones."""
     of = list(read_as(shared / "data/stereoset/dev.json", Cat))
@@ -149,6 +154,7 @@ def test_what_the_stated_variances_come_from(shared: Path) -> None:
         assert np.median(differ) == pytest.approx(stated.STATED[name].differ, abs=2)
 
 
+@pytest.mark.slow
 def test_power_from_a_run_is_over_its_clusters(tmp_path: Path) -> None:
     """A run whose ss is 50 in each of 40 terms but for chance, and another that differs: sizes of its own clusters."""
     jsonl.write(TERMS, tmp_path / "cats.jsonl")

@@ -239,7 +239,10 @@ def curves(lines: Mapping[str, tuple[int, Sequence[float | None]]]) -> Any:
             axes.plot(items, max(0.0, value), marker=figures.MARKERS[at % len(figures.MARKERS)], color=colour)
     for wanted in WANTED:
         axes.axhline(float(wanted), color=figures.INK, linestyle="--", linewidth=0.6)
+    ticks = [step * 10**power for power in range(1, 7) for step in (1, 2, 5) if step * 10**power <= across[-1]]
     axes.set(xscale="log", xlabel="items", ylabel="coefficient", ylim=(0, 1), xlim=(across[0], across[-1]))
+    axes.minorticks_off()
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 7 else 0)
     axes.legend(loc="lower right", frameon=False, fontsize=9)
     return drawing
 

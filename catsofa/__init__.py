@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from catsofa.data.sources import read
     from catsofa.data.tables import table
     from catsofa.examination import examine
+    from catsofa.scoring.contamination import contamination
     from catsofa.scoring.evaluate import evaluate
     from catsofa.specifications import multiverse
 
@@ -45,10 +46,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
     "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
-    "convert", "evaluate", "examine", "multiverse", "read", "table",
+    "contamination", "convert", "evaluate", "examine", "multiverse", "read", "table",
 ]  # fmt: skip
 
 _HOMES = {
+    "contamination": "scoring.contamination",
     "convert": "data.formats",
     "evaluate": "scoring.evaluate",
     "examine": "examination",

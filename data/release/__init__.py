@@ -20,7 +20,7 @@ from catsofa.data.files.checksums import FETCH_AGAIN, LIST, SHARD, check_listed,
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.files.jsonl import adapter, explain
 from catsofa.data.records import Cat, Refused, kind_name
-from catsofa.data.release.dataset_card import CardFacts, Split, card
+from catsofa.data.release.dataset_card import Canary, CardFacts, Split, canary_on, card
 
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000
@@ -129,6 +129,15 @@ def has_card(folder: Path) -> bool:
     """Whether the README.md of a folder is a dataset card that catsofa wrote."""
     readme = folder / "README.md"
     return readme.is_file() and b'- "catsofa"' in readme.read_bytes()
+
+
+def canary_of(place: Path) -> Canary | None:
+    """The canary on the card of a release, or of the release that a file belongs to; None where there is none."""
+    for folder in [place, place.parent, place.parent.parent]:
+        ours = place == folder or any(map(place.relative_to(folder).match, OURS))
+        if ours and has_card(folder):
+            return canary_on((folder / "README.md").read_text(encoding="utf-8"))
+    return None
 
 
 def holds_records(file: Path) -> bool:

@@ -1,6 +1,7 @@
 """The dataset card of a release: what the Hub reads (YAML) and what people read."""
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,6 +53,14 @@ class Split:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """The line of a card that is to stay out of training corpora, and the GUID in it."""
+
+    line: str
+    guid: str
+
+
 def card(facts: CardFacts, kind: str, splits: Sequence[Split]) -> str:
     """The README.md of a release; names are text, and only the texts of `facts` may hold Markdown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -83,3 +92,9 @@ def size_category(records: int) -> str:
 def canary(splits: Sequence[Split]) -> str:
     """A GUID that depends on the bytes of the splits alone."""
     return str(uuid.UUID(hex_digest("".join(split.sha256 for split in splits), 32)))
+
+
+def canary_on(text: str) -> Canary | None:
+    """The canary of a card; None on one without."""
+    found = re.search(r"^[ \t]*(.*\bcanary GUID (\S+))[ \t]*$", text, re.MULTILINE)
+    return Canary(*found.groups()) if found else None

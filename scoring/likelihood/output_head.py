@@ -23,6 +23,8 @@ CPU_BLOCK = (512, 1024)
 GPU_BLOCK = (4096, 16384)
 AGAIN = 16
 """Rows that are summed again at once: all their logits stand together."""
+TIE = 1e-9
+"""The least gap of a token that is as likely as the likeliest, and comes after it in the vocabulary."""
 Product = Callable[[Any], Any]
 
 
@@ -153,13 +155,33 @@ class Head:
         answer: Answer = found.cpu().numpy().astype(np.float64)
         return answer
 
-    def continuations(self, inputs: Mapping[str, Any], asked: Sequence[Continuation | Infill]) -> list[Answer]:
-        """One forward over `inputs`: the tokens from `start` on, each read off the position before it."""
+    def gaps(self, states: Any, which: Indices, tokens: Indices) -> Answer:
+        """How far the logit of `tokens[i]` lies below the largest at state `which[i]`; 0 only where that is its own."""
+        import torch
+
+        parts = []
+        for low in range(0, len(which), AGAIN):
+            some = states[torch.as_tensor(which[low : low + AGAIN], device=states.device)]
+            wanted = torch.as_tensor(tokens[low : low + AGAIN], device=states.device)
+            logits = some if self._gate is None else self._vocabulary.logits(some)
+            top, likeliest = logits.max(-1)
+            gap = logits.gather(-1, wanted[:, None])[:, 0].double() - top.double()
+            parts.append(torch.where(likeliest == wanted, 0.0, gap.clamp(max=-TIE)).cpu())
+        return np.asarray(torch.cat(parts).numpy(), dtype=np.float64)
+
+    def continuations(
+        self, inputs: Mapping[str, Any], asked: Sequence[Continuation | Infill], *, gaps: bool = False
+    ) -> list[Answer]:
+        """One forward over `inputs`: the tokens from `start` on, each read off the position before it.
+
+        Their log-probabilities, or the gaps below the likeliest tokens.
+        """
         counts = [len(question.ids) - question.start for question in asked]
         rows = np.repeat(np.arange(len(asked)), counts)
         positions = np.concatenate([np.arange(q.start - 1, len(q.ids) - 1) for q in asked])
         targets = np.concatenate([np.array(q.ids[q.start :]) for q in asked])
-        found = self.log_probabilities(self.states(inputs, rows, positions), np.arange(len(targets)), targets)
+        states = self.states(inputs, rows, positions)
+        found = (self.gaps if gaps else self.log_probabilities)(states, np.arange(len(targets)), targets)
         return np.split(found, np.cumsum(counts)[:-1])
 
 

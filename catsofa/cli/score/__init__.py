@@ -8,7 +8,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.options import EngineName, RayAddress, WorkerCount, executor_of, given, refuse_idle
-from catsofa.cli.score import choose, comparisons, controls, examine, export, multiverse, protocols
+from catsofa.cli.score import choose, comparisons, contamination, controls, examine, export, multiverse, protocols
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.score.tables import show, show_ends
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
             "catsofa score --predictions unifiedqa_Religion.jsonl --on Religion.jsonl --json",
         )
     )(score)
-    for topic in (choose, comparisons, controls, examine, multiverse, export, protocols):
+    for topic in (choose, comparisons, contamination, controls, examine, multiverse, export, protocols):
         topic.register(app)
 
 

@@ -40,6 +40,7 @@ robustness --original predictions.json --paraphrase predictions.json --on cats.j
 compare run run
 examine predictions.json predictions.json --on cats.jsonl
 multiverse model --on cats.jsonl
+contamination model --on cats.jsonl
 check run --against run
 baseline save run --out saved.json
 baseline ideal --on cats.jsonl --out ideal.json

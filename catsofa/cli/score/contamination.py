@@ -1,0 +1,111 @@
+"""The command that tests whether a model has seen a data set."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from catsofa.cli.data import local
+from catsofa.cli.numbers import UNDEFINED, adjusted, chance
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, say, table, warn
+
+if TYPE_CHECKING:
+    from catsofa.scoring.contamination.result import Contamination
+    from catsofa.scoring.statistics.intervals import Interval
+
+
+def register(app: typer.Typer) -> None:
+    """Add this topic's command."""
+    app.command(
+        epilog=examples(
+            "catsofa contamination gpt2 --on release",
+            "catsofa contamination models/mine --on stereoset:dev --dtype bf16 --json",
+            "catsofa contamination gpt2-xl --on dev.json --paraphrases paraphrases/partition_1.jsonl "
+            "--reference models/older-1 --reference models/older-2 --reference models/older-3",
+        )
+    )(contamination)
+
+
+def contamination(
+    model: Annotated[str, typer.Argument(help="Folder or hub id: gpt2, gpt2@revision.")],
+    on: Annotated[str, typer.Option(metavar=DATA, help="CATs, pairs, probes or questions, in the released order.")],
+    paraphrases: Annotated[
+        list[Path] | None, typer.Option(help="Paraphrased CATs of equal meaning; again for another set.")
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL", help="A model that has not seen the data; three or more for a verdict on wording."
+        ),
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")] = "float32",
+    trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
+    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of permutations and random strings.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Test whether a model has seen a data set: order of items, wording, completion of second halves, canary.
+
+    Order: are the items likelier in the order of their file than in random orders? It is refused where neighbours
+    share targets, domains, lengths or words, unless they can be permuted within stretches. Wording: does the model
+    prefer the known text to paraphrases more than three references or more do? Completion: does it write second
+    halves word for word more often than references? Canary: is the canary of a release likelier than random GUIDs?
+
+    Exit code 0: contamination is not shown, which does not show that the model has not seen the data. 1: a test
+    shows it, Holm's p ≤ 0.05. 2: no test could be made.
+    """
+    from catsofa.scoring.contamination import contamination as run
+
+    doing("loading the model")
+    found = run(
+        model,
+        local(on),
+        paraphrases=paraphrases or (),
+        references=reference or (),
+        seed=seed,
+        progress=Bar("shards", quiet=quiet or json, then="wording, completion and canary"),
+        device=device,
+        dtype=dtype,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+        batch_tokens=batch_tokens,
+    )
+    if json:
+        print_json(found.to_dict())
+    elif not quiet:
+        show(found)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+def show(found: "Contamination") -> None:
+    """Print the tests with a number, then those without a verdict and why."""
+    rows = [
+        [test.name, _number(test.value), _number(test.change), chance(test.p), chance(test.holm), _verdict(test.shown)]
+        for test in found.tests
+    ]
+    table("contamination", ["test", "value", "above references", "p", "Holm's p", "verdict"], rows)
+    for test in found.tests:
+        counted = ", ".join(f"{count:,} {name}" for name, count in test.counts.items())
+        permuted = f"; permuted: {test.facts['permuted']}" if "permuted" in test.facts else ""
+        if counted:
+            say(f"{test.name}: {test.unit}; {counted}{permuted}")
+        if test.reason:
+            say(f"{test.name}: no verdict: {test.reason}")
+    say(adjusted(test.p for test in found.tests))
+    warn(found.warnings)
+    say(found.sentence)
+    say(str(found.signature))
+
+
+def _number(value: "Interval") -> str:
+    """A number with its interval."""
+    return UNDEFINED if value.value != value.value else f"{value:.2f}"
+
+
+def _verdict(shown: bool | None) -> str:
+    """What a test says."""
+    return {None: "none", True: "shown", False: "not shown"}[shown]

@@ -1,0 +1,207 @@
+"""Has a model seen a data set? Four tests: order of items, wording, completion, canary."""
+
+__all__ = ["contamination"]
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data import sources
+from catsofa.data.files import BadInput
+from catsofa.data.percentages import quantity
+from catsofa.data.progress import SILENT, Progress
+from catsofa.data.records import Cat, kind_name
+from catsofa.data.release import canary_of
+from catsofa.data.samples import stratified
+from catsofa.data.statistics import Array
+from catsofa.scoring.contamination import completion, wording
+from catsofa.scoring.contamination.canary import canary_test
+from catsofa.scoring.contamination.completion import reproduced
+from catsofa.scoring.contamination.order import order_test
+from catsofa.scoring.contamination.references import against
+from catsofa.scoring.contamination.result import Contamination, Test, adjusted
+from catsofa.scoring.contamination.texts import PROTOCOL, TAKES, ItemText, text_of
+from catsofa.scoring.contamination.wording import preferences
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.measures.robustness import join
+from catsofa.scoring.models import load
+from catsofa.scoring.models.model import Ability, Kind, Model
+from catsofa.scoring.signature import model_label
+from catsofa.scoring.statistics.intervals import RESAMPLES
+
+MOST = 2000
+"""Items of which wording and completion are measured, a sample stratified by domain and target."""
+ABILITIES: dict[Kind, Ability] = {
+    "causal": "left-to-right",
+    "permutation": "left-to-right",
+    "masked": "masked",
+    "sequence-to-sequence": "infilling",
+    "encoder": "left-to-right",
+}
+"""How a kind of model says how likely a text is."""
+CAUSAL_ONLY = {
+    "order": "the order of items needs a causal model, which reads a shard from left to right in one forward",
+    "completion": "completion needs a causal model, which writes from left to right",
+}
+"""Why other models are refused, by test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The items of which wording and completion are measured."""
+
+    items: Sequence[ItemText]
+    reworded: Sequence[tuple[Cat, Sequence[Cat]]]
+    """CATs with their paraphrases; none without paraphrases."""
+    refused: int
+    """Paraphrases that belong to no CAT of the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one model makes of a sample, and what a signature says of it; the model itself is let go of."""
+
+    wording: Array | None
+    completion: Array | None
+    """None where a test does not apply."""
+    kind: Kind
+    digest: str
+    label: str
+    precision: str
+    unused: str
+    batching: Batching
+
+
+def contamination(
+    model: str | Model,
+    on: str | Path | Iterable[Any],
+    *,
+    paraphrases: Sequence[str | Path | Iterable[Any]] = (),
+    references: Sequence[str | Model] = (),
+    seed: int = 0,
+    progress: Progress = SILENT,
+    **loading: Any,
+) -> Contamination:
+    """Whether four tests show that a model has seen a data set: order of items, wording, completion, canary.
+
+    `paraphrases` are sets of paraphrased CATs. `references` are models that have not seen the data; without three,
+    wording and completion are described only. `loading` holds the arguments of `models.load`, and `batch_tokens`.
+    """
+    data = open_data(on)
+    records = list(data.records())
+    items = [text_of(record) for record in records]
+    if not items:
+        raise BadInput(data.on or data.label, "no records", TAKES)
+    sample = _sample(records, items, paraphrases, seed)
+    release = canary_of(sources.resolve(on)) if isinstance(on, str | Path) else None
+
+    backend = _opened(model, loading)
+    if backend.model.kind == "causal":
+        in_order = order_test(backend, items, seed, progress)
+    else:
+        in_order = Test(name="order", reason=CAUSAL_ONLY["order"])
+    rank = canary_test(backend, release, seed)
+    own = _measured(backend, sample)
+    del backend  # two large models do not fit on one device
+    models = {self_check.MODEL: own}
+    for number, reference in enumerate(references, 1):
+        other = _measured(_opened(reference, loading), sample)
+        if other.digest in (one.digest for one in models.values()):
+            raise ValueError(f"found {other.label} twice; expected references that are other models, each named once")
+        if other.kind != own.kind:
+            found = f"found a {own.kind} model with a {other.kind} reference"
+            raise ValueError(f"{found}; expected models of one kind, whose likelihoods are the same quantity")
+        models[f"reference {number}"] = other
+    checks = {part: one.batching for part, one in models.items()}
+    signature = replace(PROTOCOL, seed=seed).signature(
+        data.name,
+        " against ".join(one.label for one in models.values()),
+        dtype=" against ".join(dict.fromkeys(one.precision for one in models.values())),
+        way="pseudo-likelihood" if own.kind == "masked" else "",
+        batching=self_check.signature(checks),
+        resamples=RESAMPLES,
+    )
+    return Contamination(
+        tests=adjusted([in_order, *_compared(sample, list(models.values()), len(items), seed), rank]),
+        signature=signature,
+        warnings=(*(one.unused for one in models.values() if one.unused), *data.warnings, *self_check.warnings(checks)),
+    )
+
+
+def _opened(model: str | Model, loading: Mapping[str, Any]) -> Backend:
+    """A model, ready to be asked for the likelihood of texts."""
+    how = dict(loading)
+    batch_tokens = how.pop("batch_tokens", None)
+    found = load(model, **how) if isinstance(model, str) else model.as_it_is()
+    found.need(ABILITIES[found.kind], "A test of contamination")
+    return Backend(found, batch_tokens)
+
+
+def _sample(
+    records: Sequence[Any], items: Sequence[ItemText], paraphrases: Iterable[str | Path | Iterable[Any]], seed: int
+) -> Sample:
+    """At most `MOST` items, the paraphrases of each, and how many belong to none."""
+    kept = {item.id for item in stratified(items, MOST, lambda item: (item.labels["domain"], item.cluster), seed)}
+    reworded: dict[str, list[Cat]] = {}
+    known = {record.id: record for record in records if isinstance(record, Cat)}
+    refused = 0
+    for given in paraphrases:
+        if not known:
+            raise ValueError(f"found {kind_name(type(records[0]))} with paraphrases; expected CATs, which have them")
+        others = list(sources.read(given))
+        if wrong := next((each for each in others if not isinstance(each, Cat)), None):
+            raise ValueError(f"found {kind_name(type(wrong))} as paraphrases; expected CATs with the ids of the data")
+        joined = join(known.values(), others)
+        refused += len(joined.refused)
+        for cat, other in joined.pairs:
+            if cat.id in kept and text_of(cat).text != text_of(other).text:
+                reworded.setdefault(cat.id, []).append(other)
+    return Sample(
+        [item for item in items if item.id in kept],
+        [(known[name], tuple(others)) for name, others in reworded.items()],
+        refused,
+    )
+
+
+def _measured(backend: Backend, sample: Sample) -> Measured:
+    """What a model makes of the items of a sample."""
+    model = backend.model
+    causal = model.kind == "causal"
+    return Measured(
+        preferences(backend, sample.reworded) if sample.reworded else None,
+        reproduced(backend, [item.text for item in sample.items]) if causal else None,
+        model.kind,
+        model.digest,
+        model_label(model.name, model.digest),
+        model.precision,
+        model.unused,
+        backend.batching,
+    )
+
+
+def _compared(sample: Sample, models: Sequence[Measured], items: int, seed: int) -> Iterator[Test]:
+    """The tests that need references."""
+    counts = {"items": items, "paraphrases": sum(len(others) for _, others in sample.reworded)}
+    own = models[0]
+    if own.wording is None:
+        refused = f"; {quantity(sample.refused, 'paraphrase')} belong to no CAT" if sample.refused else ""
+        yield Test(name="wording", unit=wording.UNIT, reason=f"no paraphrases; name them with --paraphrases{refused}")
+    else:
+        clusters = [cat.target for cat, _ in sample.reworded]
+        sides = [one.wording for one in models[1:] if one.wording is not None]
+        counts |= {"refused": sample.refused}
+        yield against("wording", wording.UNIT, clusters, own.wording, sides, counts, share=False, seed=seed)
+    if own.completion is None:
+        yield Test(name="completion", unit=completion.UNIT, reason=CAUSAL_ONLY["completion"])
+    else:
+        clusters = [item.cluster for item in sample.items]
+        tokens = np.nansum(own.completion, axis=0).astype(int).tolist()
+        counts = {"items": items, "reproduced": tokens[0], "tokens": tokens[1]}
+        sides = [one.completion for one in models[1:] if one.completion is not None]
+        yield against("completion", completion.UNIT, clusters, own.completion, sides, counts, share=True, seed=seed)

@@ -1,0 +1,60 @@
+"""The canary of a data set: its rank among random strings of the same form."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from catsofa.data.release.dataset_card import Canary
+from catsofa.scoring.contamination.result import Test
+from catsofa.scoring.contamination.texts import log_likelihoods
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.statistics.intervals import Interval, wilson
+
+STRINGS = 999
+"""Random strings."""
+UNIT = "% of random strings at least as likely"
+GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+FIXED = (8, 13, 14, 18, 19, 23)
+"""Places of hyphens, version and variant, which random strings share with the canary."""
+TYPED = 16
+"""Digits of 31 that follow the one before them by 0 or ±1; so many a random GUID has once in 25,000."""
+DIGITS = "0123456789abcdef"
+
+
+def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
+    """The exact test of the rank: p = (1 + k) / (n + 1), with k of n random strings at least as likely."""
+    if found is None:
+        reason = "the data has no canary: a release of catsofa has one on its card, README.md"
+        return Test(name="canary", unit=UNIT, reason=reason)
+    guid = found.guid.lower()
+    if not GUID.fullmatch(guid):
+        reason = "the canary is no GUID, so nobody knows the random strings of its form"
+        return Test(name="canary", unit=UNIT, reason=reason)
+    if not_drawn(guid):
+        reason = (
+            "the canary repeats or counts its digits: random strings are no peers of a GUID that nobody drew at random"
+        )
+        return Test(name="canary", unit=UNIT, reason=reason)
+    rng = np.random.default_rng(seed)
+    drawn = [
+        "".join(letter if at in FIXED else DIGITS[rng.integers(16)] for at, letter in enumerate(guid))
+        for _ in range(STRINGS)
+    ]
+    upper = found.guid != guid
+    texts = [found.line.replace(found.guid, one.upper() if upper else one) for one in (guid, *drawn)]
+    likelihoods = log_likelihoods(backend, texts)
+    own, others = likelihoods[0], likelihoods[1:][np.isfinite(likelihoods[1:])]
+    if np.isnan(own) or not len(others):
+        return Test(name="canary", unit=UNIT, reason="the model cannot read the line with the canary")
+    above = int(np.sum(others >= own))
+    share = 100 * above / len(others)
+    value, p = Interval(share, *wilson(share, len(others))), (1 + above) / (1 + len(others))
+    return Test(name="canary", unit=UNIT, value=value, counts={"strings": len(others), "above": above}, p=p)
+
+
+def not_drawn(guid: str) -> bool:
+    """Whether so many digits follow the one before them by 0 or ±1 that a person typed the GUID."""
+    digits = [int(digit, 16) for digit in guid.replace("-", "")]
+    steps = [(later - digit) % 16 in (0, 1, 15) for digit, later in pairwise(digits)]
+    return sum(steps) >= TYPED

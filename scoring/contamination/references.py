@@ -1,0 +1,62 @@
+"""A ratio of items for a model, alone or against reference models that have not seen the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import hypot, sqrt
+
+import numpy as np
+from scipy import special
+
+from catsofa.data.percentages import quantity
+from catsofa.data.statistics import Array, students
+from catsofa.scoring.contamination.result import Test
+from catsofa.scoring.statistics.intervals import Interval, Measure, intervals, paired_error, ratio
+
+FEWEST = 3
+"""References without which nothing says how far models that have not seen the data differ by themselves."""
+
+
+def against(
+    name: str,
+    unit: str,
+    clusters: Sequence[str],
+    model: Array,
+    references: Sequence[Array],
+    counts: Mapping[str, int],
+    *,
+    share: bool,
+    seed: int,
+) -> Test:
+    """The test of a ratio of two columns, a row an item; an item with a NaN on any side is left out of all.
+
+    A `share` is between 0 and 100. The p is one-sided: were the model one more model like the references, how often
+    would its ratio lie so far above their mean? By Student's t, whose error holds the spread of the references and the
+    largest paired standard error over clusters.
+    """
+    sides = [model, *references]
+    kept = np.logical_and.reduce([np.isfinite(side).all(axis=1) for side in sides])
+    counts = {**counts, "scored": int(kept.sum())}
+    if not kept.any():
+        return Test(name=name, unit=unit, counts=counts, reason="no item could be scored")
+    groups, which = np.unique(np.array(clusters)[kept], return_inverse=True)
+    sums = [np.zeros((len(groups), 2)) for _ in sides]
+    for total, side in zip(sums, sides, strict=True):
+        np.add.at(total, which, side[kept])
+    counts |= {"clusters": len(groups), "references": len(references)}
+    limits = {"least": 0.0, "most": 100.0} if share else {}
+    measure = Measure(name=name, pieces=ratio(0, 1), **limits)
+    own, *others = (intervals(one, {name: measure}, seed=seed)[name] for one in sums)
+    test = Test(name=name, unit=unit, value=own, references=others, counts=counts)
+    if len(references) < FEWEST:
+        found = f"described only: {quantity(len(references), 'reference')}"
+        why = f"{found}, and it takes {FEWEST} to say how far models that have not seen the data differ by themselves"
+        return replace(test, reason=why)
+    values = np.array([other.value for other in others])
+    change = own.value - float(values.mean())
+    over_items = max(paired_error(one, sums[0], measure) for one in sums[1:])
+    error = hypot(float(values.std(ddof=1)) * sqrt(1 + 1 / len(values)), over_items)
+    if not error > 0:
+        return replace(test, reason="all models have the same numbers, or only one cluster counts")
+    reach = students(len(values)) * error
+    p = float(special.stdtr(len(values) - 1, -change / error))
+    return replace(test, p=p, change=Interval(change, change - reach, change + reach))

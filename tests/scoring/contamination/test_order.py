@@ -1,0 +1,147 @@
+"""The order of items: what is permuted, when the test is refused, and its values against a plain loop."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.contaminated import planted
+
+from catsofa.data.records import Probe
+from catsofa.scoring import models
+from catsofa.scoring.contamination.order import FEWEST, compared, designs, order_test, shards_of
+from catsofa.scoring.contamination.texts import ItemText, log_likelihoods, text_of
+from catsofa.scoring.likelihood.backend import Backend
+
+
+@pytest.fixture(scope="module")
+def backend(tiny: Callable[[str], Path]) -> Backend:
+    """A tiny GPT-2 with random weights, which has seen nothing."""
+    return Backend(models.load(str(tiny("gpt2")), device="cpu"))
+
+
+def lines(count: int, seed: int = 0) -> list[ItemText]:
+    """Items of one short line, three targets, in random order."""
+    rng = random.Random(seed)
+    words = ("bread", "roses", "long meetings", "tomatoes", "the kitchen", "rain")
+    return [
+        text_of(
+            Probe(
+                id=str(number),
+                category="land",
+                identity=rng.choice(("Zorbs", "Florins", "Glimmers")),
+                stereotype=f"love {rng.choice(words)} on day {number}",
+            )
+        )
+        for number in range(count)
+    ]
+
+
+def sorted_by(items: Sequence[ItemText], label: str) -> list[ItemText]:
+    """The items with those of one label together."""
+    return sorted(items, key=lambda item: item.labels[label])
+
+
+def plain(backend: Backend, text: str) -> float:
+    """The log-likelihood of a text after the start token, by one forward of transformers' own."""
+    import torch
+
+    tokenizer, module = backend.model.tokenizer, backend.model.module
+    ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]])
+    with torch.inference_mode():
+        logits = module(ids).logits.double().log_softmax(-1)[0]
+    return float(logits[:-1].gather(-1, ids[0, 1:, None]).sum())
+
+
+def test_log_likelihoods_equal_a_plain_loop(backend: Backend) -> None:
+    """Whatever the batches and prefix trees; a text that is too long has none."""
+    texts = [item.text for item in lines(6)] + ["Zorbs bake.\nFlorins sing.", "Zorbs bake.\nGlimmers sing.", "a " * 200]
+    found = log_likelihoods(backend, texts)
+    assert found[:-1] == pytest.approx([plain(backend, text) for text in texts[:-1]], abs=1e-3)
+    assert np.isnan(found[-1])
+
+
+def test_a_value_is_the_file_s_own_order_less_the_mean_of_random_orders(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a likelihood that counts items in the order of their numbers, each shard's value is known."""
+    asked: list[Sequence[str]] = []
+
+    def counted(_: Backend, texts: Sequence[str]) -> np.ndarray:
+        asked.append(texts)
+        return np.arange(len(texts), dtype=float) * (1 + len(asked) % 2)
+
+    monkeypatch.setattr("catsofa.scoring.contamination.order.log_likelihoods", counted)
+    found = order_test(backend, lines(60))
+    assert found.counts == {"items": 60, "used": 60, "shards": 20, "permutations": 25}
+    # 0 less the mean of 1 … 25, and twice that: -13 and -26
+    assert found.value.value == pytest.approx(-19.5)
+    assert found.p > 0.999
+    assert asked[0][0] == "\n".join(item.text for item in lines(60)[:3])
+
+
+def test_shards_are_contiguous_hold_few_tokens_and_stay_in_their_stretch() -> None:
+    """Two units or more of at most so many tokens, never over the end of a stretch."""
+    units = [(at,) for at in range(10)]
+    found = shards_of(units, [0] * 4 + [1] * 6, [10] * 9 + [100], 25)
+    assert found == [[(0,), (1,)], [(2,), (3,)], [(4,), (5,)], [(6,), (7,)]]
+
+
+@pytest.mark.parametrize("label", ["target", "stereotype"])
+def test_neighbours_that_share_a_label_are_found(label: str) -> None:
+    """In a random order Holm's p is that of chance; where one label stands together, it is small."""
+    items = [replace(item, labels={**item.labels, "stereotype": item.text[-1]}) for item in lines(90)]
+    for together in (False, True):
+        some = sorted_by(items, label) if together else items
+        (_, units, stretch), *_ = designs(some)
+        shards = shards_of(units, stretch, [5] * 90, 200)
+        found = compared(some, shards, dict.fromkeys(range(90), 0), np.random.default_rng(0))
+        assert (found[label]["holm"] <= 0.05) == together
+        assert (found[label]["file"] > found[label]["permuted"] + 0.1) == together
+
+
+def test_items_of_one_domain_that_stand_together_are_permuted_within_it(backend: Backend) -> None:
+    """The whole file is no order like others, but each stretch of a domain is."""
+    items = lines(120, seed=3)
+    blocks = [replace(item, labels={**item.labels, "domain": str(at // 3)}) for at, item in enumerate(items)]
+    found = order_test(backend, [replace(one, labels={"domain": one.labels["domain"]}) for one in blocks])
+    assert found.facts["permuted"] == "items within stretches of one domain"
+    assert found.p == found.p
+
+
+def test_a_file_whose_order_says_something_at_every_level_is_refused(backend: Backend) -> None:
+    """Sorted by its text: neighbours share words and length however they are cut; no p, and the reason."""
+    items = [replace(item, labels={"domain": ""}) for item in sorted(lines(90), key=lambda item: item.text)]
+    found = order_test(backend, items)
+    assert found.p != found.p
+    assert found.shown is None
+    assert "items: neighbours share" in found.reason
+    assert found.facts["refused"]["items"]["neighbours"]["words"]["holm"] <= 0.05
+
+
+def test_a_short_file_is_refused(backend: Backend) -> None:
+    """Fewer than ten shards have no Student's t worth the name."""
+    found = order_test(backend, lines(3 * FEWEST - 3))
+    assert found.p != found.p
+    assert "9 shards" in found.reason
+
+
+def test_texts_are_the_lines_of_an_item() -> None:
+    """The sentences of a CAT in the order of its candidates; a paraphrase takes the order of its original."""
+    cat = planted(1, 0)[0]
+    turned = replace(cat, candidates=tuple(reversed(cat.candidates)))
+    assert text_of(cat).text == "\n".join(candidate.text for candidate in cat.candidates)
+    assert text_of(turned, [candidate.label for candidate in cat.candidates]).text == text_of(cat).text
+
+
+@pytest.mark.slow
+def test_a_model_that_has_seen_nothing_is_refused_five_times_in_a_hundred(backend: Backend) -> None:
+    """Over random orders of the same items; 40 here, 200 in the benchmark."""
+    items = lines(30, seed=5)
+    rng = random.Random(0)
+    p_values = [order_test(backend, rng.sample(items, len(items))).p for _ in range(40)]
+    made = [p for p in p_values if p == p]
+    assert len(made) >= 30
+    assert sum(p <= 0.05 for p in made) <= 6

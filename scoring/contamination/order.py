@@ -138,7 +138,7 @@ def compared(
     units = [unit for shard in shards for unit in shard]
     firsts, lasts = (np.array([unit[end] for unit in units]) for end in (0, -1))
     shard = np.repeat(np.arange(len(shards)), [len(each) for each in shards])
-    within = [stretches[unit[0]] for unit in units]
+    within = np.array([stretches[unit[0]] for unit in units])
     inside = shard[1:] == shard[:-1]
     shuffled = [np.arange(len(units)), *(np.lexsort((rng.random(len(units)), within)) for _ in range(SHUFFLES))]
     found: dict[str, dict[str, float]] = {}

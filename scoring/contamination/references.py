@@ -10,7 +10,7 @@ from scipy import special
 from catsofa.data.percentages import quantity
 from catsofa.data.statistics import Array, students
 from catsofa.scoring.contamination.result import Test
-from catsofa.scoring.statistics.intervals import Interval, Measure, intervals, paired_error, ratio
+from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Measure, intervals, ratio, resampled_sums
 
 FEWEST = 3
 """References without which nothing says how far models that have not seen the data differ by themselves."""
@@ -53,9 +53,10 @@ def against(
         return replace(test, reason=why)
     values = np.array([other.value for other in others])
     change = own.value - float(values.mean())
-    over_items = max(paired_error(one, sums[0], measure) for one in sums[1:])
+    draws = measure(np.stack([resampled_sums(one, RESAMPLES, seed) for one in sums]))  # one seed: the same clusters
+    over_items = float((draws[0] - draws[1:]).std(axis=1).max()) * sqrt(len(groups) / max(1, len(groups) - 1))
     error = hypot(float(values.std(ddof=1)) * sqrt(1 + 1 / len(values)), over_items)
-    if not error > 0:
+    if not error > 0 or len(groups) < 2:
         return replace(test, reason="all models have the same numbers, or only one cluster counts")
     reach = students(len(values)) * error
     p = float(special.stdtr(len(values) - 1, -change / error))

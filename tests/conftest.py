@@ -17,3 +17,12 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no released data at {folder}; set CATSOFA_SHARED to the folder that holds them")
     return folder
+
+
+@pytest.fixture
+def few_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`power` simulates hardly at all, where its numbers do not matter."""
+    from catsofa.power import simulation
+
+    monkeypatch.setattr(simulation, "SIMULATIONS", 10)
+    monkeypatch.setattr(simulation, "FEWEST", 10)

@@ -20,7 +20,9 @@ FEWEST = 200
 """Simulations for one power, at least."""
 CLOSE = 0.01
 """A power that differs by less from the one that is wanted ends the search."""
-STEPS = 6
+STEPS = 5
+ROUGH = 2
+"""Steps of a search with `FEWEST` simulations; the others take `SIMULATIONS`."""
 MOST_CLUSTERS = 20_000
 """Beyond it the clusters that an effect needs are not looked for."""
 
@@ -48,12 +50,15 @@ class Design:
     exact: Callable[[float, int], float] | None = None
     """The power in closed form, where there is one."""
 
-    def power(self, effect: float, clusters: int = 0, *, seed: int = 0) -> Interval:
-        """The power at an effect, with the Monte Carlo interval of the simulation; exact powers have none."""
+    def power(self, effect: float, clusters: int = 0, *, seed: int = 0, rough: bool = False) -> Interval:
+        """The power at an effect, with the Monte Carlo interval of the simulation; exact powers have none.
+
+        A `rough` one takes fewer simulations, for a search.
+        """
         clusters = clusters or self.clusters
         if self.exact:
             return Interval(self.exact(effect, clusters), nan, nan)
-        rng, times = np.random.default_rng(seed), simulations(clusters)
+        rng, times = np.random.default_rng(seed), FEWEST if rough else simulations(clusters)
         share = sum(self.shows(effect, clusters, rng) for _ in range(times)) / times
         return Interval(share, *score_limits(share, times, float(special.ndtri((1 + LEVEL) / 2))))
 
@@ -139,15 +144,13 @@ def _smallest(of: Design, seed: int) -> tuple[float, Interval]:
     if not error > ALIKE * of.most:
         return nan, UNDEFINED
     effect = min(of.most, error * _reach(POWER, of.clusters, times))
-    tried = dict[float, Interval]()
-    while len(tried) < STEPS and effect not in tried:
-        tried[effect] = of.power(effect, seed=seed)
-        if abs(tried[effect].value - POWER) <= CLOSE:
+    for step in range(STEPS):
+        power = of.power(effect, seed=seed, rough=step < ROUGH)
+        if step == STEPS - 1 or (step >= ROUGH and power.low <= POWER <= power.high):
             break
-        factor = _reach(POWER, of.clusters, times) / _reach(tried[effect].value, of.clusters, times)
+        factor = _reach(POWER, of.clusters, times) / _reach(power.value, of.clusters, times)
         effect = min(of.most, effect * min(2.0, max(0.5, factor)))
-    best = min(tried, key=lambda one: abs(tried[one].value - POWER))
-    return (best if tried[best].high >= POWER else nan), tried[best]
+    return (effect if power.high >= POWER else nan), power
 
 
 def _needed(of: Design, effect: float, at: Interval, seed: int) -> int | None:

@@ -140,7 +140,7 @@ WATCHED = {
 
 
 def test_what_goes_through_many_items_shows_how_many_how_fast_and_how_long_still(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_simulations: None
 ) -> None:
     """Every command that handles items one after another draws a bar of them on a terminal."""
     monkeypatch.chdir(tmp_path)

@@ -134,7 +134,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_no_command_prints_what_a_terminal_would_obey(
-    command: str, json_too: str, work: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, json_too: str, work: Path, monkeypatch: pytest.MonkeyPatch, few_simulations: None
 ) -> None:
     """Whatever stands in the data, in names of files and in recipes; a wrong option is a sentence too."""
     if json_too and command.startswith("run"):

@@ -56,7 +56,7 @@ def test_a_report_of_paraphrases_shows_the_warnings_of_their_runs(runs: Path) ->
 
 
 def test_power_ensemble_and_export_show_the_warnings_of_the_runs_they_read(
-    runs: Path, catsofa: Callable[..., tuple[str, str]]
+    runs: Path, catsofa: Callable[..., tuple[str, str]], few_simulations: None
 ) -> None:
     """On stdout beside numbers, and in their JSON; on stderr beside scores that may be written to stdout."""
     whole, cut, on = runs / "whole-cats", runs / "cut-cats", runs / "cats.jsonl"
@@ -69,7 +69,7 @@ def test_power_ensemble_and_export_show_the_warnings_of_the_runs_they_read(
 
 
 def test_reasons_and_warnings_name_no_folder(
-    runs: Path, tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
+    runs: Path, tmp_path: Path, catsofa: Callable[..., tuple[str, str]], few_simulations: None
 ) -> None:
     """A text that is too long for the model, on a run of today and on one of an earlier version."""
     long = a_cat("The zorb was BLANK." + " Zorbs rise." * 999, id="long", ids="long")

@@ -40,6 +40,8 @@ def forms(attribute: str, kind: str = "") -> Mapping[Part, Fill] | str:
             found = dict.fromkeys(KINDS["verb"], Fill(" ".join(words), phrase=True))
         if fault := _fault_of_phrase(words, found):
             return fault
+    elif "VBD" in verb_tags(first) and not (first.endswith("ed") or usual_order(first) or "ADJ" in other_parts(first)):
+        return "past_tense"
     found = {part: fill for part, fill in found.items() if _said_of_people(part, fill, words, found)}
     return {part: fill for part, fill in found.items() if part in KINDS.get(kind, ())} or found or "no_form"
 

@@ -91,9 +91,13 @@ def build(
             yield refused(association, "target_kind_is_for_english", failed={"target_kind": association.target_kind})
             continue
         noun = target_of(association.target, language)
-        fault = fault_of(association, Matching()) or (noun.reason if isinstance(noun, Refusal) else None)
-        if fault or isinstance(noun, Refusal):
-            yield refused(association, fault or "unknown_noun", failed={"target": association.target})
+        fault = fault_of(association, Matching())
+        if fault:
+            empty = {label: words for label, words in association.words.items() if not words}
+            yield refused(association, fault, failed=empty)
+            continue
+        if isinstance(noun, Refusal):
+            yield refused(association, noun.reason, failed={"target": association.target})
             continue
         parts = {label: part_of(words, language) for label, words in association.words.items()}
         fitting = [one for one in templates if _fits(one, noun, association.bias_type, parts.values())]
@@ -244,4 +248,8 @@ def pairs(
             text = " / ".join((target, other, words))
             unknown = "" if reason or part_of(words, language) else "unknown_word"
             item = content_id("row", number, text)
-            yield Refused(id=item, reason=reason or unknown or "no_template_fits", text=text, source={"row": number})
+            failed = {
+                name: row[name] for name, noun in zip(ASSOCIATED[:2], nouns, strict=True) if isinstance(noun, Refusal)
+            } or ({"stereotype": words} if unknown else {})
+            about = {"row": number, **({"failed": failed} if failed else {})}
+            yield Refused(id=item, reason=reason or unknown or "no_template_fits", text=text, source=about)

@@ -100,7 +100,7 @@ def check(language: Language) -> Checked:
 
 
 def shape(language: Language) -> Iterator[Fault]:
-    """Words for people without a form that their genders and numbers ask for, subjects that cannot be made."""
+    """Words for people that lack a form, unknown parts of speech, subjects that cannot be made."""
     for section in ("subject", "statements"):
         if section not in language.facts:
             yield Fault("language.toml", f"no [{section}]", "add it as docs/languages.md shows")
@@ -114,6 +114,10 @@ def shape(language: Language) -> Iterator[Fault]:
                 if row["pos"] == "n" and any(cells.values()) and not all(cells.values()):
                     empty = next(number for number, cell in cells.items() if not cell)
                     yield Fault(place, f"{row['term']!r} has no {gender}_{empty}", f"fill the column {gender}_{empty}")
+    for line, row in language.rows("words.csv", ("word", "pos", "gender")):
+        if row["pos"] not in ("adjective", "verb", "noun", "thing"):
+            what = f"the part of speech {row['pos']!r} of {row['word']!r}"
+            yield Fault(f"words.csv:{line}", what, "write adjective, verb, noun or thing")
     if "subject" in language.facts:
         for term in bundled(language):
             made = subjects(term, language)

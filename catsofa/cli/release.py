@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --licence cc-by-sa-4.0",
             "catsofa release dev.jsonl test.jsonl --annotations annotations.csv --out release --name 'Bakers' --need 4",
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --by age_band --by gender",
-            "catsofa release paraphrases/1.jsonl --study review --out release-1 --name 'Bakers, rephrased'",
+            "catsofa release paraphrases/review_1.jsonl --study review --out release-1 --name 'Bakers, rephrased'",
         )
     )(release)
 

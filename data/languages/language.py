@@ -109,7 +109,8 @@ class Language:
                 if isinstance(rules, list) and function != "columns"
             }
         except (re.error, KeyError, TypeError) as error:
-            found = f"a rule that cannot be read ({error})"
+            pattern = f"the pattern {error.pattern!r}" if isinstance(error, re.error) else "a rule"
+            found = f"{pattern} that cannot be read ({error})"
             raise BadInput(
                 self.folder / "rules.toml", found, 'rules with `if = "pattern"` and `put = "form"`'
             ) from None

@@ -41,6 +41,7 @@ def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentenc
         ("love taco", "singular_object"),
         ("good at swim", "lemma_behind_preposition"),
         ("drank tea", "past_tense"),
+        ("slept", "past_tense"),
         ("who can sing", "clause"),
         ("hate to", "cut_off"),
         ("love zorbfruit", "unknown_word"),

@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
         "catsofa annotate create writing --kind write-intrasentence --items targets.txt --contact you@example.org",
         "catsofa annotate create both --kind write-and-judge-associations --items targets.jsonl --texts 5",
         "catsofa annotate create main --kind validate-cats --items more.jsonl --after-pilot study",
-        "catsofa annotate create review --kind review-paraphrases --items paraphrases/1.jsonl",
+        "catsofa annotate create review --kind review-paraphrases --items paraphrases/review_1.jsonl",
     )
 )
 def create(
@@ -64,7 +64,9 @@ def create(
     ],
     items: Annotated[
         Path,
-        typer.Option(help="Items: CATs, paraphrased CATs, probes or terms; or a .txt file with one target per line."),
+        typer.Option(
+            help="Items: CATs, paraphrased CATs, probes, associations, terms; or a .txt file with one target per line."
+        ),
     ],
     gold: Annotated[
         Path | None, typer.Option(help="Gold items, whose answers are known; every person sees them.")
@@ -73,7 +75,10 @@ def create(
         Path | None, typer.Option(help="Check items, which say what to answer; every person sees them.")
     ] = None,
     title: Annotated[str, typer.Option(help="Title that participants see.")] = "",
-    overlap: Annotated[int | None, typer.Option(help="People per item. Default: 5 for judging, 1 for writing.")] = None,
+    overlap: Annotated[
+        int | None,
+        typer.Option(help="People per item. Default: 5 for judging (3 for judge-associations), 1 for writing."),
+    ] = None,
     texts: Annotated[
         int, typer.Option(help="Texts per target, each by another person (only for write-and-judge-associations).")
     ] = 5,

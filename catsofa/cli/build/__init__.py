@@ -227,6 +227,11 @@ def stereotypes(
     spoken, path = draft(find(language), quiet), local(source)
     records = not text and path.is_file() and are_records(path, "statements or associations")
     if records and isinstance(next(formats.read(path), None), Association):
+        if spoken.code != "en":
+            raise ValueError(
+                f"{path}: found associations and --language {language}; expected statements: only English associations "
+                "become predicates; write each one as a sentence in a table, and name its column with --text"
+            )
         known = Names(term.term for term in read_lexicon(names)) if names else None
         read = progress(formats.read_as(path, Association), "associations", lines_in(path), quiet=quiet)
         said = associated.build(read, names=known, bias_type=bias_type, source=provenance("stereotypes", path))

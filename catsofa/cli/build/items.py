@@ -129,9 +129,12 @@ def cats(
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
     spoken = find(language)
-    if spoken.code != "en" and (continuations or match_parts or zipf or frequencies or pool):
-        raise ValueError("--continuations, --match-parts, --zipf and --pool read English; leave them out")
     listed = renamed(zipf, frequencies, "--zipf")
+    english = {"--continuations": continuations, "--match-parts": match_parts, "--zipf": listed, "--pool": pool}
+    if spoken.code != "en" and (given := [name for name, value in english.items() if value]):
+        raise ValueError(
+            f"found {' and '.join(given)} with --language {language}; expected English records; leave the option out"
+        )
     values = read_zipf(listed) if listed else None
     if continuations:
         found = proposed.read(continuations, with_context=True, bias_type=bias_type)

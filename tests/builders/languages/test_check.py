@@ -24,6 +24,7 @@ BROKEN = [
     ("templates.toml", "{BLANK~target}", "{BLANK_target}", "BLANK_target"),
     ("templates.toml", 'blank = "verb"', 'blank = "vreb"', "vreb"),
     ("templates.toml", "{un target} suele ser", "{un BLANK target} no es", "2 BLANKs"),
+    ("words.csv", "abierto,adjective,", "abierto,adjektive,", "adjektive"),
     ("bleached.toml", "Parece {target}.", "Parece.", "no {target}"),
     ("gold.csv", "feminine,bueno,,buena", "feminine,bueno,,buona", "bueno"),
 ]
@@ -56,6 +57,14 @@ def test_a_file_that_cannot_be_read_is_one_sentence(spanish: Path, name: str, br
     text = (spanish / name).read_text("utf-8")
     (spanish / name).write_text(break_it(text), encoding="utf-8")
     with pytest.raises(ValueError, match=name):
+        check(Language(spanish))
+
+
+def test_a_pattern_that_cannot_be_read_is_named(spanish: Path) -> None:
+    """A file of rules has hundreds of patterns."""
+    rules = spanish / "rules.toml"
+    rules.write_text(rules.read_text("utf-8").replace("'z$'", "'(z$'", 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'\(z\$'"):
         check(Language(spanish))
 
 

@@ -107,6 +107,40 @@ def test_words_that_no_table_has_are_refused_by_name(target: str, words: tuple[s
     assert made.reason == reason
 
 
+@pytest.mark.parametrize(
+    ("target", "words", "failed"),
+    [
+        ("gitano", ("vago", "trabajador", ""), {"unrelated": ""}),
+        ("zorb", ("vago", "trabajador", "oval"), {"target": "zorb"}),
+    ],
+)
+def test_the_refusal_of_a_cat_names_the_cell_at_fault(
+    target: str, words: tuple[str, str, str], failed: dict[str, str]
+) -> None:
+    """An empty cell is not reported as a fault of the target."""
+    (made,) = cats_of(target, words)
+    assert isinstance(made, Refused)
+    assert made.source["failed"] == failed
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason", "failed"),
+    [
+        (("mujer", "zorb", "vago"), "no_gender", {"other": "zorb"}),
+        (("mujer", "madre", "blorgio x"), "unknown_word", {"stereotype": "blorgio x"}),
+    ],
+)
+def test_the_refusal_of_a_pair_names_the_cell_at_fault(
+    cells: tuple[str, str, str], reason: str, failed: dict[str, str]
+) -> None:
+    """Either group, or the stereotype."""
+    target, other, words = cells
+    row = {"target": target, "other": other, "bias_type": "gender", "stereotype": words}
+    (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source["failed"]) == (reason, failed)
+
+
 def test_a_kind_of_target_is_not_read_in_spanish() -> None:
     """The tables of the language say what a word is; a kind that is not used is refused, not left aside."""
     words = {"stereotype": "vago", "anti-stereotype": "trabajador", "unrelated": "oval"}

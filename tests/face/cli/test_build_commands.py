@@ -192,6 +192,8 @@ MISTAKES = [
     (("seat", "--words", "weat99", "--out", "o"), "no bundled test 'weat99'"),
     (("terms", "--from", "wikidata", "--out", "o"), "--contact"),
     (("pairs", "--out", "o"), "--in"),
+    (("cats", "--associations", "said.tsv", "--language", "es", "--pool", "none", "--out", "o"), "found --pool with"),
+    (("stereotypes", "--in", "judged.jsonl", "--language", "es", "--out", "o"), "found associations and --language"),
 ]
 
 
@@ -201,6 +203,7 @@ def test_a_mistake_is_one_sentence_and_leaves_no_file(
 ) -> None:
     """What was found and what was expected."""
     (workplace / "empty.tsv").write_text("")
+    (workplace / "judged.jsonl").write_text('{"identity": "Dravians", "attribute": "lazy"}')
     with pytest.raises(ValueError, match=re.escape(sentence)) as error:
         catsofa("build", *arguments)
     assert "\n" not in str(error.value)

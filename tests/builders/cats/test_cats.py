@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -274,6 +275,11 @@ def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
     )
     assert isinstance(cat, Cat)
     assert cat["stereotype"].text == "The tailor is made of wood."
+
+
+def test_no_bundled_template_begins_a_sentence_with_its_blank() -> None:
+    """`validate lint` calls that an error (L2): the fill would need a capital."""
+    assert [one.context for one in bundled() if re.search(r"(?:^|[.?!]\W+)BLANK", one.context)] == []
 
 
 def test_the_bundled_templates_cover_six_frames() -> None:

@@ -326,10 +326,13 @@ def refused(
 
 @dataclass(frozen=True, slots=True)
 class Unrelated:
-    """Chooses an unrelated word from a pool: the part of speech of the other two, and as frequent as they are."""
+    """Chooses an unrelated word from a pool: the part of speech of the other two, and as frequent as they are.
+
+    The choice is drawn by a hash of the association and the seed: no other association of a file changes it.
+    """
 
     pool: Sequence[str]
-    rng: np.random.Generator
+    seed: int = 0
     frequency: Mapping[str, float] | None = None
 
     def __call__(self, association: Association) -> str | None:
@@ -338,12 +341,10 @@ class Unrelated:
         parts = shared_parts(given, association.context) if all(given) else set()
         taken = {word.casefold() for word in given}
         fitting = [word for word in self.pool if word.casefold() not in taken and parts & readings(word).keys()]
-        if not fitting:
-            return None
-        if self.frequency is None:
-            return fitting[int(self.rng.integers(len(fitting)))]
-        known = self.frequency
-        wanted = float(np.mean([known.get(word.lower(), 0.0) for word in given]))
-        distance = [abs(known.get(word.lower(), 0.0) - wanted) for word in fitting]
-        nearest = [word for word, far in zip(fitting, distance, strict=True) if far == min(distance)]
-        return nearest[int(self.rng.integers(len(nearest)))]
+        if self.frequency is not None and fitting:
+            known = self.frequency
+            wanted = float(np.mean([known.get(word.lower(), 0.0) for word in given]))
+            distance = [abs(known.get(word.lower(), 0.0) - wanted) for word in fitting]
+            fitting = [word for word, far in zip(fitting, distance, strict=True) if far == min(distance)]
+        told = (association.target, association.bias_type, association.context, *given)
+        return min(fitting, key=lambda word: content_id("unrelated", self.seed, *told, word), default=None)

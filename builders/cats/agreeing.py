@@ -1,12 +1,13 @@
 """CATs and minimal pairs in languages with agreement: templates with slots, filled in each gender that a target has."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
 from catsofa.builders.cats import Association, Matching, fault_of, refused
-from catsofa.builders.cats.templates import EXPECTED, FRAMES, Frame
+from catsofa.builders.cats.templates import EXPECTED, Frame, chosen_frames
 from catsofa.builders.minimal_pairs import ASSOCIATED, Row
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.languages import Language, Noun, Refusal
@@ -14,6 +15,7 @@ from catsofa.data.languages.slots import Fill, faults, render, variants
 from catsofa.data.records import BLANK, LABELS, Candidate, Cat, Extra, Pair, Refused, content_id
 
 TAKES = ("person", "place")
+_ARTICLE = re.compile(r"^\w{1,3}(?:['’]| (?=\w))")
 PARTS = ("adjective", "noun", "verb", "bare noun", "any")
 
 
@@ -55,7 +57,7 @@ def templates_of(language: Language, path: Path | None, frames: Sequence[str]) -
     wrong = next((fault for template in found for fault in template.faults(language)), None)
     if wrong:
         raise BadInput(place, wrong, EXPECTED)
-    wanted = frames or (FRAMES if path else ("statement",))
+    wanted = chosen_frames(path, frames)
     return [template for template in found if template.frame in wanted]
 
 
@@ -122,9 +124,9 @@ def build(
 
 
 def target_of(target: str, language: Language) -> Noun | Refusal:
-    """The noun or the place that a target is."""
-    place = next((noun.place for noun in language.nouns if noun.place == target), "")
-    return Noun(target, {"": target}, pos="place") if place else language.noun(target)
+    """The noun or the place that a target is; a place may be without its article (Espagne for l'Espagne)."""
+    place = next((noun.place for noun in language.nouns if target in (noun.place, _ARTICLE.sub("", noun.place))), "")
+    return Noun(place, {"": place}, pos="place") if place else language.noun(target)
 
 
 def _fits(template: AgreeingTemplate, noun: Noun, bias_type: str, parts: Iterable[Sequence[str]]) -> bool:
@@ -242,14 +244,19 @@ def pairs(
                         source={**kept, "language_status": language.facts["status"], **(source or {})},
                     )
                 )
-        yield from (pair for pair in made if pair.id not in seen)
-        seen.update(pair.id for pair in made)
+        for pair in made:
+            yield pair if pair.id not in seen else _refused_row(number, "duplicate", pair.more)
+            seen.add(pair.id)
         if not made:
             text = " / ".join((target, other, words))
             unknown = "" if reason or part_of(words, language) else "unknown_word"
-            item = content_id("row", number, text)
             failed = {
                 name: row[name] for name, noun in zip(ASSOCIATED[:2], nouns, strict=True) if isinstance(noun, Refusal)
             } or ({"stereotype": words} if unknown else {})
-            about = {"row": number, **({"failed": failed} if failed else {})}
-            yield Refused(id=item, reason=reason or unknown or "no_template_fits", text=text, source=about)
+            yield _refused_row(number, reason or unknown or "no_template_fits", text, failed)
+
+
+def _refused_row(row: int, reason: str, text: str, failed: Extra | None = None) -> Refused:
+    """The refusal of a row, or of one of its pairs, with the words that failed."""
+    about = {"row": row, **({"failed": failed} if failed else {})}
+    return Refused(id=content_id("row", row, text), reason=reason, text=text, source=about)

@@ -1,7 +1,7 @@
 """Contexts with a place for a target: which terms fit, and how article, number and verbs follow the term."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -138,6 +138,13 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
     elif given_plural:
         term = term.removesuffix(head) + (singular_noun(head) or "person")
     return term + "".join(behind)
+
+
+def chosen_frames(path: Path | None, frames: Sequence[str]) -> Sequence[str]:
+    """The frames that a user names: without a choice all of a file of templates, or our statements."""
+    if unknown := [name for name in frames if name not in FRAMES]:
+        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(FRAMES)}")
+    return frames or (FRAMES if path else ("statement",))
 
 
 @cache

@@ -21,9 +21,10 @@ def same_thing(sentence: str, context: str, target: str) -> bool:
 
 
 def moved(sentence: str, context: str) -> bool:
-    """Whether only the slot has moved and all other words stay, or he is she."""
+    """Whether all other words stay and only the slot has moved or a noun owns another; or he is she."""
     ours, theirs = tokens_of(sentence), tokens_of(context)
-    if [word for word in ours if word != "BLANK"] == [word for word in theirs if word != "BLANK"]:
+    one, other = ([re.sub(r"['’]s?$", "", word) for word in tokens if word != "BLANK"] for tokens in (ours, theirs))
+    if one == other:
         return ours != theirs
     return {*described(sentence)[-1:], *described(context)[-1:]} == {"he", "she"}
 

@@ -117,8 +117,6 @@ def cats(
     """
     from collections import Counter
 
-    import numpy as np
-
     from catsofa.builders import cats as builder
     from catsofa.builders import refusals
     from catsofa.builders.cats import agreeing, proposed
@@ -152,7 +150,7 @@ def cats(
             templates_in(templates, frame),
             progress(proposed.read(associations, bias_type=bias_type), "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
-            unrelated=builder.Unrelated(words, np.random.default_rng(seed), values) if words else None,
+            unrelated=builder.Unrelated(words, seed, values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None, pool="bundled" if bundled else pool),
         )
     chosen = Counter[str]()

@@ -53,9 +53,7 @@ def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]
     """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
     from catsofa.builders.cats import templates as cat_templates
 
-    wanted = frames or (cat_templates.FRAMES if path else ("statement",))
-    if unknown := [name for name in wanted if name not in cat_templates.FRAMES]:
-        raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(cat_templates.FRAMES)}")
+    wanted = cat_templates.chosen_frames(path, frames or ())
     chosen = cat_templates.read(path) if path else cat_templates.bundled()
     return [template for template in chosen if template.frame in wanted]
 

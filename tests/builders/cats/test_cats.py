@@ -3,7 +3,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 import pytest
 
 from catsofa.builders.cats import (
@@ -154,7 +153,7 @@ def test_cats_that_share_a_candidate_are_read_back(tmp_path: Path) -> None:
 
 def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
     """With a pool; the word that was given stays in the source."""
-    pool = Unrelated(["teapot", "wooden"], np.random.default_rng(0))
+    pool = Unrelated(["teapot", "wooden"])
     template = Template("The {target} is BLANK.", blank="adjective")
     (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "spoon")], unrelated=pool)
     assert isinstance(cat, Cat)
@@ -334,12 +333,26 @@ def test_the_candidates_match_where_asked() -> None:
     )
 
 
+def test_a_chosen_word_depends_on_no_other_association() -> None:
+    """Rows in another order, or a row twice, give the same CATs; another seed gives other words."""
+    template = Template("The {target} is BLANK.", blank="adjective")
+    rows = [said(name, "kind", "rude", "") for name in ("tailor", "baker", "miller", "smith", "cook", "weaver")]
+
+    def built(some: list[Association], seed: int = 0) -> set[str]:
+        made = intrasentence([template], some, unrelated=Unrelated(bundled_words(), seed))
+        return {cat.id for cat in made if isinstance(cat, Cat)}
+
+    assert built(rows) == built([*rows[::-1], *rows])
+    assert len(built(rows) & built(rows[1:])) == len(rows) - 1
+    assert built(rows) != built(rows, seed=1)
+
+
 def test_an_unrelated_word_is_chosen_of_the_same_part_and_as_frequent() -> None:
     """(5.0 + 4.0) / 2 = 4.5: `round` is nearest; `teapot` is no adjective, `kind` is taken."""
     zipf = {"kind": 5.0, "rude": 4.0, "edible": 3.0, "round": 4.6, "teapot": 4.5}
-    pool = Unrelated(["teapot", "edible", "round", "kind"], np.random.default_rng(0), zipf)
+    pool = Unrelated(["teapot", "edible", "round", "kind"], frequency=zipf)
     assert pool(said("tailor", "kind", "rude", "")) == "round"
-    assert Unrelated(["teapot"], np.random.default_rng(0))(said("tailor", "kind", "rude", "")) is None
+    assert Unrelated(["teapot"])(said("tailor", "kind", "rude", "")) is None
     (cat,) = intrasentence([Template("The {target} is BLANK.")], [said("tailor", "kind", "rude", "")], unrelated=pool)
     assert isinstance(cat, Cat)
     assert cat["unrelated"].fill == "round"
@@ -432,7 +445,7 @@ def test_at_most_a_quarter_of_stereosets_associations_fits_no_template(shared: P
         for cat in cats[::7]
         if cat.kind == "intrasentence"
     ]
-    unrelated = Unrelated(bundled_words(), np.random.default_rng(0))
+    unrelated = Unrelated(bundled_words())
     made = list(intrasentence(bundled(), found, unrelated=unrelated))
     misfits = [r for r in made if isinstance(r, Refused) and r.reason == "no_template_fits"]
     assert len(misfits) <= len(found) / 4

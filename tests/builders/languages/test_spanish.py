@@ -211,3 +211,25 @@ def test_swaps_in_other_languages_take_the_listed_words_alone(tmp_path: Path) ->
     (made,) = minimal_pairs.from_sentences(rows, swaps)
     assert isinstance(made, Pair)
     assert (made.less, made.language) == ("Ayuda a pintor y panaderos", "es")
+
+
+def test_a_row_given_twice_is_refused_as_a_duplicate() -> None:
+    """Each pair once, each refusal counted."""
+    row = {"target": "vecino", "other": "amigo", "bias_type": "x", "stereotype": "aburrido"}
+    templates = agreeing.templates_of(SPANISH, None, ())
+    once = list(agreeing.pairs(SPANISH, templates, [(1, row)]))
+    twice = list(agreeing.pairs(SPANISH, templates, [(1, row), (2, row)]))
+    assert twice[: len(once)] == once
+    assert [one.reason for one in twice[len(once) :] if isinstance(one, Refused)] == ["duplicate"] * len(once)
+
+
+def test_a_frame_that_does_not_exist_is_an_error() -> None:
+    """As in English."""
+    with pytest.raises(ValueError, match="no frame 'prsent'; there are statement"):
+        agreeing.templates_of(SPANISH, None, ["prsent"])
+
+
+@pytest.mark.parametrize(("code", "target", "place"), [("fr", "Espagne", "l'Espagne"), ("es", "Francia", "Francia")])
+def test_a_place_is_known_without_its_article(code: str, target: str, place: str) -> None:
+    """The sentence has the article."""
+    assert getattr(agreeing.target_of(target, find(code)), "term", None) == place

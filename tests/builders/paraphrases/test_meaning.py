@@ -269,6 +269,11 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
         ("The cook pays a BLANK friend.", "The cook must pay a BLANK friend.", ("hedge", ("must",))),
         ("The cook bought a BLANK short coat.", "The cook bought a BLANK long coat.", ("negation", ("long/short",))),
         ("The cook met the BLANK friend.", "The BLANK cook met the friend.", ("moved", ())),
+        ("The cook friend was BLANK.", "The cook's friend was BLANK.", ("moved", ())),
+        ("The cook was BLANK yesterday.", "The cook is BLANK tomorrow.", ("negation", ("tomorrow/yesterday",))),
+        ("The cook was too BLANK to help.", "The cook was BLANK enough to help.", ("negation", ("enough/too",))),
+        ("The cook is as BLANK as we.", "The cook is less BLANK than we.", ("quantifier", ("less",))),
+        ("The cook seemed BLANK.", "The cook would have been BLANK.", ("hedge", ("would have", "seemed"))),
         ("The cook ran because he was BLANK.", "The cook ran because she was BLANK.", ("moved", ())),
         (
             "The cook left BLANK notes.",

@@ -228,7 +228,7 @@ def pairs(
                 continue
             fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
             each = [dict(variants(template.context, language, noun, fill)) for noun in known]
-            for gender in each[0].keys() & each[1].keys():
+            for gender in (one for one in each[0] if one in each[1]):
                 more, less = (texts[gender] for texts in each)
                 if isinstance(more, Refusal) or isinstance(less, Refusal) or more == less:
                     continue

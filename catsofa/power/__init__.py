@@ -107,11 +107,12 @@ def power(
         data, sides = sides_on(files, on)
         how = {"resamples": RESAMPLES, "seed": protocol.seed}
         signature = signature_of(data.name, sides, len(sides[0].replies), how)
-        designs, model = list(fitted.of_choices(sides)), FITTED
+        designs, model, cautions = list(fitted.of_choices(sides)), FITTED, list[str]()
     else:
         dtype = precision_of(files)
         signature = protocol.signature(name, " ".join(map(scored_by, files)), dtype=dtype, resamples=RESAMPLES)
         designs, model = _designs(records, Path(on), files, bool(paraphrase), protocol)
+        cautions = list(of_runs(files))
     if not designs:
         raise BadInput(on, "no set with two decided items or more", "data, or runs, whose items can be compared")
     told = [
@@ -136,7 +137,7 @@ def power(
         model=model,
         signature=signature,
         people=judgements(accuracy, len(records), seed=protocol.seed) if accuracy is not None else None,
-        warnings=(*skipped_rows(on), *told, *of_runs(files)),
+        warnings=(*skipped_rows(on), *told, *cautions),
     )
 
 

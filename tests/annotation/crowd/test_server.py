@@ -240,6 +240,7 @@ def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: 
         ana.browser.get("/work", headers={"Host": "evil.example.org"}).status_code,
         ana.browser.post("/next", json={}, headers={"Origin": "https://evil.example.org"}).status_code,
         ana.browser.post("/next", json={}, headers={"Origin": "null"}).status_code,
+        ana.browser.post("/next", json={}, headers={"Origin": "http://["}).status_code,
         ana.browser.post("/next", json={}, headers={"Sec-Fetch-Site": "cross-site"}).status_code,
         stranger.post("/next", json={}).status_code,
         stranger.post("/next", json={}, headers={"Sec-Fetch-Site": "same-origin"}).status_code,
@@ -248,7 +249,7 @@ def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: 
         ben.post("/answer", {"nonce": nonce, "answers": ANSWERS}).status_code,
         ben.post("/skip", {"nonce": nonce}).status_code,
     ]
-    assert found == [421, 403, 403, 403, 403, 401, 415, 401, 422, 422]
+    assert found == [421, 403, 403, 403, 403, 403, 401, 415, 401, 422, 422]
     for answer in (stranger.get("/study.json"), stranger.get("/%2e%2e/study.json"), stranger.put("/work")):
         assert answer.status_code in (404, 405)
         assert "default-src 'none'" in answer.headers["content-security-policy"]

@@ -9,14 +9,18 @@ NOISE = 1e-9
 def decimals(*percentages: float | None, digits: int = 1) -> int:
     """The decimals of numbers that stand together, at least `digits`: only 0 and 100 are written as 0 and 100.
 
-    Of three, a value and its limits, a narrow interval gets three significant digits of its width.
+    Of three, a value and its limits, a narrow interval gets three significant digits of its width, and limits that are
+    far nearer to 0 or 100 than the last digit are rounded to them.
     """
+    least = NOISE
     if len(percentages) == 3 and None not in percentages[1:]:
         width = (percentages[2] or 0.0) - (percentages[1] or 0.0)
         if NOISE < width < 10.0**-digits:
             digits = 2 - floor(log10(width))
-    for percentage in percentages:
-        if percentage is not None and isfinite(percentage) and min(abs(percentage), abs(percentage - 100)) >= NOISE:
+        least = 10.0 ** -(digits + 2)
+    for at, percentage in enumerate(percentages):
+        near = least if at else NOISE
+        if percentage is not None and isfinite(percentage) and min(abs(percentage), abs(percentage - 100)) >= near:
             while float(f"{percentage:.{digits}f}") in (0, 100):
                 digits += 1
     return digits

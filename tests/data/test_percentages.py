@@ -28,3 +28,5 @@ def test_a_narrow_interval_is_never_shown_with_zero_width() -> None:
     assert written(0.00071, 0.0007, 0.00072, digits=4) == ("0.0007100", "0.0007000", "0.0007200")
     assert written(61.2, 55.0, 67.1) == ("61.2", "55.0", "67.1")
     assert written(50.0, 50.0, 50.0) == ("50.0", "50.0", "50.0")
+    assert written(50.0, 1e-9, 100 - 1e-9) == ("50.0", "0.0", "100.0")
+    assert written(99.5, 98.2, 99.97) == ("99.50", "98.20", "99.97")

@@ -185,7 +185,7 @@ def test_items_to_look_at_stand_in_the_format_of_lint() -> None:
         {"rule": "E2", "severity": "warning", "item": "b", "message": "turned"},
         {"rule": "E1", "severity": "info", "item": "a", "message": "all agree"},
     ]
-    assert found["ran"] == ["E1", "E2"]
+    assert found["ran"] == ["E1", "E2", "E3"]
 
 
 @pytest.fixture(scope="module")

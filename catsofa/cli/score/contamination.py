@@ -30,7 +30,7 @@ def contamination(
     model: Annotated[str, typer.Argument(help="Folder or hub id: gpt2, gpt2@revision.")],
     on: Annotated[str, typer.Option(metavar=DATA, help="CATs, pairs, probes or questions, in the released order.")],
     paraphrases: Annotated[
-        list[Path] | None, typer.Option(help="Paraphrased CATs of equal meaning; again for another set.")
+        list[Path] | None, typer.Option(help="Paraphrased CATs of equal meaning; repeat for several sets.")
     ] = None,
     reference: Annotated[
         list[str] | None,
@@ -38,8 +38,10 @@ def contamination(
             metavar="MODEL", help="A model that has not seen the data; three or more for a verdict on wording."
         ),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; a GPU where there is one.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32 (exact), bfloat16, float16 or auto.")] = "float32",
+    device: Annotated[
+        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
+    ] = None,
+    dtype: Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")] = "float32",
     trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
     allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,

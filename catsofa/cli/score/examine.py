@@ -11,7 +11,7 @@ import typer
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED, chance
 from catsofa.cli.score.protocols import ProtocolName, Seed
-from catsofa.cli.terminal import DATA, Json, doing, examples, print_json, say, table, warn
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json, say, table, warn
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def examine(
     short: Annotated[
         int, typer.Option(min=0, help="Items of each task to choose that tell the models' scores on all; 0: none.")
     ] = 0,
-    out: Annotated[Path | None, typer.Option(help="File for the records of the short form, as JSONL.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file for the records of the short form (JSONL).")] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Examine how well the items of a data set tell these models apart.
 
@@ -83,6 +84,7 @@ def examine(
             file.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
     if json:
         print_json(found.to_dict())
+    if json or quiet:
         return
     for task, part in found.parts.items():
         show_part(task, part)

@@ -203,6 +203,6 @@ def test_a_ruling_confirms_a_paraphrase_that_votes_leave_undecided(tmp_path: Pat
     assert made["same"].validated.agreement == made["different"].validated.agreement == 1.0
     first, second, *_ = read_as(tmp_path / "same", Cat)
     said = first.extra["review"]["same_meaning"]
-    assert (said["label"], said["adjudicated"]) == (None, {"label": "same", "reason": "as in 2"})
+    assert (said["label"], said["adjudicated"]) == (None, {"label": "same", "reason": "as in line 2"})
     assert len(said["votes"]) == 5
     assert "adjudicated" not in second.extra["review"]["same_meaning"]

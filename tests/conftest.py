@@ -1,5 +1,6 @@
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,18 @@ def few_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(simulation, "SIMULATIONS", 10)
     monkeypatch.setattr(simulation, "FEWEST", 10)
+
+
+@pytest.fixture
+def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """The command line in this process: arguments to what it says on stdout and on stderr."""
+
+    from catsofa.cli import main
+
+    def run(*arguments: object) -> tuple[str, str]:
+        monkeypatch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
+        with pytest.raises(SystemExit):
+            main()
+        return tuple(capsys.readouterr())
+
+    return run

@@ -1,8 +1,7 @@
 """Seats: who gets which task, and which judgements count.
 
 Only this module, `moves` and `texts` write tasks, seats and answers; people are written here and by the decisions of
-the owner. Each function is one job of the
-store. `now` is the server's clock, in seconds since 1970.
+the owner. Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
 """
 
 import json

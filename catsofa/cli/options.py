@@ -1,4 +1,4 @@
-"""Options that several commands share: a study, and where the work is done (in this process, or on a Ray cluster)."""
+"""Options that several commands share: a study, how a model is loaded, and where the work is done."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from catsofa.scoring.executors import Executor
 
 StudyFolder = Annotated[Path, typer.Argument(help="Study folder.", metavar="STUDY")]
+
+Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")]
+Dtype = Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")]
+TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")]
+AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")]
+BatchTokens = Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")]
+Head = Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")]
 
 Engine = Literal["local", "ray", "vllm"]
 

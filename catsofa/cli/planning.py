@@ -1,4 +1,4 @@
-"""Commands before a run: what a data set can find, and a plan that later reports are held against."""
+"""The command before a run: what a data set can find."""
 
 from math import isnan
 from pathlib import Path
@@ -21,7 +21,7 @@ IMPOSSIBLE = "> any"
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Add this topic's command."""
     app.command(
         epilog=examples(
             "catsofa power --on dev.json",

@@ -10,10 +10,9 @@ import numpy as np
 
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat
-from catsofa.data.statistics import LEVEL
 from catsofa.gate import kinds
 from catsofa.gate.snapshots import taken
-from catsofa.power.simulation import RESAMPLES, Design
+from catsofa.power.simulation import RESAMPLES, Design, change_of, leaves_out, refuses
 from catsofa.power.stated import OVERALL, POINTS, parts
 from catsofa.report.inputs import read
 from catsofa.scoring.choices import Average
@@ -26,8 +25,7 @@ from catsofa.scoring.measures.crows_pairs import METRIC, Preferences
 from catsofa.scoring.measures.robustness import FLIPS, flips
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
 from catsofa.scoring.signature import hashes_in
-from catsofa.scoring.statistics.changes import paired_tests
-from catsofa.scoring.statistics.intervals import Array, Measure, intervals
+from catsofa.scoring.statistics.intervals import Array, Measure
 
 UNITS = {"preference": "share", "sofa": "of the score", "seat": "d"}
 """Units of measures that are not in points."""
@@ -42,8 +40,7 @@ def alone(columns: Array, measure: Measure, **about: Any) -> Design:
         return columns[rng.integers(len(columns), size=clusters)]
 
     def shows(effect: float, clusters: int, rng: np.random.Generator) -> bool:
-        found = intervals(drawn(clusters, rng), {"m": measure}, resamples=RESAMPLES, seed=rng)["m"]
-        return not isnan(found.low) and (truth - effect if down else truth + effect) not in found
+        return leaves_out(drawn(clusters, rng), measure, truth - effect if down else truth + effect, rng)
 
     return Design(
         test=f"{measure.name} against a fixed value",
@@ -57,26 +54,18 @@ def alone(columns: Array, measure: Measure, **about: Any) -> Design:
 
 def changed(columns: Array, others: Array, measure: Measure, **about: Any) -> Design:
     """The change of a measure: whether the paired test refuses a value so far from the change of the runs."""
-    truth = float(measure(others.sum(axis=0)) - measure(columns.sum(axis=0)))
+    truth = change_of(columns, others, measure)
 
     def drawn(clusters: int, rng: np.random.Generator) -> tuple[Array, Array]:
         rows = rng.integers(len(columns), size=clusters)
         return columns[rows], others[rows]
 
-    def shows(effect: float, clusters: int, rng: np.random.Generator) -> bool:
-        test = paired_tests(*drawn(clusters, rng), {"m": measure}, resamples=RESAMPLES, seed=rng)["m"]
-        return bool(test.p(truth - effect) <= 1 - LEVEL)
-
-    def estimate(clusters: int, rng: np.random.Generator) -> float:
-        before, after = drawn(clusters, rng)
-        return float(measure(after.sum(axis=0)) - measure(before.sum(axis=0)))
-
     return Design(
         test=f"change of {measure.name}",
         clusters=len(columns),
         most=measure.most - measure.least,
-        shows=shows,
-        estimate=estimate,
+        shows=lambda effect, clusters, rng: refuses(*drawn(clusters, rng), measure, truth - effect, rng),
+        estimate=lambda clusters, rng: change_of(*drawn(clusters, rng), measure),
         **{"unit": UNITS.get(measure.name, POINTS), **about},
     )
 

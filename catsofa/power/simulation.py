@@ -8,7 +8,8 @@ import numpy as np
 from scipy import special
 
 from catsofa.data.statistics import LEVEL, score_limits
-from catsofa.scoring.statistics.intervals import ALIKE, UNDEFINED, Interval
+from catsofa.scoring.statistics.changes import paired_tests
+from catsofa.scoring.statistics.intervals import ALIKE, UNDEFINED, Array, Interval, Measure, intervals
 
 POWER = 0.8
 RESAMPLES = 399
@@ -102,6 +103,23 @@ class Found:
     def items_needed(self) -> int | None:
         """Items that the effect asked about needs, as many for each cluster as now."""
         return None if self.needed is None else ceil(self.needed * self.design.items / self.design.clusters)
+
+
+def leaves_out(rows: Array, measure: Measure, value: float, rng: np.random.Generator) -> bool:
+    """Whether the bootstrap's interval of a measure over these clusters leaves a value out."""
+    found = intervals(rows, {"m": measure}, resamples=RESAMPLES, seed=rng)["m"]
+    return not isnan(found.low) and value not in found
+
+
+def refuses(before: Array, after: Array, measure: Measure, value: float, rng: np.random.Generator) -> bool:
+    """Whether the paired test of `compare` refuses this change of a measure."""
+    test = paired_tests(before, after, {"m": measure}, resamples=RESAMPLES, seed=rng)["m"]
+    return bool(test.p(value) <= 1 - LEVEL)
+
+
+def change_of(before: Array, after: Array, measure: Measure) -> float:
+    """The change of a measure between two runs over the same clusters."""
+    return float(measure(after.sum(axis=0)) - measure(before.sum(axis=0)))
 
 
 def simulations(clusters: int) -> int:

@@ -12,7 +12,7 @@ from scipy import special
 
 from catsofa.data.records import KINDS, AssociationTest, Cat, Pair
 from catsofa.data.statistics import LEVEL
-from catsofa.power.simulation import RESAMPLES, Design
+from catsofa.power.simulation import Design, change_of, leaves_out, refuses
 from catsofa.scoring.choices import Average
 from catsofa.scoring.measures.cat_outcomes import LMS_OF, LMS_WON, SS_OF, SS_WON
 from catsofa.scoring.measures.crows_pairs import METRIC
@@ -20,7 +20,6 @@ from catsofa.scoring.measures.seat import effect_size
 from catsofa.scoring.measures.seat.permutation_test import p_value
 from catsofa.scoring.measures.stereoset import MEASURES, icat
 from catsofa.scoring.statistics import intervals as bootstrap
-from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.intervals import Array, Measure, intervals
 
 Counts = NDArray[np.int64]
@@ -106,9 +105,7 @@ Sides = Callable[[float, int, np.random.Generator], tuple[Array, Array]]
 
 def _leaves_out(measure: Measure, columns: Columns, effect: float, clusters: int, rng: np.random.Generator) -> bool:
     """Whether the bootstrap's interval leaves 50 out."""
-    rows = columns(effect, clusters, rng)
-    found = intervals(rows, {"m": measure}, resamples=RESAMPLES, seed=rng)["m"]
-    return not isnan(found.low) and HALF not in found
+    return leaves_out(columns(effect, clusters, rng), measure, HALF, rng)
 
 
 def _value(measure: Measure, columns: Columns, clusters: int, rng: np.random.Generator) -> float:
@@ -118,14 +115,12 @@ def _value(measure: Measure, columns: Columns, clusters: int, rng: np.random.Gen
 
 def _moves(measure: Measure, sides: Sides, effect: float, clusters: int, rng: np.random.Generator) -> bool:
     """Whether the paired test of `compare` has a p of at most 5 %."""
-    before, after = sides(effect, clusters, rng)
-    return paired_tests(before, after, {"m": measure}, resamples=RESAMPLES, seed=rng)["m"].p(0.0) <= 1 - LEVEL
+    return refuses(*sides(effect, clusters, rng), measure, 0.0, rng)
 
 
 def _change(measure: Measure, sides: Sides, clusters: int, rng: np.random.Generator) -> float:
     """The change without an effect."""
-    before, after = sides(0.0, clusters, rng)
-    return float(measure(after.sum(axis=0)) - measure(before.sum(axis=0)))
+    return change_of(*sides(0.0, clusters, rng), measure)
 
 
 def _made(name: str, counts: Counts, terms: int) -> Counts:

@@ -3,18 +3,34 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from catsofa.data import formats
 from catsofa.data.content import content_of
 from catsofa.data.digests import json_digest
 from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.dataset import SCHEME
+from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.protocols import DEFAULT, Protocol
 from catsofa.scoring.results import report
 from catsofa.scoring.run.store import Run
-from helpers.records import a_cat
+from helpers.records import PAIRS, PROBES, TEST, a_cat
+from helpers.tiny_models import BUILDERS
 
 ORDERS = {"+": (-1.0, -2.0, -3.0), "-": (-2.0, -1.0, -3.0), "u": (-2.0, -3.0, -1.0), "=": (-2.0, -2.0, -3.0)}
 """What a model prefers of a CAT: the stereotype, the anti-stereotype, the unrelated one, or none of the two."""
+
+
+def runs_of_two(root: Path) -> Path:
+    """Two tiny models, and runs of both on pairs, probes and association tests."""
+    formats.named("jsonl").write(PAIRS, root / "pairs.jsonl")
+    formats.named("jsonl").write(PROBES, root / "probes.jsonl")
+    formats.named("seat").write([TEST], root / "tests")
+    for name in ("gpt2", "llama"):
+        (root / name).mkdir()
+        BUILDERS[name](root / name)
+        for data in ("pairs.jsonl", "probes.jsonl", "tests"):
+            evaluate(str(root / name), root / data, out=root / "runs" / name / data.split(".")[0], resamples=20)
+    return root
 
 
 def cats(terms: int = 20, items: int = 10, domains: Sequence[str] = ("trade", "planet")) -> list[Cat]:

@@ -1,5 +1,6 @@
 """Tiny tokenizers of each kind, which learn from a few mild sentences."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ ROBERTA = {
     "pad_token": "<pad>",
     "unk_token": "<unk>",
 }
+
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+"""What a BERT marks."""
 
 
 def _masked_names() -> dict[str, Any]:
@@ -74,12 +79,15 @@ def metaspace(folder: Path, specials: list[str], template: str | None = None, **
 
 def save_word_piece(folder: Path) -> None:
     """A WordPiece as BERT has: pieces inside a word begin with ##."""
-    from tokenizers import BertWordPieceTokenizer
     from transformers import BertTokenizerFast
 
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(SENTENCES, vocab_size=220, min_frequency=1)
-    trained.save_model(str(folder))
+    # not trained: a trainer breaks ties differently in each process
+    words = sorted({*re.findall(r"\w+|[^\w\s]", " ".join(SENTENCES).lower())})
+    letters = sorted({*"".join(words)})
+    pairs = sorted({word[n : n + 2] for word in words for n in range(1, len(word) - 1)})
+    pieces = [*letters, *(f"##{end}" for end in (*letters, *pairs))]
+    vocabulary = dict.fromkeys([*SPECIALS, *pieces, *(word for word in words if len(word) < 8)])
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder)
 
 

@@ -1,4 +1,4 @@
-"""Tiny models built on first use, files to score, and the command line in this process."""
+"""Tiny models built on first use, files to score."""
 
 import os
 import shutil
@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from helpers.tiny_models import BUILDERS
 from hypothesis import settings
-
-from catsofa.cli import main
 
 # several test processes share the cores: threads inside one would only wait for those of another
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -47,19 +45,6 @@ def runs(made: Path, tmp_path: Path) -> Path:
     """A copy of the finished runs, to damage."""
     shutil.copytree(made, tmp_path / "runs")
     return tmp_path / "runs"
-
-
-@pytest.fixture
-def catsofa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    """The command line in this process: arguments to what it says on stdout and on stderr."""
-
-    def run(*arguments: object) -> tuple[str, str]:
-        monkeypatch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
-        with pytest.raises(SystemExit):
-            main()
-        return tuple(capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

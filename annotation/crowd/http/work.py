@@ -37,8 +37,8 @@ class Work:
         self._tasks = {task.key.token: task for task in site.study.tasks()}
         self._tasks |= {token: lesson.task for token, lesson in self._lessons.items()}
         study = site.study
-        for term in study.items.values() if study.kind.judged_as else ():
-            [*drafts.like("a word", ["another"], language_of(term))]  # the first comparison reads tables for seconds
+        for language in {language_of(term) for term in study.items.values()} if study.kind.judged_as else ():
+            [*drafts.like("a word", ["another"], language)]  # the first comparison reads tables for seconds
         self._parts = {
             kind.name: [asdict(part) for part in study.shown(kind).parts] for kind in (study.kind, study.kind.judged)
         }

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.options import EngineName, RayAddress, WorkerCount, executor_of, given, refuse_idle
+from catsofa.cli.options import (
+    AllowPickle,
+    BatchTokens,
+    Device,
+    EngineName,
+    Head,
+    Limit,
+    RayAddress,
+    TrustRemoteCode,
+    WorkerCount,
+    executor_of,
+    given,
+    refuse_idle,
+)
 from catsofa.cli.score import choose, comparisons, contamination, controls, examine, export, multiverse, protocols
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.score.tables import show, show_ends
@@ -62,10 +75,8 @@ def score(
     out: Annotated[
         Path | None, typer.Option(help="Output folder for all scores; rerun the same command to resume.")
     ] = None,
-    nsp: Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
-    ] = None,
+    nsp: Head = None,
+    device: Device = None,
     dtype: Annotated[
         str,
         typer.Option(
@@ -77,14 +88,10 @@ def score(
         str | None, typer.Option(help="Device map: `auto` spreads a large model over several devices.")
     ] = None,
     bits: Annotated[Literal["4", "8"] | None, typer.Option(help="Quantise with bitsandbytes when loading.")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")
-    ] = False,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")] = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
+    batch_tokens: BatchTokens = None,
+    limit: Limit = None,
     engine: EngineName = "local",
     ray_address: RayAddress = None,
     workers: WorkerCount = None,

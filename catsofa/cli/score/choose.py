@@ -11,7 +11,7 @@ import typer
 from catsofa.cli.asking import Batch, Concurrency, DryRun, KeyEnv, MaxCost, Prices, Timeout, endpoint
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED
-from catsofa.cli.options import given, refuse_idle
+from catsofa.cli.options import Device, Dtype, given, refuse_idle
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, choices, doing, examples, note, print_json, say, table, warn
 from catsofa.data.percentages import in_percent
 
@@ -72,8 +72,6 @@ ReasoningTokens = Annotated[
     int, typer.Option(min=0, help="Most tokens of reasoning before the answer; 0 turns reasoning off.")
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="Number of items to sample, stratified by domain and group.")]
-Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")]
-Dtype = Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")]
 MEASURING = frozenset({"--replies", "--on", "--out", "--seed", "--json", "--quiet"})
 """The options that act when recorded replies are measured."""
 SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost", "--batch"})

@@ -7,6 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED, adjusted, chance
+from catsofa.cli.options import AllowPickle, BatchTokens, Device, Dtype, TrustRemoteCode
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, say, table, warn
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def contamination(
-    model: Annotated[str, typer.Argument(help="Folder or hub id: gpt2, gpt2@revision.")],
+    model: Annotated[str, typer.Argument(help="Model: a folder or hub id (gpt2, gpt2@revision).")],
     on: Annotated[str, typer.Option(metavar=DATA, help="CATs, pairs, probes or questions, in the released order.")],
     paraphrases: Annotated[
         list[Path] | None, typer.Option(help="Paraphrased CATs of equal meaning; repeat for several sets.")
@@ -38,13 +39,11 @@ def contamination(
             metavar="MODEL", help="A model that has not seen the data; three or more for a verdict on wording."
         ),
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
-    ] = None,
-    dtype: Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")] = "float32",
-    trust_remote_code: Annotated[bool, typer.Option("--trust-remote-code", help="Run the model's own code.")] = False,
-    allow_pickle: Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are no safetensors.")] = False,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens forwarded at once.")] = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
+    batch_tokens: BatchTokens = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of permutations and random strings.")] = 0,
     json: Json = False,
     quiet: Quiet = False,

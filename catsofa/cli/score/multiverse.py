@@ -8,6 +8,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import percent
+from catsofa.cli.options import AllowPickle, BatchTokens, Device, Dtype, Head, Limit, TrustRemoteCode
 from catsofa.cli.score.protocols import Seed
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, say, table, warn
 from catsofa.data.percentages import quantity
@@ -43,19 +44,13 @@ def multiverse(
     out: Annotated[
         Path | None, typer.Option(help="Output folder, with a run for each protocol; rerun the same command to resume.")
     ] = None,
-    nsp: Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")
-    ] = None,
-    dtype: Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")] = "float32",
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")
-    ] = False,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")] = None,
+    nsp: Head = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
+    batch_tokens: BatchTokens = None,
+    limit: Limit = None,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,

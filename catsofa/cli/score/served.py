@@ -7,6 +7,7 @@ import typer
 
 from catsofa.cli.asking import Concurrency, KeyEnv, Timeout
 from catsofa.cli.data import local
+from catsofa.cli.options import Limit
 from catsofa.cli.score.tables import show
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, examples, print_json, say
 
@@ -17,7 +18,6 @@ BaseUrl = Annotated[
 Start = Annotated[str, typer.Option(help="Start token of the model (<s>, <|endoftext|>), for servers that add none.")]
 On = Annotated[str, typer.Option(metavar=DATA, help="Data to score.")]
 Out = Annotated[Path | None, typer.Option(help="Output folder for all replies; rerun the same command to resume.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")]
 
 
 def register(app: typer.Typer) -> None:

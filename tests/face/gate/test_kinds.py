@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.choice_runs import run as choices
-from helpers.gate_runs import cats, even, number, planted
-from helpers.records import PAIRS, PROBES, TEST
-from helpers.tiny_models import BUILDERS
+from helpers.gate_runs import cats, even, number, planted, runs_of_two
+from helpers.records import PROBES, TEST
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, jsonl
@@ -19,7 +18,6 @@ from catsofa.data.records import Pair, Score
 from catsofa.gate import check, kinds, snapshots_of
 from catsofa.gate.kinds import associations, probes
 from catsofa.gate.snapshots import read, save
-from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.seat import effect_size
 from catsofa.scoring.protocols import DEFAULT
@@ -28,17 +26,8 @@ from catsofa.scoring.statistics.margins import margin_test
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tiny models, and runs of both on pairs, probes, association tests and questions."""
-    root = tmp_path_factory.mktemp("gate")
-    formats.named("jsonl").write(PAIRS, root / "pairs.jsonl")
-    formats.named("jsonl").write(PROBES, root / "probes.jsonl")
-    formats.named("seat").write([TEST], root / "tests")
-    for name in ("gpt2", "llama"):
-        (root / name).mkdir()
-        BUILDERS[name](root / name)
-        for data in ("pairs.jsonl", "probes.jsonl", "tests"):
-            evaluate(str(root / name), root / data, out=root / "runs" / name / data.split(".")[0], resamples=20)
-    return root
+    """Two tiny models, and runs of both on pairs, probes and association tests."""
+    return runs_of_two(tmp_path_factory.mktemp("gate"))
 
 
 def test_every_measure_of_a_run_is_the_same_as_itself_and_as_its_baseline(models: Path, tmp_path: Path) -> None:

@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 from helpers.choice_runs import pairs
 from helpers.choice_runs import run as choices
-from helpers.gate_runs import cats, planted
-from helpers.records import PAIRS, PROBES, TEST
-from helpers.tiny_models import BUILDERS
+from helpers.gate_runs import cats, planted, runs_of_two
 
-from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.records import Cat
 from catsofa.power import power
-from catsofa.scoring.evaluate import evaluate
 
 pytestmark = pytest.mark.slow
 EIGHTY = 2.80
@@ -69,16 +65,7 @@ def test_flips_have_the_power_of_their_items(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two tiny models, and runs of both on pairs, probes and association tests."""
-    root = tmp_path_factory.mktemp("power")
-    formats.named("jsonl").write(PAIRS, root / "pairs.jsonl")
-    formats.named("jsonl").write(PROBES, root / "probes.jsonl")
-    formats.named("seat").write([TEST], root / "tests")
-    for name in ("gpt2", "llama"):
-        (root / name).mkdir()
-        BUILDERS[name](root / name)
-        for data in ("pairs.jsonl", "probes.jsonl", "tests"):
-            evaluate(str(root / name), root / data, out=root / "runs" / name / data.split(".")[0], resamples=20)
-    return root
+    return runs_of_two(tmp_path_factory.mktemp("power"))
 
 
 @pytest.mark.parametrize(("data", "test"), [("probes.jsonl", "sofa"), ("tests", "seat"), ("pairs.jsonl", "score")])

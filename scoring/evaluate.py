@@ -2,24 +2,21 @@
 
 __all__ = ["evaluate"]
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catsofa.data.files import BadInput
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Score
-from catsofa.scoring import vectors
 from catsofa.scoring.dataset import Data, open_data
-from catsofa.scoring.executors import About, Executor, Scorer
-from catsofa.scoring.executors.local import SCORED_BY, Local, LocalScorer
+from catsofa.scoring.executors import About, Embedding, Executor, Scorer
+from catsofa.scoring.executors.local import Local, LocalScorer
 from catsofa.scoring.executors.texts import Own, OwnModel
 from catsofa.scoring.items import score as items
 from catsofa.scoring.likelihood import self_check
-from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, Measure, Results, measure_of
 from catsofa.scoring.measures.returned import checked
@@ -32,22 +29,8 @@ from catsofa.scoring.run.manifest import UNKNOWN, UNUSED
 from catsofa.scoring.run.session import score_all
 from catsofa.scoring.run.shared import SharedRuns
 from catsofa.scoring.run.store import Run
-from catsofa.scoring.signature import Signature, model_label, place_of
+from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
-from catsofa.scoring.vectors import TextEncoder
-
-
-@dataclass(frozen=True, slots=True)
-class Embedding:
-    """A model that is ready to give vectors."""
-
-    encoder: TextEncoder
-    about: About
-
-    @property
-    def self_checks(self) -> Mapping[str, Batching]:
-        """The findings of the self-checks."""
-        return {self_check.MODEL: self.encoder.batching}
 
 
 def evaluate(
@@ -75,15 +58,18 @@ def evaluate(
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     dataset, runner = open_data(data, limit), executor or default(model)
     measure = measure_of(dataset.kind, chosen, dataset.on or dataset.label)
-    if measure.embeds and runner.no_vectors:
-        raise BadInput(str(data), dataset.kind.__name__, f"CATs, CrowS-Pairs, probes or questions; {runner.no_vectors}")
     if nsp is not None and not measure.embeds:
         chosen = chosen.changed(causal_pair="nsp", masked_pair="nsp")
-    opened = _embedding(model, chosen, loading) if measure.embeds else runner.open(model, chosen, nsp, loading)
+    opened = (
+        nullcontext(runner.embed(model, chosen, loading))
+        if measure.embeds
+        else runner.open(model, chosen, nsp, loading)
+    )
     with opened as scorer:
         identity = _identity(scorer.about, dataset, chosen, measure)
         with Run.begin(out, identity, _facts(scorer.about, dataset, chosen)) as run:
             if isinstance(scorer, Embedding):
+                scorer.encoder.keep(run.folder)
                 with progress.through(dataset.count), guarded(measure, "embedded"):
                     results = measure.embedded(dataset.records(), scorer.encoder, chosen, resamples, progress)
                     found = _of_vectors(scorer, measure, checked(measure, results), dataset, chosen, resamples)
@@ -245,28 +231,6 @@ def _of_scores(
     found = measured(measure, dataset.records, given, protocol, signature)
     precision = scorer.precision(dataset.records, run.scores())
     return replace(found, warnings=_warnings(scorer, dataset, found.warnings), precision=precision)
-
-
-@contextmanager
-def _embedding(model: str | Model | OwnModel, protocol: Protocol, loading: Mapping[str, Any]) -> Iterator[Embedding]:
-    """The encoder of a model; the key of the encoder names it."""
-    assert isinstance(model, str | Model)
-    how = {option: getattr(protocol.seat, option) for option in ("pooling", "layer", "unit_length", "special_tokens")}
-    given = {option: value for option, value in loading.items() if option != "batch_tokens"}
-    encoder = vectors.load(model, **how, **given) if isinstance(model, str) else vectors.of_model(model, **how)
-    key = {part: value for part, value in encoder.key.items() if part not in ("encoder", "model", "digest")}
-    options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
-    name = str(encoder.key["encoder"])
-    about = About(
-        name=name,
-        label=model_label(name, str(encoder.key["digest"]), *options),
-        identity={part: value for part, value in encoder.key.items() if part not in ("model", "encoder")},
-        scored_by=SCORED_BY,
-        facts={"place": place_of(name)},
-        unused=encoder.unused,
-        dtype=str(encoder.key.get("dtype", "")),
-    )
-    yield Embedding(encoder, about)
 
 
 def _of_vectors(

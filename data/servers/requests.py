@@ -25,7 +25,7 @@ TEMPLATE = "chat_template_kwargs"
 """A field of servers of open models that the client of OpenAI does not know."""
 OVER_BUDGET = "over_budget"
 """The reason of a request that its store does not let through."""
-Side = Literal["completions", "chat"]
+Side = Literal["completions", "chat", "embeddings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Pool:
         from openai import APIStatusError, OpenAIError
 
         chats, parameters = request.side == "chat", self._store.parameters
-        create: Any = client.chat.completions if chats else client.completions
+        create: Any = client.chat.completions if chats else getattr(client, request.side)
         while True:
             body = parameters.accepted(request.body) if chats else request.body
             try:

@@ -10,8 +10,9 @@ from typing import Protocol as Interface
 
 from catsofa.data.records import Score
 from catsofa.scoring.executors.chunk_sizes import Took
-from catsofa.scoring.likelihood.self_check import Batching
+from catsofa.scoring.likelihood.self_check import MODEL, Batching
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.vectors import TextEncoder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +77,39 @@ class Scorer(ABC):
         return {}
 
 
-class Executor(Interface):
-    """Opens a model."""
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A model that is ready to give vectors."""
+
+    encoder: TextEncoder
+    about: About
 
     @property
-    def no_vectors(self) -> str:
-        """Why this executor cannot do association tests; empty if they run in this process."""
+    def self_checks(self) -> Mapping[str, Batching]:
+        """The findings of the self-checks."""
+        return {MODEL: self.encoder.batching}
+
+
+class NoVectors:
+    """An executor whose models give no vectors."""
+
+    no_vectors: str
+    """The reason."""
+
+    def embed(self, model: Any, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
+        """Refuse association tests."""
+        raise ValueError(
+            f"association tests need vectors, and {self.no_vectors}; expected CATs, pairs, probes or questions"
+        )
+
+
+class Executor(Interface):
+    """Opens a model."""
 
     def open(
         self, model: Any, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> AbstractContextManager[Scorer]:
         """The model, ready to score; `nsp` is the folder of a trained next-sentence head."""
+
+    def embed(self, model: Any, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
+        """The model, ready to give vectors."""

@@ -14,8 +14,8 @@ from time import monotonic
 from typing import Any
 
 from catsofa.data.records import Score
-from catsofa.scoring import next_sentence
-from catsofa.scoring.executors import About, Scored, Scorer
+from catsofa.scoring import next_sentence, vectors
+from catsofa.scoring.executors import About, Embedding, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Sizes, Took
 from catsofa.scoring.items import Item, score
 from catsofa.scoring.likelihood import batches, engine, half_precision
@@ -55,8 +55,6 @@ Plan = Callable[[], list[list[Item | Score]]]
 class Local:
     """Runs a model in this process; the model that was loaded last is used again."""
 
-    no_vectors = ""
-
     def __init__(self) -> None:
         self._named: tuple[str, dict[str, Any]] | None = None
         self._model: Model | None = None
@@ -76,6 +74,27 @@ class Local:
         """The model, ready to score; `loading` holds the arguments of `models.load`, and `batch_tokens`."""
         found = self.load(model, loading) if isinstance(model, str) else model.as_it_is()
         yield scorer(found, protocol, nsp, loading)
+
+    def embed(self, model: str | Model, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
+        """The encoder of a model; the key of the encoder names it."""
+        how = {
+            option: getattr(protocol.seat, option) for option in ("pooling", "layer", "unit_length", "special_tokens")
+        }
+        given = {option: value for option, value in loading.items() if option != "batch_tokens"}
+        encoder = vectors.load(model, **how, **given) if isinstance(model, str) else vectors.of_model(model, **how)
+        key = {part: value for part, value in encoder.key.items() if part not in ("encoder", "model", "digest")}
+        options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
+        name = str(encoder.key["encoder"])
+        about = About(
+            name=name,
+            label=model_label(name, str(encoder.key["digest"]), *options),
+            identity={part: value for part, value in encoder.key.items() if part not in ("model", "encoder")},
+            scored_by=SCORED_BY,
+            facts={"place": place_of(name)},
+            unused=encoder.unused,
+            dtype=str(encoder.key.get("dtype", "")),
+        )
+        return Embedding(encoder, about)
 
 
 def scorer(model: Model, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]) -> "LocalScorer":

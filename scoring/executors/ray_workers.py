@@ -13,7 +13,7 @@ from typing import Any
 
 from catsofa.data.records import Score
 from catsofa.data.runs.ray_cluster import Cluster, Workers
-from catsofa.scoring.executors import About, Scored, Scorer, local
+from catsofa.scoring.executors import About, Embedding, Scored, Scorer, local
 from catsofa.scoring.executors.chunk_sizes import Sizes, Took
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.half_precision import DIVIDED, HALVES
@@ -44,8 +44,6 @@ class Ray:
 
     cluster: Cluster
 
-    no_vectors = ""
-
     @contextmanager
     def open(
         self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
@@ -55,6 +53,10 @@ class Ray:
         head = nsp and str(Path(nsp).resolve())
         with Workers(partial(start, place, model, protocol, head, loading), self.cluster) as workers:
             yield RayScorer(workers, nsp)
+
+    def embed(self, model: str, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
+        """The encoder in this process."""
+        return local.Local().embed(model, protocol, loading)
 
 
 def start(

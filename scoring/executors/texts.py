@@ -17,15 +17,17 @@ from catsofa.data.files import BadInput, short
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring import served
-from catsofa.scoring.executors import About, Scored, Scorer
+from catsofa.scoring.executors import About, Embedding, NoVectors, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.items.texts import Query
 from catsofa.scoring.measures.plugins import what
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.served import ServedModel, vllm
+from catsofa.scoring.served.embeddings import ServedVectors
 from catsofa.scoring.served.replies import REPLIES, ROUNDING
 from catsofa.scoring.served.scores import TextModel, refuse, score
 from catsofa.scoring.signature import model_label, place_of
+from catsofa.scoring.vectors import TextEncoder
 
 SCORED_BY = ("first_token", "length", "causal_pair", "crows")
 """The options that the score of a text depends on."""
@@ -72,8 +74,6 @@ class Served:
     endpoint: Endpoint
     start: str = ""
 
-    no_vectors = "a server gives no vectors"
-
     @contextmanager
     def open(
         self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
@@ -84,11 +84,25 @@ class Served:
         refuse(found, protocol)
         yield ServedScorer(found, protocol, _about(found.name, found.label, found.identity()))
 
+    def embed(self, model: str, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
+        """The vectors of the model's embeddings endpoint, which pools in its own way."""
+        given = {"start": self.start, **loading}
+        given |= {"pooling": protocol.seat.pooling, "layer": protocol.seat.layer != -1}
+        given |= {"special_tokens": not protocol.seat.special_tokens}
+        if refused := [option for option, value in given.items() if value]:
+            raise ValueError(f"{model} is asked for vectors by its server; it has no {' or '.join(refused)} to choose")
+        at, unit_length = self.endpoint.base_url or "the default address", protocol.seat.unit_length
+        key = {"encoder": model, "kind": "served", "at": at, "unit_length": unit_length}
+        asked = ServedVectors(model, self.endpoint)
+        label = f"{model} at {at} kind=served" + " unit_length=True" * unit_length
+        identity = {"served": model, "at": at, "unit_length": unit_length}
+        return Embedding(TextEncoder(key, asked, keep=asked.keep), _about(model, label, identity))
 
-class VLLM:
+
+class VLLM(NoVectors):
     """Runs a model in vLLM, which takes the whole of a GPU for itself."""
 
-    no_vectors = "vLLM gives no vectors here"
+    no_vectors = "vLLM gives none here"
 
     @contextmanager
     def open(
@@ -120,10 +134,10 @@ class OwnModel(Interface):
         """
 
 
-class Own:
+class Own(NoVectors):
     """Asks a model class of one's own."""
 
-    no_vectors = "a model with `loglikelihood` alone gives no vectors"
+    no_vectors = "a model with `loglikelihood` alone gives none"
 
     @contextmanager
     def open(

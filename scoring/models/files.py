@@ -13,6 +13,7 @@ from typing import Any
 from catsofa.data import extras
 from catsofa.data.files import json_files
 from catsofa.data.files.checksums import sha256_of_files
+from catsofa.scoring.models.computed_vectors import ENDINGS
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
 
 LEFT_OUT = {
@@ -199,8 +200,8 @@ def find(name: str, revision: str | None = None) -> Source:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return _folder(name, folder)
-    if folder.is_file() and folder.name.endswith(WORD_ENDINGS):
-        raise ValueError(f"{name} is a file of word vectors: {NO_PROBABILITIES}")
+    if folder.is_file() and folder.name.endswith((*WORD_ENDINGS, *ENDINGS)):
+        raise ValueError(f"{name} is a file of vectors: {NO_PROBABILITIES}")
     if folder.is_file():
         raise ValueError(f"{name} is a file; name the folder that holds config.json, the weights and the tokenizer")
     repository, _, named = name.partition("@")

@@ -1,4 +1,4 @@
-"""Texts to vectors: sentence-transformers, any model of transformers, static word and token vectors."""
+"""Texts to vectors: sentence-transformers, any model of transformers, static vectors, vectors that you computed."""
 
 __all__ = ["load"]
 
@@ -15,7 +15,7 @@ from catsofa.data.files.checksums import sha256_of
 from catsofa.scoring import models
 from catsofa.scoring.choices import Pooling
 from catsofa.scoring.likelihood.self_check import Batching
-from catsofa.scoring.models import static_vectors
+from catsofa.scoring.models import computed_vectors, static_vectors
 from catsofa.scoring.models.files import digest_of, find
 from catsofa.scoring.models.model import DTYPES, Model
 from catsofa.scoring.models.reader import dropped_by, unknown_ids
@@ -37,6 +37,8 @@ class TextEncoder:
     """The texts read so far with unknown tokens; None where nobody counts them."""
     unused: str = ""
     """A sentence about weights of layers that the network does not use."""
+    keep: Callable[[Path | None], None] = lambda _: None
+    """Is told the folder of the run, by an encoder that keeps replies there."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, of length one where the key says so."""
@@ -59,7 +61,7 @@ def load(
     revision: str | None = None,
     **loading: Any,
 ) -> TextEncoder:
-    """The encoder in a folder, a file of word vectors, or a hub id; `of_model` says what each option means.
+    """The encoder in a folder, a file of vectors, or a hub id; `of_model` says what each option means.
 
     `loading` holds what else `models.load` takes.
     """
@@ -70,6 +72,9 @@ def load(
         _refuse(name, "a file of word vectors", given)
         found = static_vectors.word_vectors(path, unknown)
         return TextEncoder(_key(name, "words", path, unit_length), found, unknown=unknown)
+    if path.is_file() and path.name.endswith(computed_vectors.ENDINGS):
+        _refuse(name, "a file of computed vectors", given)
+        return TextEncoder(_key(name, "computed", path, unit_length), computed_vectors.computed_vectors(path))
     folder = _with_modules(name, path, revision)
     if folder and static_vectors.is_token_folder(folder):
         _refuse(name, "a static embedding", given)

@@ -112,7 +112,7 @@ def test_word_sets_are_read_from_toml(tmp_path: Path) -> None:
 
 def test_the_bundled_word_sets_are_the_released_ones(shared: Path) -> None:
     """WEAT 1 to 10, the b-versions, angry black woman and double bind: every word, in order, in its set."""
-    tests = {word_test.test.id: word_test.test for word_test in bundled()}
+    tests = {word_test.test.id: word_test.test for word_test in bundled() if "religion" not in word_test.test.id}
     assert len(tests) == 19
     for name, test in tests.items():
         (released,) = formats.read_as(shared / "data" / "seat" / f"{name}.jsonl", AssociationTest)
@@ -120,6 +120,19 @@ def test_the_bundled_word_sets_are_the_released_ones(shared: Path) -> None:
             (test.x, test.y, test.a, test.b), (released.x, released.y, released.a, released.b), strict=True
         ):
             assert (ours.name, ours.items) == (theirs.name, theirs.items), name
+
+
+def test_the_religion_tests_of_bias_bench_have_sentences_of_their_kinds_of_words() -> None:
+    """6 words against 6: 14 of a thing, 13 of a person, 4 of a mass noun, 3 of an adjective; the longer side is cut."""
+    made = {test.id: test for word_test in bundled() if "religion" in word_test.test.id for test in build([word_test])}
+    sizes = {name: (len(test.x.items), test.source.get("cut")) for name, test in made.items()}
+    assert sizes == {
+        "sent-religion1": (72, None),
+        "sent-religion1b": (62, {"ChristianityTerms": 10}),
+        "sent-religion2": (72, None),
+        "sent-religion2b": (62, {"ChristianityTerms": 10}),
+    }
+    assert {"These are stars of david.", "This is jewish.", "There is judaism."} <= {*made["sent-religion2b"].y.items}
 
 
 OTHER_PLURALS = {"banjos": "banjoes", "knifes": "knives", "mosquitos": "mosquitoes"}
@@ -131,6 +144,8 @@ def test_the_sentences_are_the_released_ones_but_for_three_plurals(shared: Path)
     written_otherwise = set()
     for word_test in bundled():
         name, sets = word_test.test.id, word_test.test
+        if "religion" in name:
+            continue  # another release, which writes every word as a thing
         (released,) = formats.read_as(shared / "data" / "seat" / f"sent-{name}.jsonl", AssociationTest)
         for part in "xyab":
             whole = [s for word in getattr(sets, part).items for s in sentences(word, word_test.kinds[word])]

@@ -66,7 +66,7 @@ def score(
     ],
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision); for SEAT also word vectors."),
+        typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision); for SEAT also files of vectors."),
     ] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Measure these scores or predictions (a file), or this run, instead of a model.")

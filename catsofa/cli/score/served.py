@@ -79,7 +79,7 @@ def score(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score a served model on CATs, CrowS-Pairs or probes by its server's log-probabilities."""
+    """Score a served model by its server's log-probabilities; association tests, by its vectors."""
     from catsofa.scoring.evaluate import evaluate
     from catsofa.scoring.executors.texts import Served
     from catsofa.scoring.served import endpoint_from_environment

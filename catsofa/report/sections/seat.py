@@ -19,6 +19,7 @@ from catsofa.report.cells import (
     warned,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.measures.seat.coherence import NOT_SHOWN, SHOWN, coherence
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.holm import holm
 
@@ -68,7 +69,28 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
         draw=lambda: figures.matrix(matrix),
     )
     protocol = rows[0][2].protocol
-    return WORDS.section(name, f"protocol {protocol}", [table], [drawn])
+    agree = [
+        (model, why, *tests, *map(chance, p_values), "yes" if coherent else "no")
+        for model, report, _ in rows
+        for why, tests, p_values, coherent in coherence(report["results"])
+    ]
+    tables = [table]
+    if agree:
+        tables.append(
+            Table(
+                name=f"{name}-coherence",
+                caption="Tests that should agree: the same words in sentences, like sets, ever smaller sets",
+                columns=("model", "because of", "test", "other test", "p", "p of the other", "coherent"),
+                rows=tuple(agree),
+                signatures=signatures(rows),
+                notes=(
+                    f"no: one p is at most {SHOWN} and the other above {NOT_SHOWN}; of smaller sets, only if the "
+                    "smaller ones show what the larger ones do not. Then the sets may be no coherent concepts to the "
+                    "model.",
+                ),
+            )
+        )
+    return WORDS.section(name, f"protocol {protocol}", tables, [drawn])
 
 
 def _tests(rows: Sequence[Row]) -> Iterator[Test]:

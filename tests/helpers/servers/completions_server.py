@@ -91,6 +91,16 @@ class Served:
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": {}}
 
+    def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The reply to an embeddings request: means of the last states, in reverse order under their indices."""
+        rows = []
+        for text in body["input"]:
+            ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
+            with self.lock, self.torch.inference_mode():
+                rows.append(self.model(ids, output_hidden_states=True).hidden_states[-1][0].mean(0).tolist())
+        data = [{"object": "embedding", "index": n, "embedding": row} for n, row in reversed([*enumerate(rows)])]
+        return {"object": "list", "data": data, "model": "m", "usage": {}}
+
     def fault(self, prompt: str) -> str:
         """What befalls this request, if anything."""
         with self.lock:
@@ -115,18 +125,20 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a request, or do to it what its fault says."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         served, is_chat = self.served, self.path.endswith("/chat/completions")
-        prompt = body["messages"][-1]["content"] if is_chat else body["prompt"]
+        embeds = self.path.endswith("/embeddings")
+        prompt = body["input"][0] if embeds else body["messages"][-1]["content"] if is_chat else body["prompt"]
         key = self.headers["authorization"].removeprefix("Bearer ")
         with served.lock:
             served.asked.append(body)
             served.keys.add(key)
-        if not is_chat and (served.behaviour.dialect == "chat only" or not self.path.endswith("/completions")):
+        known = is_chat or embeds or self.path.endswith("/completions")
+        if not known or (served.behaviour.dialect == "chat only" and not is_chat):
             return self._send(404, {"error": {"message": f"no such path for {key}", "type": "x", "code": None}})
         fault = served.fault(prompt)
         if fault.isdecimal():
             more = {"Retry-After": "0.05"} if fault == "429" else {}
             return self._send(int(fault), {"error": {"message": f"no luck for {key}", "type": "x", "code": None}}, more)
-        reply = served.chat(body) if is_chat else served.completion(body)
+        reply = (served.embeddings if embeds else served.chat if is_chat else served.completion)(body)
         if fault == "without":
             reply["choices"][0]["logprobs"] = None
         if fault == "above zero":

@@ -8,7 +8,6 @@ import pytest
 from helpers.records import PAIRS, PROBES, TEST
 from helpers.served_models import CATS
 
-from catsofa.data.files import BadInput
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.run.store import read_scores
 
@@ -110,5 +109,5 @@ def test_a_class_that_is_no_model_is_refused(model: Any, says: str) -> None:
     """What was found is named, and what was expected."""
     with pytest.raises(ValueError, match=says):
         evaluate(model, PAIRS[:1])
-    with pytest.raises(BadInput, match="no vectors"):
+    with pytest.raises(ValueError, match="need vectors"):
         evaluate(Wrong(), [TEST])

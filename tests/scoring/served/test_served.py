@@ -8,7 +8,6 @@ from helpers.served_models import CATS, KEY, PAIRS, PROBES, directly, server, wr
 from helpers.servers.transformers_server import serving
 
 from catsofa.data import formats
-from catsofa.data.files import BadInput
 from catsofa.data.records import Probe
 from catsofa.data.servers.endpoints import Endpoint, ServerRefuses
 from catsofa.scoring import models, protocols, served
@@ -123,12 +122,6 @@ def test_a_wrong_key_stops_at_once(tiny: Tiny) -> None:
         served.connect("llama", endpoint)
     assert len(behind.asked) == 1
     assert KEY not in str(error.value)
-
-
-def test_vectors_are_not_to_be_had(shared: Path) -> None:
-    """Association tests are refused before anything is asked."""
-    with pytest.raises(BadInput, match="a server gives no vectors"):
-        evaluate("m", shared / "data" / "seat", executor=Served(Endpoint(base_url="http://127.0.0.1:9/v1")))
 
 
 def test_stories260k_over_http_scores_stereoset_as_it_does_here(shared: Path, tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""Vectors that you computed: a file with one for each text, of any encoder.
+
+In npz the arrays are `texts` and `vectors`, in Parquet the columns `text` and `vector`. In HDF5 each vector has its
+text as its name, in groups or not, as the released code of SEAT keeps them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catsofa.data.files import BadInput, existing_file, short
+from catsofa.scoring.models.static_vectors import Encode, Matrix
+
+ENDINGS = (".npz", ".h5", ".hdf5", ".parquet")
+EXPECTED = "computed vectors: `texts` and `vectors` (npz), `text` and `vector` (Parquet), vectors named by texts (HDF5)"
+
+
+def computed_vectors(path: Path | str) -> Encode:
+    """Texts to their vectors in the file, by the exact text; NaN for a text that is not there."""
+    path = existing_file(path, EXPECTED)
+    known = _by_text(path, _READERS[path.suffix.lower()](path))
+    nothing = np.full(len(next(iter(known.values()))), np.nan, dtype=np.float32)
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        return np.stack([known.get(text, nothing) for text in texts])
+
+    return encode
+
+
+def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
+    """The vectors by their texts; all of one length and finite, and no text with two of them."""
+    known: dict[str, Matrix] = {}
+    for text, vector in found:
+        try:
+            with np.errstate(over="ignore"):
+                row = np.asarray(vector, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise BadInput(path, f"{short(vector)} as the vector of {short(text)}", "numbers") from None
+        size = len(next(iter(known.values()))) if known else row.size
+        if not isinstance(text, str) or row.shape != (size,) or size < 2 or not np.isfinite(row).all():
+            what = f"{row.shape} with {np.isfinite(row).sum()} finite numbers for {short(text)}"
+            raise BadInput(path, what, f"a text and a vector of {max(size, 2)} finite numbers")
+        if text in known and not np.array_equal(known[text], row):
+            raise BadInput(path, f"two vectors of {short(text)}", "one vector for each text")
+        known[text] = row
+    if not known:
+        raise BadInput(path, "no vector", EXPECTED)
+    return known
+
+
+def _npz(path: Path) -> Iterator[tuple[Any, Any]]:
+    """The arrays `texts` and `vectors`; nothing is unpickled."""
+    from zipfile import BadZipFile
+
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            texts, vectors = arrays["texts"], arrays["vectors"]
+    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
+        raise BadInput(path, f"no arrays of that kind ({short(error)})", EXPECTED) from None
+    if texts.shape != vectors.shape[:1]:
+        raise BadInput(path, f"{texts.shape} texts and {vectors.shape} vectors", EXPECTED)
+    return zip(texts.tolist(), vectors, strict=True)
+
+
+def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:
+    """The columns `text` and `vector`, or their plurals."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(path, f"no Parquet ({short(error)})", EXPECTED) from None
+    if not {"text", "vector"} <= set(table.column_names):
+        raise BadInput(path, f"the columns {', '.join(table.column_names)}", "the columns text and vector")
+    return zip(table["text"].to_pylist(), table["vector"].to_pylist(), strict=True)
+
+
+def _hdf5(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Each vector and the name that is its text; a text with a slash became a group in its group."""
+    import h5py
+
+    found = list[tuple[str, Any]]()
+
+    def add(name: str, one: Any) -> None:
+        if isinstance(one, h5py.Dataset):
+            found.append((name, one[()]))
+
+    try:
+        with h5py.File(path, "r") as file:
+            for name, one in file.items():
+                if isinstance(one, h5py.Group):
+                    one.visititems(add)
+                else:
+                    add(name, one)
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise BadInput(path, f"no HDF5 of that kind ({short(error)})", EXPECTED) from None
+    return iter(found)
+
+
+_READERS: dict[str, Callable[[Path], Iterator[tuple[Any, Any]]]] = {
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+}

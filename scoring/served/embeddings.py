@@ -1,0 +1,76 @@
+"""The vectors of texts by the embeddings endpoint of a server; each reply is stored before it is used."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catsofa.data.percentages import quantity
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.requests import Request, fetch
+from catsofa.scoring.served.replies import REPLIES
+
+Matrix = NDArray[np.float32]
+
+TEXTS = 32
+"""Texts of one request."""
+
+
+@dataclass(eq=False)
+class ServedVectors:
+    """The vectors that a server gives for texts, by the name under which it knows the model."""
+
+    name: str
+    endpoint: Endpoint
+    folder: Path | None = None
+    """Where replies are kept."""
+
+    def keep(self, folder: Path | None) -> None:
+        """Keep the replies in the folder of a run."""
+        self.folder = folder
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """A row for each text; a ValueError where the server has no vector of one."""
+        parts = [list(texts[start : start + TEXTS]) for start in range(0, len(texts), TEXTS)]
+        asked = [
+            Request("embeddings", {"model": self.name, "input": part, "encoding_format": "float"}) for part in parts
+        ]
+        found, failures = dict[str, Matrix](), list[str]()
+        path, server = self.folder and self.folder / REPLIES, self.endpoint.base_url or ""
+        with ReplyStore(path, self.endpoint.hide, server=server) as replies:
+            for answer in fetch(asked, self.endpoint, replies, packed):
+                part = answer.request.body["input"]
+                if answer.reply is None:
+                    failures.append(f"no vectors for {quantity(len(part), 'text')}: {answer.failure}")
+                elif len(rows := unpacked(answer.reply)) != len(part):
+                    failures.append(f"{quantity(len(rows), 'vector')} for {quantity(len(part), 'text')}")
+                else:
+                    found |= zip(part, rows, strict=True)
+        if failures:
+            raise ValueError(f"{self.name} gave {failures[0]}; run the same command again when the server is well")
+        if len({len(row) for row in found.values()}) > 1:
+            raise ValueError(f"the vectors of {self.name} are of different lengths")
+        return np.stack([found[text] for text in texts])
+
+
+def packed(body: Any) -> dict[str, Any]:
+    """The vectors of a reply in the order of their texts, as text; a ValueError if the JSON has none."""
+    data: Any = body.get("data") if isinstance(body, dict) else None
+    try:
+        by_index = {int(row["index"]): np.asarray(row["embedding"], dtype="<f4") for row in data or ()}
+        rows = np.stack([by_index[n] for n in range(len(by_index))])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise ValueError("the server's JSON has no vectors") from None
+    if rows.ndim != 2 or len(rows) != len(data) or not np.isfinite(rows).all():
+        raise ValueError("the server's JSON has no finite vector for each text")
+    return {"vectors": b64encode(rows.tobytes()).decode(), "width": rows.shape[1], "model": body.get("model")}
+
+
+def unpacked(reply: Mapping[str, Any]) -> Matrix:
+    """The vectors of a stored reply."""
+    return np.frombuffer(b64decode(reply["vectors"]), dtype="<f4").reshape(-1, reply["width"])

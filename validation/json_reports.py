@@ -63,7 +63,9 @@ def votes_report(
         found["adjudicated"] = {
             item: {
                 "label": ruling.label,
+                "cause": ruling.cause,
                 "reason": ruling.reason,
+                "by": ruling.by,
                 "at": ruling.at,
                 "by_votes": votes.decisions[item].label or votes.decisions[item].reason,
             }

@@ -1,4 +1,6 @@
-"""The log of what the owner of a study decided where votes did not."""
+"""The log of what the owner of a study, and whoever decides beside them, decided where votes did not."""
+
+from collections.abc import Sequence
 
 from catsofa.annotation.study import Study, rows
 from catsofa.data.judging.adjudicated import Adjudicated
@@ -20,10 +22,20 @@ def noted(study: Study) -> dict[str, list[Adjudicated]]:
     return found
 
 
+def latest_of(decisions: Sequence[Adjudicated]) -> list[Adjudicated]:
+    """The last decision of each person."""
+    return [*{decision.by.casefold(): decision for decision in decisions}.values()]
+
+
+def agreed(decisions: Sequence[Adjudicated]) -> Adjudicated | None:
+    """The latest decision, if the last decisions of all who decided name the same label; none without a label."""
+    same = len({decision.label for decision in latest_of(decisions)}) == 1
+    return decisions[-1] if same and decisions[-1].label else None
+
+
 def adjudicated(study: Study) -> dict[str, Adjudicated]:
-    """The label of each item as it was decided last; an item that was left undecided again has none."""
-    last = (each[-1] for each in noted(study).values())
-    return {decision.item: decision for decision in last if decision.label}
+    """The decision of each item on which everybody agrees who decided it."""
+    return {item: ruling for item, each in noted(study).items() if (ruling := agreed(each))}
 
 
 def forget(study: Study) -> None:

@@ -151,8 +151,8 @@ def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, S
 
 
 def as_said(ruling: Adjudicated) -> dict[str, str]:
-    """A ruling as the `extra` of a record holds it."""
-    return {"label": ruling.label, "reason": ruling.reason}
+    """A ruling as the `extra` of a record holds it, without who decided."""
+    return {"label": ruling.label} | ({"cause": ruling.cause} if ruling.cause else {}) | {"reason": ruling.reason}
 
 
 Item = Cat | Probe | Association

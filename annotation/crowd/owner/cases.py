@@ -1,81 +1,141 @@
-"""Items that votes leave undecided, as the owner sees them: text, votes without names, earlier decisions."""
+"""Items that votes leave undecided, as the owner sees them: the task, who said what, earlier decisions."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 
-from catsofa.annotation.results.adjudications import noted
+from catsofa.annotation.results.adjudications import agreed, latest_of, noted
 from catsofa.annotation.results.answers import latest
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import Line, answers
 from catsofa.annotation.study.kinds import blind
 from catsofa.data.judging.adjudicated import Adjudicated
 
-Undecided = Callable[[Study], Mapping[str, Mapping[str, int]]]
-"""The items that everybody who was asked has judged and the votes do not decide: how many chose each label."""
+Said = Mapping[str, Sequence[str]]
+"""Who gave each answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The judgements of one item that count."""
+
+    said: Said
+    label: str
+    """The label that the votes decide; empty without one."""
+    undecided: bool
+    """Whether everybody who was asked has judged the item and the votes do not decide."""
+
+
+Tallies = Callable[[Study], Mapping[str, Tally]]
+"""The judgements of each item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One undecided question about an item."""
+    """One question about an item."""
 
     name: str
     item: str
     choices: tuple[str, ...]
-    votes: Mapping[str, int]
+    said: Said
+    label: str
+    """The label that the votes decide; empty without one."""
+    undecided: bool
+    """Whether the owner is asked for a decision."""
     decisions: tuple[Adjudicated, ...]
-    """What the owner decided, in order."""
+    """What was decided, in order."""
+
+    @property
+    def decided(self) -> Adjudicated | None:
+        """The decision on which everybody agrees who decided."""
+        return agreed(self.decisions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """The task as people saw it, and what they said beside the labels."""
+class Part:
+    """Words of a task as people saw them, or a question with its answers."""
 
-    lines: tuple[str, ...]
-    notes: Mapping[str, int]
-    """How many people gave each answer to a question that decides nothing."""
+    words: str = ""
+    headline: bool = False
+    said: Said
+    point: Point | None = None
+    """The question, where its answers are judgements."""
 
 
-def cases(study: Study, undecided: Undecided) -> dict[str, tuple[Point, ...]]:
-    """The undecided questions by task."""
-    open_items, before, found = undecided(study), noted(study), dict[str, tuple[Point, ...]]()
-    for token, key in study.keys.items() if open_items else ():
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """How many items wait for a decision."""
+
+    items: int
+    """Items that votes leave undecided."""
+    decided: int
+    """Of them, those whose undecided questions all have a decision."""
+    differ: int
+    """Of them, those of which people decided a question differently."""
+    pages: tuple[str, ...]
+    """Where each item without a decision is decided, if the study has an owner's page."""
+    todo: str
+    """What to do."""
+
+
+def waiting(study: Study, tallies: Tallies, *, has_page: bool) -> Waiting:
+    """The items that wait for a decision, and where it is made."""
+    tasks = {task: [each for each in points if each.undecided] for task, points in cases(study, tallies).items()}
+    left = [task for task, points in tasks.items() if not all(point.decided for point in points)]
+    ask = f"ask more people (catsofa annotate reopen {study.folder} --undecided)"
+    page = f"decide on the owner's page, whose link catsofa annotate open {study.folder} prints"
+    return Waiting(
+        items=len(tasks),
+        decided=len(tasks) - len(left),
+        differ=sum(any(len({d.label for d in latest_of(p.decisions)}) > 1 for p in tasks[task]) for task in left),
+        pages=tuple(f"/owner/item/{task}" for task in left) if has_page else (),
+        todo="" if not left else f"{page}; or {ask}" if has_page else ask,
+    )
+
+
+def cases(study: Study, tallies: Tallies) -> dict[str, tuple[Point, ...]]:
+    """The questions of each task that has an undecided one."""
+    judged, before, found = tallies(study), noted(study), dict[str, tuple[Point, ...]]()
+    for token, key in study.keys.items() if any(each.undecided for each in judged.values()) else ():
         kind = study.kind_of(token)
         if key.gold or not kind.asks:
             continue
         asked = kind.asks(study.items[key.item], key.order)
-        points = tuple(
-            Point(
-                name=name,
-                item=asked[name].item,
-                choices=kind.interface.questions[name].choices,
-                votes=open_items[asked[name].item],
-                decisions=tuple(before.get(asked[name].item, ())),
+        deciding, nobody = kind.deciding(asked), Tally(said={}, label="", undecided=False)
+        points = []
+        for name, about in asked.items():
+            tally = judged.get(about.item, nobody)
+            points.append(
+                Point(
+                    name=name,
+                    item=about.item,
+                    choices=kind.interface.questions[name].choices,
+                    said=tally.said,
+                    label=tally.label,
+                    undecided=tally.undecided and name in deciding,
+                    decisions=tuple(before.get(about.item, ())),
+                )
             )
-            for name in kind.deciding(asked)
-            if asked[name].item in open_items
-        )
-        if points:
-            found[token] = points
+        if any(point.undecided for point in points):
+            found[token] = tuple(points)
     return found
 
 
-def shown(study: Study, token: str) -> Shown:
-    """A task as people saw it, in English, and what they noted."""
+def shown(study: Study, token: str, points: Sequence[Point]) -> list[Part]:
+    """A task from top to bottom as people saw it, in English, with what they answered and noted."""
     kind, key = study.kind_of(token), study.keys[token]
-    assert kind.asks is not None, "a text that is to be written has no votes"
     (task,) = blind([study.items[key.item]], kind, study.settings.secret)
-    asked = kind.asks(study.items[key.item], key.order)
-    lines = [
-        Template(part.words).safe_substitute(task.data)
-        if isinstance(part, Line)
-        else f"{part.name.replace('_', ' ')}: {', '.join(part.choices)}"
-        for part in kind.interface.parts
-    ]
-    notes = Counter[str]()
+    named = {point.name: point for point in points}
+    notes = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
     for row in latest(study):
         if row.token == token and not (row.skipped or row.void):
-            given = answers(kind.interface, row.result).given
-            notes.update(said for name in given.keys() - asked.keys() for said in given[name].split("|"))
-    return Shown(lines=tuple(lines), notes=notes)
+            for name, given in answers(kind.interface, row.result).given.items():
+                for said in given.split("|"):
+                    notes[name][said].append(row.annotator)
+    return [
+        Part(words=Template(part.words).safe_substitute(task.data), headline=part.headline, said={})
+        if isinstance(part, Line)
+        else Part(said=named[part.name].said if part.name in named else notes[part.name], point=named.get(part.name))
+        for part in kind.interface.parts
+    ]

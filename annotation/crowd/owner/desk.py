@@ -18,7 +18,7 @@ from catsofa.annotation.crowd.owner.login import Login, Reach
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.study import Study, now, open_study
 from catsofa.annotation.study.interface import filled
-from catsofa.data.judging.adjudicated import Adjudicated
+from catsofa.data.judging.adjudicated import CAUSES, Adjudicated
 
 if TYPE_CHECKING:
     from catsofa.annotation.crowd.http.site import Action, Site
@@ -40,6 +40,7 @@ class Desk:
         self._site, self._look, self._login = site, look, Login(site, reach)
         self._seen: tuple[float, Overview] | None = None
         self._looking = asyncio.Lock()
+        self._names = dict[str, str]()  # who decides, by the token of the session's forms
 
     def routes(self) -> list[Route]:
         """The paths of the owner."""
@@ -99,32 +100,39 @@ class Desk:
         return RedirectResponse(f"/owner/person/{name}", status_code=303)
 
     async def item(self, request: Request) -> Response:
-        """An undecided item with its votes, and a form for each question that is open."""
+        """An undecided item: what people saw and answered, and a form beside each question that is open."""
         if not (token := await self._login.token(request)):
             return RedirectResponse("/owner", status_code=303)
         seen, task = await self._overview(), request.path_params["token"]
-        if task not in seen.cases:
+        if (points := seen.cases.get(task)) is None:
             raise Refused(404, "no item with this name is undecided")
         study = open_study(self._site.study.folder)
-        shown, points = await run_in_threadpool(cases.shown, study, task), seen.cases[task]
-        return _page("item", token=token, title=seen.status.title, task=task, shown=shown, points=points)
+        parts = await run_in_threadpool(cases.shown, study, task, points)
+        about = {"task": task, "parts": parts, "points": points, "causes": CAUSES}
+        about |= {"by": self._names.get(token, ""), "unfolded": "decided" in request.query_params}
+        return _page("item", token=token, title=seen.status.title, **about)
 
     async def adjudicate(self, request: Request) -> Response:
-        """Note a label for an undecided item, or that it stays undecided, with the reason."""
+        """Note a label for an undecided item, or that it stays undecided: who decided it, and why."""
         form, task = await guards.sent_form(request), request.path_params["token"]
         await self._login.refuse_foreign(request, form)
-        points = {point.item: point for point in (await self._overview()).cases.get(task, ())}
-        if not (reason := form.get("reason", "").strip()):
+        known = {point.item: point for point in (await self._overview()).cases.get(task, ()) if point.undecided}
+        by, reason = (" ".join(form.get(name, "").split()) for name in ("by", "reason"))
+        if not reason:
             raise Refused(422, "say why: the reason is kept with the decision")
-        if (point := points.get(form.get("item", ""))) is None:
+        if not by:
+            raise Refused(422, "say who you are: of two people who decide, both decisions are kept")
+        if (cause := form.get("cause", "")) not in CAUSES:
+            raise Refused(422, "choose one of the causes that are shown")
+        if (point := known.get(form.get("item", ""))) is None:
             raise Refused(422, "this question is not undecided any more; load the page again")
         labels = {choice: choice for choice in point.choices} | {UNDECIDED: ""}
         if (label := labels.get(form.get("label", ""))) is None:
             raise Refused(422, "choose one of the answers that are shown")
-        decision = Adjudicated(at=now(), token=task, item=point.item, label=label, reason=reason)
+        decision = Adjudicated(at=now(), token=task, item=point.item, label=label, cause=cause, reason=reason, by=by)
         await run_in_threadpool(adjudications.note, self._site.study, decision)
-        self._seen = None
-        return RedirectResponse(f"/owner/item/{task}", status_code=303)
+        self._seen, self._names[form["token"]] = None, by
+        return RedirectResponse(f"/owner/item/{task}?decided#{point.name}", status_code=303)
 
     async def enter(self, request: Request) -> Response:
         """Sign in."""

@@ -11,7 +11,7 @@ from statistics import median
 
 from catsofa.annotation.crowd import acts as decided
 from catsofa.annotation.crowd import adaptive, home, money, quality, settings
-from catsofa.annotation.crowd.owner.cases import Point, Undecided, cases
+from catsofa.annotation.crowd.owner.cases import Point, Tallies, cases
 from catsofa.annotation.crowd.owner.suspicion import reasons
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
@@ -97,14 +97,14 @@ class Overview:
     status: Status
     facts: Facts
     cases: Mapping[str, Sequence[Point]]
-    """The questions that votes leave undecided, by task."""
+    """The questions of each task that votes leave undecided."""
 
 
-def overview(study: Study, status: Callable[[Study], Status], undecided: Undecided) -> Overview:
+def overview(study: Study, status: Callable[[Study], Status], tallies: Tallies) -> Overview:
     """A look at a study after all answers came home."""
     home.pull(study)
     study = open_study(study.folder)
-    return Overview(at=now(), status=status(study), facts=facts(study), cases=cases(study, undecided))
+    return Overview(at=now(), status=status(study), facts=facts(study), cases=cases(study, tallies))
 
 
 def facts(study: Study) -> Facts:

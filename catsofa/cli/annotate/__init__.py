@@ -22,6 +22,7 @@ from catsofa.cli.terminal import (
     say,
     table,
 )
+from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.annotation.crowd.owner.facts import Facts
@@ -211,13 +212,14 @@ def status(
     pull_first: Annotated[bool, typer.Option("--pull/--no-pull", help="Pull new answers first.")] = True,
     json: Json = False,
 ) -> None:
-    """Show what is done, by whom, how fast and how well, when the study ends and what it costs.
+    """Show what is done, by whom, how fast and how well, when the study ends, what it costs and what is undecided.
 
     Of a study without tasks on a server it reads the folder, to which `import-results` adds answers.
     """
     from dataclasses import asdict
 
     from catsofa.annotation.crowd import databases
+    from catsofa.annotation.crowd.owner.cases import waiting
     from catsofa.annotation.crowd.owner.facts import facts
     from catsofa.annotation.study import open_study
 
@@ -228,10 +230,17 @@ def status(
         note("no server has these tasks: the answers are those that import-results brought", quiet=json)
     found = judging.status_of(opened)
     crowd_facts = facts(opened) if databases.has_store(study) else None
+    open_items = waiting(opened, judging.tallies, has_page=crowd_facts is not None)
     if json:
-        print_json(asdict(found) | ({"crowd": asdict(crowd_facts)} if crowd_facts else {}))
+        crowd_part = {"crowd": asdict(crowd_facts)} if crowd_facts else {}
+        print_json(asdict(found) | {"undecided": asdict(open_items)} | crowd_part)
         return
     _say(found)
+    if open_items.items:
+        differ = f", {open_items.differ:,} differently by two people" if open_items.differ else ""
+        say(f"{quantity(open_items.items, 'undecided item')}, {open_items.decided:,} decided by hand{differ}")
+    if open_items.todo:
+        say(open_items.todo)
     if crowd_facts:
         _say_crowd(crowd_facts)
 

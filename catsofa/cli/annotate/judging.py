@@ -1,15 +1,16 @@
 """How judgements of a study are counted and compared: what the room of annotation takes from that of validation."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from catsofa.annotation.crowd.owner.cases import Tally
     from catsofa.annotation.crowd.owner.facts import Overview
     from catsofa.annotation.results.status import Status
     from catsofa.annotation.study import Study
     from catsofa.data.records import Annotation
-    from catsofa.validation.decide.votes import Decision
+    from catsofa.validation.decide.votes import Decision, Votes
 
 
 def status_of(study: "Study") -> "Status":
@@ -25,8 +26,8 @@ def status_of(study: "Study") -> "Status":
     return status(study, lambda annotations: agreement(annotations, resamples=1).percent, seats)
 
 
-def undecided(study: "Study", need: int, posterior: float | None = None) -> "list[Decision]":
-    """The items that as many people judged as were asked, and did not decide."""
+def undecided(study: "Study", need: int, posterior: float | None = None) -> "tuple[list[Decision], Votes | None]":
+    """The items that as many people judged as were asked, and did not decide; and all votes, if there are any."""
     from catsofa.data import formats
     from catsofa.validation.annotation_files import collect
     from catsofa.validation.decide.confirmed import confirm
@@ -34,22 +35,32 @@ def undecided(study: "Study", need: int, posterior: float | None = None) -> "lis
 
     judged, overlap = study.folder / "annotations.jsonl", study.settings.overlap
     if not judged.is_file() or not judged.stat().st_size:
-        return []
+        return [], None
     collected = collect(formats.read(judged))
     votes = confirm(collected, Rule(need=need, of=overlap), posterior).votes
     people = defaultdict[str, set[str]](set)
     for annotation in collected.annotations:
         if not is_skipped(annotation):
             people[annotation.item].add(annotation.annotator)
-    return [d for d in votes.undecided if len(people[d.item]) >= votes.counted.asked.get(d.item, overlap)]
+    return [d for d in votes.undecided if len(people[d.item]) >= votes.counted.asked.get(d.item, overlap)], votes
+
+
+def tallies(study: "Study") -> "dict[str, Tally]":
+    """Who gave each item which label, and the items for the owner: no label has more than half of the votes."""
+    from catsofa.annotation.crowd.owner.cases import Tally
+
+    open_items, votes = undecided(study, study.settings.overlap // 2 + 1)
+    names, found = {decision.item for decision in open_items if decision.outcome != "short"}, dict[str, Tally]()
+    for item, decision in votes.decisions.items() if votes else ():
+        said = defaultdict[str, list[str]](list)
+        for vote in votes.counted.votes[item] if votes else ():
+            said[vote.label].append(vote.annotator)
+        found[item] = Tally(said=said, label=decision.label or "", undecided=item in names)
+    return found
 
 
 def look(study: "Study") -> "Overview":
     """How a study stands that people come to by `annotate open`."""
     from catsofa.annotation.crowd.owner.facts import overview
 
-    def open_items(study: "Study") -> dict[str, Mapping[str, int]]:
-        found = undecided(study, study.settings.overlap // 2 + 1)
-        return {decision.item: decision.votes for decision in found if decision.outcome != "short"}
-
-    return overview(study, status_of, open_items)
+    return overview(study, status_of, tallies)

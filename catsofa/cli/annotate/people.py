@@ -106,7 +106,7 @@ def reopen(
         else:
             with counting("tasks read") as report:
                 pull(opened, server, report=report)
-        items += [decision.item for decision in judging.undecided(opened, need, posterior)]
+        items += [decision.item for decision in judging.undecided(opened, need, posterior)[0]]
     if not items:
         say("nothing to reopen: of what all who were asked have judged, everything is decided")
         return

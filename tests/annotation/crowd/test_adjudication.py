@@ -73,32 +73,77 @@ def votes_of(study: Study) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name != "signature"}
 
 
-def sent(study: Study, owner: Owner, label: str = "right", reason: str = "most of us know it") -> list[dict[str, str]]:
+def sent(
+    study: Study, owner: Owner, label: str = "right", reason: str = "most of us know it", by: str = "Ana"
+) -> list[dict[str, str]]:
     """The forms that decide each question about the first CAT: its written label, or another."""
     cat = next(iter(study.items.values()))
     labels = {each.id: each.label if label == "right" else label for each in cat.candidates}
-    return [{"token": owner.token(), "item": name, "label": each, "reason": reason} for name, each in labels.items()]
+    known = {"token": owner.token(), "cause": "people disagree", "reason": reason, "by": by}
+    return [{**known, "item": name, "label": each} for name, each in labels.items()]
 
 
-def test_an_undecided_item_has_its_votes_and_no_names_and_its_text_is_folded_away(study: Study) -> None:
-    """One of four CATs is on the owner's page, with counts; its text is inside a closed element with the warning."""
+def test_an_undecided_item_shows_each_sentence_with_who_said_what_behind_the_warning(study: Study) -> None:
+    """One of four CATs is on the owner's page; what people saw and said is folded away, sentence by sentence."""
     with served(study) as owner:
         assert owner.browser.get("/owner/item/x").headers["location"] == "/owner"
         task = judged(study, owner)
-        assert re.findall(r'href="/owner/item/(\w+)"', owner.page()) == [task]
+        overview = owner.page()
+        assert re.findall(r'href="/owner/item/(\w+)">Item \w+</a> <span class="state">(.*?)<', overview) == [
+            (task, "3 undecided")
+        ]
         page = owner.page(f"/owner/item/{task}")
-        folded = re.search(r"<details><summary><b>Content warning.*?</details>", page, re.S)
+        folded = re.search(r"<details><summary><b>Content warning.*</details>", page, re.S)
         assert folded is not None
-        texts = [candidate.text for candidate in next(iter(study.items.values())).candidates]
-        apart = page.replace(folded[0], "")
-        for text in texts:
-            assert (text in folded[0], text in apart, text in owner.page()) == (True, False, False)
-        assert apart.count("Votes that count: ") == 3
-        names = [each["name"] for each in said("annotate", "status", study.folder)["people"]]
-        assert len(names) == 2
-        assert not any(name in page for name in names)
+        item = next(iter(study.items.values()))
+        for text in (item.context, *(candidate.text for candidate in item.candidates)):
+            assert (text in folded[0], text in page.replace(folded[0], ""), text in overview) == (True, False, False)
+        names = {each["name"] for each in said("annotate", "status", study.folder)["people"]}
+        order = study.keys[task].order
+        for place, candidate in enumerate(order, start=1):
+            beside = re.search(
+                rf'<p class="shown" id="(part-\d+)">([^<]*)</p>\s*<section class="asked" id="label_{place}" '
+                r'aria-labelledby="\1">(.*?)</section>',
+                page,
+                re.S,
+            )
+            assert beside is not None
+            assert beside[2] == next(each.text for each in item.candidates if each.id == candidate)
+            assert f'name="item" value="{candidate}"' in beside[3]
+            assert {*re.findall(r'href="/owner/person/([^"]+)"', beside[3])} == names
+            counts = dict(re.findall(r"<li><b>(\d)</b> ([\w-]+)", beside[3]))
+            assert sorted(re.findall(r"<li><b>(\d)</b>", beside[3])) == ["0", "1", "1"], counts
         decided = next(token for token in study.keys if token != task)
         assert owner.browser.get(f"/owner/item/{decided}").status_code == 404
+
+
+def test_remarks_have_their_authors_and_sentences_that_votes_decide_have_no_form(study: Study) -> None:
+    """Of three sentences two are disputed: the third has its label and no form, and a remark has who made it."""
+    item = next(iter(study.items.values()))
+    truth = shown_truth(study)
+
+    def judge(shown: Mapping[str, str], swap: bool) -> dict[str, Any]:
+        right = truth(shown)
+        if shown["context"] != item.context or shown["option_1"] not in {each.text for each in item.candidates}:
+            return right
+        names = sorted(right)
+        turned = {names[0]: right[names[1]], names[1]: right[names[0]]} if swap else {}
+        return {**right, **turned, **({"issues": ["ungrammatical"]} if swap else {})}
+
+    with served(study) as owner:
+        for n in range(2):
+            visitor = Visitor(owner.address, f"PID{n}")
+            visitor.come()
+            visitor.work(lambda shown, swap=bool(n): judge(shown, swap))
+        owner.enter()
+        (task,) = re.findall(r'href="/owner/item/(\w+)">', owner.page())
+        page = owner.page(f"/owner/item/{task}")
+    assert "2 of 3 answers are undecided" in page
+    assert page.count("<button>Decide</button>") == 2
+    assert page.count("The votes decide: ") == 1
+    remarks = re.search(r'<div class="notes">(.*?)</div>', page, re.S)
+    assert remarks is not None
+    assert re.findall(r"<b>(\d)</b> ([a-z ]+?) <a", remarks[1]) == [("1", "ungrammatical")]
 
 
 def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: Study) -> None:
@@ -112,6 +157,8 @@ def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: 
             ({}, {"Origin": "https://elsewhere.example"}, 403),
             ({"reason": " "}, {}, 422),
             ({"label": "yes"}, {}, 422),
+            ({"by": " "}, {}, 422),
+            ({"cause": "a whim"}, {}, 422),
             ({"item": "nothing"}, {}, 422),
         ]
         for change, headers, status in refused:
@@ -124,8 +171,8 @@ def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: 
             == 303
         )
         page = owner.page(path)
-        assert f"you decided {form['label']}. most of us know it" in page
-        assert "you left it undecided. &lt;b&gt;not sure&lt;/b&gt;" in page
+        assert f"Ana: {form['label']}. people disagree: most of us know it" in page
+        assert "Ana: left undecided. people disagree: &lt;b&gt;not sure&lt;/b&gt;" in page
         assert adjudications.adjudicated(study) == {}
         owner.browser.post(path, data=form)
     assert [row["label"] for row in map(json.loads, log.read_text().splitlines())] == [form["label"], "", form["label"]]
@@ -147,15 +194,53 @@ def test_a_decision_is_beside_the_votes_and_changes_none_of_them(study: Study) -
         before, agreed = votes_of(study), said(*agreement)
         for form in sent(study, owner):
             assert owner.browser.post(f"/owner/item/{task}", data=form).status_code == 303
-        assert f"you decided {form['label']}" in owner.page()
+        assert "3 undecided, 3 of them decided here" in owner.page()
+    status = CliRunner().invoke(app, ["annotate", "status", str(study.folder)]).output
+    assert "1 undecided item, 1 decided by hand" in status
+    assert "owner's page" not in status
     after = votes_of(study)
     rulings = after.pop("adjudicated")
     assert (after, said(*agreement)) == (before, agreed)
     assert {item: each["label"] for item, each in rulings.items()} == {
         each.id: each.label for each in next(iter(study.items.values())).candidates
     }
-    assert {each["reason"] for each in rulings.values()} == {"most of us know it"}
+    assert {(each["reason"], each["cause"], each["by"]) for each in rulings.values()} == {
+        ("most of us know it", "people disagree", "Ana")
+    }
     assert all(each["by_votes"].startswith("split: ") for each in rulings.values())
+
+
+def test_of_two_people_who_decide_differently_both_are_kept_and_no_label_counts_until_they_agree(study: Study) -> None:
+    """Ben's other label leaves none; the same label from Ben, also as `BEN`, makes it the decision again."""
+    with served(study) as owner:
+        task = judged(study, owner)
+        form = sent(study, owner)[0]
+        other = next(label for label in ("stereotype", "unrelated") if label != form["label"])
+        counted = []
+        for change in ({}, {"by": "Ben", "label": other}, {"by": "BEN"}, {"label": "undecided"}):
+            owner.browser.post(f"/owner/item/{task}", data={**form, **change})
+            found = adjudications.adjudicated(study)
+            counted.append((form["item"] in found, found[form["item"]].by if found else ""))
+        assert counted == [(True, "Ana"), (False, ""), (True, "BEN"), (False, "")]
+        page = owner.page(f"/owner/item/{task}")
+        shown = said("annotate", "status", study.folder)["undecided"]
+    assert {name: shown[name] for name in ("items", "decided", "differ", "pages")} == {
+        "items": 1,
+        "decided": 0,
+        "differ": 1,
+        "pages": [f"/owner/item/{task}"],
+    }
+    assert "owner's page" in shown["todo"]
+    assert [each.by for each in adjudications.noted(study)[form["item"]]] == ["Ana", "Ben", "BEN", "Ana"]
+    assert "4 decisions so far" in page
+    assert "those who decided name no label, or different ones" in page
+
+
+def test_decisions_of_earlier_versions_are_read_as_those_of_one_person(study: Study) -> None:
+    """Lines without cause and name: the last one counts."""
+    for label in ("stereotype", "unrelated"):
+        adjudications.note(study, Adjudicated(at="2027-01-01T00:00:00Z", token="t", item="x", label=label, reason="r"))
+    assert adjudications.adjudicated(study)["x"].label == "unrelated"
 
 
 def test_a_release_has_the_item_with_the_decisions_their_reasons_and_the_votes(study: Study, tmp_path: Path) -> None:
@@ -174,7 +259,7 @@ def test_a_release_has_the_item_with_the_decisions_their_reasons_and_the_votes(s
     for name, cat in cats.items():
         for candidate in cat.candidates:
             ruling = candidate.extra.get("adjudicated")
-            expected = {"label": candidate.label, "reason": "most of us know it"}
+            expected = {"label": candidate.label, "cause": "people disagree", "reason": "most of us know it"}
             assert ruling == (expected if name == next(iter(study.items)) else None)
             assert len(candidate.votes) == 2
     card = (tmp_path / "after" / "README.md").read_text()

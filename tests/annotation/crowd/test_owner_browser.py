@@ -61,7 +61,7 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
 
 
 def test_the_owner_decides_an_item_on_a_phone_by_touch_and_by_keyboard(tmp_path: Path, browser: Any) -> None:
-    """The text shows after a tap on the warning alone; a label and a reason are kept; the page has no barrier."""
+    """The text shows behind the warning alone; each sentence has its form; after a decision it stays open."""
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(1), overlap=2, contact="a@example.org")
     (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C1" }\n')
     says: list[str] = []
@@ -75,18 +75,29 @@ def test_the_owner_decides_an_item_on_a_phone_by_touch_and_by_keyboard(tmp_path:
         phone = context.new_page()
         phone.goto(next(line for line in says if "/owner#" in line).rpartition(" ")[2])
         phone.locator("#cases a").first.tap()
-        text = phone.get_by_text(next(iter(study.items.values())).candidates[0].text)
+        cat = next(iter(study.items.values()))
+        text = phone.get_by_text(cat.candidates[0].text)
         text.wait_for(state="hidden")
-        phone.get_by_text("Content warning.").tap()
+        phone.locator("summary").first.focus()
+        phone.keyboard.press("Enter")
         text.wait_for()
         shot(phone, "owner-item")
-        phone.set_viewport_size({"width": 390, "height": 844})
-        form = phone.locator("main form").first
-        form.get_by_label("anti-stereotype", exact=True).focus()
+        resize(phone, 360, 780)
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        asked = phone.get_by_role("region", name=cat.candidates[0].text)
+        asked.get_by_label("anti-stereotype", exact=True).focus()
         phone.keyboard.press("Space")
-        phone.keyboard.press("Tab")
+        asked.get_by_label("Why votes do not decide").select_option("people disagree")
+        asked.get_by_label("Reason, which is kept").focus()
         phone.keyboard.type("widely known")
+        phone.keyboard.press("Tab")
+        phone.keyboard.type("Ana")
         phone.keyboard.press("Enter")
-        phone.get_by_text("you decided anti-stereotype. widely known").wait_for()
-        text.wait_for(state="hidden")
+        phone.get_by_text("Ana: anti-stereotype. people disagree: widely known").wait_for()
+        assert text.is_visible()
+        assert asked.get_by_label("Your name").input_value() == "Ana"
+        shot(phone, "owner-item-decided")
+        resize(phone, 390, 844)
+        asked.locator(".who a").first.tap()
+        phone.get_by_text("Reasons to look").wait_for()
         context.close()

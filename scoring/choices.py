@@ -1,6 +1,7 @@
 """Values of the choices of a protocol that several folders share."""
 
-from typing import Literal
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 FirstToken = Literal["bos", "skip", "uncond"]
 Length = Literal["mean", "sum"]
@@ -15,3 +16,21 @@ def refuse_outside(option: str, value: float | None, allowed: bool, expected: st
     """Refuse a number of an option that no measure is defined for."""
     if not allowed:
         raise ValueError(f"{option} cannot be {value!r}; it can be {expected}")
+
+
+def read_choice(option: str, text: str, kind: Any) -> Any:
+    """The value of an option of this type, as written in the name of a protocol."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    words = [word for each in kinds for word in get_args(each)]
+    if text in words:
+        return text
+    if text == "none" and NoneType in kinds:
+        return None
+    if bool in kinds and text in ("true", "false"):
+        return text == "true"
+    try:
+        return next(each(text) for each in (int, float) if each in kinds)
+    except (StopIteration, ValueError):
+        plain = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
+        allowed = [*words, *(plain[each] for each in kinds if each in plain)]
+        raise ValueError(f"{option} cannot be {text!r}; it can be {' or '.join(allowed)}") from None

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import version
-from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from catsofa.data.digests import DIGITS, json_digest
-from catsofa.scoring.choices import FirstToken, Length, Pseudo, Ties, refuse_outside
+from catsofa.scoring.choices import FirstToken, Length, Pseudo, Ties, read_choice, refuse_outside
 from catsofa.scoring.measures import MODULES
 from catsofa.scoring.measures.crows_pairs.options import CrowsPairsOptions
 from catsofa.scoring.measures.plugins import Plugins, load
@@ -256,6 +255,18 @@ PRESETS: dict[str, Protocol] = {
             "ties": "the released code compares with a strict >",
         },
     ),
+    "sss": Protocol(
+        name="sss",
+        about="CrowS-Pairs by SSS: the modified tokens, hidden all at once, given the others; known bug included.",
+        reproduces="Kaneko and Bollegala 2022, released code",
+        crows_pairs=CrowsPairsOptions(crows="modified-code"),
+        ties="against",
+        why={
+            "crows": "the released code averages every modified token at the place of every modified token; `modified` "
+            "takes each at its own place",
+            "ties": "the released code compares with a strict >",
+        },
+    ),
     "repro-004": Protocol(
         name="repro-004",
         about="The paraphrase-robustness study: mean likelihood of the whole sentence, the best of three wins.",
@@ -332,17 +343,4 @@ def _choice(text: str) -> tuple[str, Any]:
     option, _, value = text.partition("=")
     if option not in (types := _types()) and option not in (types := _types(*_plugged({}).values())):
         raise _unknown(option)
-    kinds = get_args(types[option]) if get_origin(types[option]) in (Union, UnionType) else (types[option],)
-    words = [word for kind in kinds for word in get_args(kind)]
-    if value in words:
-        return option, value
-    if value == "none" and NoneType in kinds:
-        return option, None
-    if bool in kinds and value in ("true", "false"):
-        return option, value == "true"
-    try:
-        return option, next(kind(value) for kind in (int, float) if kind in kinds)
-    except (StopIteration, ValueError):
-        plain = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
-        allowed = [*words, *(plain[kind] for kind in kinds if kind in plain)]
-        raise ValueError(f"{option} cannot be {value!r}; it can be {' or '.join(allowed)}") from None
+    return option, read_choice(option, value, types[option])

@@ -34,6 +34,7 @@ def test_the_default_differs_from_itself_in_nothing() -> None:
         ("crows-pairs", "790a29d38c5f"),
         ("aul", "b11f5c3a3169"),
         ("aula", "ec28da9fae66"),
+        ("sss", "6dd826c8f333"),
         ("repro-004", "96e4c15440dd"),
         ("catsofa,pooling=mean,layer=-2", "fbbf07224035"),
         ("sent-bias,pooling=mean,layer=-2,unit_length=true,rounding=3,log_base=2.5", "733511ea7569"),

@@ -5,7 +5,7 @@ from typing import Literal
 
 from catsofa.scoring.choices import refuse_outside
 
-Crows = Literal["shared", "differing", "all", "aul", "aula"]
+Crows = Literal["shared", "differing", "all", "aul", "aula", "modified", "modified-code"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

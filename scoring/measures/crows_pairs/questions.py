@@ -70,24 +70,39 @@ def text_of(pair: Pair, side: str) -> str:
 
 
 def _aligned(backend: Backend, read: dict[str, Tokens], protocol: Protocol) -> Make:
-    """Tokens hidden one at a time: the sum over those both sentences have, or the mean over those they do not."""
+    """Tokens hidden one at a time: the sum over those both sentences have, or the mean over those they do not.
 
+    SSS (`modified`) hides all that differ at once.
+    """
     crows = protocol.crows_pairs.crows
+    together = crows in ("modified", "modified-code")
 
     def item(pair: Pair, side: str) -> Item:
-        # alignment is not symmetric; the sentence that states the stereotype stands first, as in the released code
-        order = SIDES if pair.direction == "stereo" else SIDES[::-1]
+        # alignment is not symmetric; as in the released codes, the sentence that states the stereotype stands first,
+        # and for SSS the sentence that stereotypes more
+        order = SIDES if together or pair.direction == "stereo" else SIDES[::-1]
         both = shared(*(read[text_of(pair, each)] for each in order))[order.index(side)]
         tokens = read[text_of(pair, side)]
         places = [at for at in tokens.of() if (at in both) == (crows == "shared")]
         if not places:
-            raise Unscorable(f"no token of the sentence is {crows}")
-        asked = sentences.behind_masks(backend.reader, tokens, places, protocol.pseudo)
+            raise Unscorable(f"no token of the sentence is {crows.removesuffix('-code')}")
+        if together:
+            asked: sentences.Asked = (_hidden_together(backend, tokens, places, every=crows == "modified-code"),)
+        else:
+            asked = sentences.behind_masks(backend.reader, tokens, places, protocol.pseudo)
         # both sentences share as many tokens, so that their sums can be compared; they differ in any number
         reduce = over_length("sum" if crows == "shared" else "mean")
-        return Item(pair.id, side, asked, reduce, len(asked), backend.reader.unknowns(tokens))
+        return Item(pair.id, side, asked, reduce, len(places), backend.reader.unknowns(tokens))
 
     return item
+
+
+def _hidden_together(backend: Backend, tokens: Tokens, places: Sequence[int], *, every: bool) -> Fill:
+    """These tokens behind masks all at once, each at its own place; `every`: each of them at the place of each."""
+    ids = backend.reader.check(tokens).ids
+    row = tuple(backend.reader.mask if at in places else token for at, token in enumerate(ids))
+    asked = [(at, of) for at in places for of in places] if every else [(at, at) for at in places]
+    return Fill(row, tuple(at for at, _ in asked), tuple(ids[of] for _, of in asked), tokens.types)
 
 
 def shared(first: Tokens, second: Tokens) -> tuple[list[int], list[int]]:

@@ -1,6 +1,7 @@
 """Scores of the original code on two small real models: a sample in every run, everything in the slow one."""
 
 import json
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,51 @@ def test_the_printed_crows_pairs_scores(shared: Path, protocol: str) -> None:
     scores = pair_scores(shared, protocol, 1)
     found = report(pairs(shared), scores, named(protocol), data="crows", model="tiny-bert", resamples=10).to_dict()
     assert round(found["results"]["overall"]["score"], 2) == PAIRS[protocol][2]
+
+
+def modified(shared: Path, pair: Pair) -> list[dict[str, float]]:
+    """SSS of both sentences of a pair by a plain loop: in the correct form, and as the released code averages."""
+    import torch
+
+    model = backend(shared / "models/tiny-bert").model
+    rows = [model.tokenizer(text)["input_ids"] for text in (pair.more, pair.less)]
+    blocks = SequenceMatcher(None, *rows).get_matching_blocks()
+    found = []
+    for side, row in enumerate(rows):
+        kept = {(block.a, block.b)[side] + step for block in blocks for step in range(block.size)}
+        places = [at for at in range(len(row)) if at not in kept]
+        hidden = [token if at in kept else model.tokenizer.mask_token_id for at, token in enumerate(row)]
+        with torch.no_grad():
+            logs = model.module(torch.tensor([hidden])).prediction_logits[0].double().log_softmax(-1)
+        own = [logs[at, row[at]].item() for at in places]
+        every = [logs[at, row[of]].item() for at in places for of in places]
+        found.append({"modified": np.mean(own or np.nan), "modified-code": np.mean(every or np.nan)})
+    return found
+
+
+@pytest.mark.parametrize("every", [pytest.param(40, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("crows", ["modified", "modified-code"])
+def test_modified_tokens_are_scored_all_hidden_at_once(shared: Path, crows: str, every: int) -> None:
+    """SSS: the mean over modified tokens, each at its place or, by the bug of the released code, each at each place.
+
+    A sentence without one is unscored. The released code counts its pair as lost: its number is score × coverage.
+    """
+    released = [pair for at, pair in enumerate(pairs(shared)) if at % every == 0 or at in (0, 1506)]
+    protocol = named(f"sss,crows={crows}")
+    assert protocol.changed(name="sss", crows="modified-code", why=named("sss").why) == named("sss")
+    scores = score_records(backend(shared / "models/tiny-bert"), released, protocol)
+    found = {(score.item, score.task): np.nan if score.score is None else score.score for score in scores}
+    won = []
+    for pair in released:
+        more, less = (side[crows] for side in modified(shared, pair))
+        assert [found[pair.id, side] for side in ("more", "less")] == pytest.approx([more, less], abs=1e-5, nan_ok=True)
+        won.append(more > less)
+    of = report(released, scores, protocol, data="crows", model="tiny-bert", resamples=10).to_dict()
+    overall = of["results"]["overall"]
+    number = overall["score"] * overall["coverage"]
+    assert number == pytest.approx(100 * np.mean(won))
+    if every == 1:
+        assert round(number, 2) == {"modified": 46.09, "modified-code": 46.42}[crows]
 
 
 def test_the_pseudo_likelihood_of_whole_sentences(shared: Path) -> None:

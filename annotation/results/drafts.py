@@ -8,7 +8,9 @@ from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import TEXT, Study
 from catsofa.annotation.study.interface import answers
+from catsofa.data.digests import content_id
 from catsofa.data.files import jsonl
+from catsofa.data.judging.accepted import NEUTRAL
 from catsofa.data.language.near_duplicates import near_duplicates_between
 from catsofa.data.languages.texts import ENGLISH, language_of, names, spaced
 from catsofa.data.records import BLANK, Association, Candidate, Cat, Kind, Label, Refused, Term
@@ -41,6 +43,12 @@ def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Association | Refused]]:
             continue
         found = answers(study.kind.interface, row.result)
         term = study.items[study.keys[row.token].item]
+        if isinstance(term, Cat):
+            wrong = (row.void,) if row.void else found.wrong or tuple(problems_of_neutral(term, found.given))
+            reason = "; ".join(wrong)
+            text = found.given.get(NEUTRAL, "")
+            yield row, Refused(id=row.annotation, reason=reason, text=text) if wrong else _with_neutral(term, text, row)
+            continue
         if study.kind.judged_as and not found.wrong:
             token = row.annotation.rpartition("-")[2]
             source = {"writer": row.annotator, "written": row.at}
@@ -84,6 +92,15 @@ def like(attribute: str, others: Sequence[str], language: str) -> Iterator[str]:
         yield f"somebody wrote {others[pair.second]!r} already, which is nearly the same"
 
 
+def problems_of_neutral(cat: Cat, texts: Mapping[str, str]) -> Iterator[str]:
+    """Why this text is no neutral one beside the three of a CAT, which its writer did not see."""
+    text = texts.get(NEUTRAL, "")
+    if BLANK in text:
+        yield f"an answer has a {BLANK}"
+    if text.casefold().strip(" .") in {(each.fill or each.text).casefold().strip(" .") for each in cat.candidates}:
+        yield f"somebody wrote {text!r} already"
+
+
 def kind_of(study: Study) -> Kind:
     """The kind of CATs that people write in a study."""
     return "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
@@ -114,7 +131,7 @@ def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = 
 
 def warnings(kind: Kind, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
     """What is not wrong but worth a look; words are not counted where no spaces are written."""
-    for name in (name for name in FIELDS if name in texts and spaced(language)):
+    for name in (name for name in (*FIELDS, NEUTRAL) if name in texts and spaced(language)):
         words = len(texts[name].split())
         if kind == "intrasentence" and words > 1:
             yield f"{name} has {words} words"
@@ -141,4 +158,21 @@ def _draft(kind: Kind, term: Term, texts: Mapping[str, str], row: Raw) -> Cat:
         language=term.language,
         source={"writer": row.annotator, "written": row.at},
         extra={"warnings": list(noted)} if noted else {},
+    )
+
+
+def _with_neutral(cat: Cat, text: str, row: Raw) -> Cat:
+    """The CAT with a sentence written as neutral in its `extra`; each such sentence makes an item of its own."""
+    sentence = (
+        {"text": cat.context.replace(BLANK, text), "fill": text} if cat.kind == "intrasentence" else {"text": text}
+    )
+    return replace(
+        cat,
+        id=content_id("neutral", cat.id, text.casefold()),
+        source={**cat.source, "writer": row.annotator, "written": row.at},
+        extra={
+            **{name: said for name, said in cat.extra.items() if name != "warnings"},
+            NEUTRAL: {**sentence, "cat": cat.id},
+            **({"warnings": noted} if (noted := [*warnings(cat.kind, {NEUTRAL: text}, cat.language)]) else {}),
+        },
     )

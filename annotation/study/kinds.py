@@ -11,7 +11,7 @@ from typing import Any
 
 from catsofa.annotation.study.interface import Interface, interface
 from catsofa.data.digests import hex_digest, json_digest
-from catsofa.data.judging.accepted import ACCEPTED
+from catsofa.data.judging.accepted import ACCEPTED, NEUTRAL, WRITTEN
 from catsofa.data.languages.texts import known, language_of
 from catsofa.data.records import Association, Cat, Probe, Term
 
@@ -91,6 +91,31 @@ def ask_of_cat(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
     return {
         f"label_{k}": Asked(item=candidate, right=by_id[candidate].label, facts=facts)
         for k, candidate in enumerate(order, start=1)
+    }
+
+
+def show_context(cat: Cat, order: Random) -> Shown:
+    """The target and the context of a CAT, without the three sentences that others wrote."""
+    return {"target": cat.target, "context": cat.context}, ()
+
+
+def show_neutral(cat: Cat, order: Random) -> Shown:
+    """The three sentences of a CAT and the one written as neutral, in random order."""
+    if NEUTRAL not in cat.extra:
+        raise ValueError(f"CAT {cat.id!r} has no neutral sentence: give the drafts.jsonl of a write-neutral study")
+    texts = {candidate.label: candidate.text for candidate in cat.candidates} | {NEUTRAL: cat.extra[NEUTRAL]["text"]}
+    shuffled = order.sample([*texts], k=len(texts))
+    options = {f"option_{k}": str(texts[label]) for k, label in enumerate(shuffled, start=1)}
+    return {"target": cat.target, "context": cat.context} | options, tuple(f"{cat.id}/{label}" for label in shuffled)
+
+
+def ask_of_neutral(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
+    """Each label judges the sentence that stood at its place; `written` is what its writer meant it to be."""
+    facts = {"cluster_id": cat.id, "bias_type": cat.bias_type, "target": cat.target} | _writer(cat)
+    written = [item.rpartition("/")[2] for item in order]
+    return {
+        f"label_{k}": Asked(item=item, right=label, facts=facts | {WRITTEN: label})
+        for k, (item, label) in enumerate(zip(order, written, strict=True), start=1)
     }
 
 
@@ -174,6 +199,26 @@ KINDS: dict[str, Kind] = {
             overlap=5,
             show=show_cat,
             asks=ask_of_cat,
+        ),
+        Kind(
+            name="write-neutral",
+            title="Writing sentences",
+            about="complete or continue the context of a CAT in a neutral way",
+            holds=Cat,
+            seconds=40,
+            overlap=1,
+            show=show_context,
+            asks=None,
+        ),
+        Kind(
+            name="validate-neutral",
+            title="What sentences say",
+            about="say of the sentences of a CAT and of a neutral one what each expresses",
+            holds=Cat,
+            seconds=40,
+            overlap=5,
+            show=show_neutral,
+            asks=ask_of_neutral,
         ),
         Kind(
             name="review-paraphrases",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.records import bakers, paraphrased, probes, terms
+from helpers.records import bakers, neutral, paraphrased, probes, terms
 from helpers.servers.label_studio_server import Person, truth
 
 from catsofa.annotation.label_studio import Server
@@ -128,6 +128,8 @@ def test_every_kind_of_project_can_be_made_and_worked_on(
     """The server takes each interface; what people see holds no label and no id of ours, and nothing is in meta."""
     items: list[Any] = {
         "validate-cats": bakers(2),
+        "write-neutral": bakers(2),
+        "validate-neutral": neutral(2),
         "review-paraphrases": paraphrased(2),
         "judge-probes": probes(2),
         "judge-associations": [Association(identity="Zorbs", attribute=word) for word in ("tidy", "late")],
@@ -136,7 +138,7 @@ def test_every_kind_of_project_can_be_made_and_worked_on(
     task = annotators[0].next_task(study.settings.project)
     assert task is not None
     assert not task["meta"]
-    options = {f"option_{k}" for k in (1, 2, 3)}
+    options = {f"option_{k}" for k in (1, 2, 3, 4)}
     names = {"item", "target", "context", "original", "paraphrase", "identity", "text", "people"}
     assert set(task["data"]) <= names | options
     said = str(task["data"])

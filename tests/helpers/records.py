@@ -99,6 +99,11 @@ def paraphrased(count: int) -> list[Cat]:
     ]
 
 
+def neutral(count: int) -> list[Cat]:
+    """CATs beside which somebody wrote a neutral sentence."""
+    return [replace(cat, extra={"neutral": {"text": cat.context.replace("BLANK", "tall")}}) for cat in bakers(count)]
+
+
 def probes(count: int) -> list[Probe]:
     """Probes about bakers."""
     return [Probe(category="profession", identity="bakers", stereotype=f"get up at {n}") for n in range(count)]

@@ -10,7 +10,7 @@ from catsofa.annotation.study.interface import answers as answers_in
 from catsofa.annotation.study.interface import result_of
 from catsofa.annotation.study.kinds import Kind
 from catsofa.data.languages.texts import language_of
-from catsofa.data.records import Term
+from catsofa.data.records import Cat, Term
 
 
 def refuse_unknown(kind: Kind, said: Mapping[str, Any]) -> None:
@@ -35,6 +35,8 @@ def notes(
         return [], []
     term = study.items[study.sealed[token].item]
     texts = {name: " ".join(text.split()) for name, text in said.items() if isinstance(text, str) and text.strip()}
+    if isinstance(term, Cat):
+        return list(drafts.problems_of_neutral(term, texts)), list(drafts.warnings(term.kind, texts, term.language))
     if not isinstance(term, Term):
         return [], []
     written, language = drafts.kind_of(study), language_of(term)

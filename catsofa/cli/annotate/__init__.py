@@ -59,8 +59,8 @@ def create(
     kind: Annotated[
         str,
         typer.Option(
-            help="Kind of study: write-intrasentence, write-intersentence, validate-cats, review-paraphrases, "
-            "judge-probes, judge-associations or write-and-judge-associations."
+            help="Kind of study: write-intrasentence, write-intersentence, validate-cats, write-neutral, "
+            "validate-neutral, review-paraphrases, judge-probes, judge-associations or write-and-judge-associations."
         ),
     ],
     items: Annotated[

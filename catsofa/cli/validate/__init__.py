@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from catsofa.cli.terminal import Bar, Json, doing, examples, note, print_json, say, table, warn
-from catsofa.cli.validate import alternative, proposals, sets, votes
+from catsofa.cli.validate import alternative, neutral, proposals, sets, votes
 from catsofa.cli.validate.inputs import (
     GoldPass,
     Group,
@@ -39,6 +39,7 @@ def register(app: typer.Typer) -> None:
     sets.register(room)
     alternative.register(room)
     proposals.register(room)
+    neutral.register(room)
     app.add_typer(room, name="validate")
 
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from helpers.records import bakers, paraphrased, probes, terms
+from helpers.records import bakers, neutral, paraphrased, probes, terms
 
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.results import drafts
@@ -206,6 +206,52 @@ def test_long_words_are_kept_with_a_warning_and_copies_are_refused(tmp_path: Pat
     (first, _) = drafts.drafts(study)
     assert isinstance(first[1], Cat)
     assert first[1].extra == {"warnings": ["unrelated has 3 words"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("tall", ""), ("a BLANK", "an answer has a BLANK"), ("Cubic.", "somebody wrote 'Cubic.' already")],
+)
+def test_a_neutral_text_stands_beside_its_cat_or_is_refused(text: str, reason: str, tmp_path: Path) -> None:
+    """The writer sees the context alone; the three candidates and their ids stay as they were."""
+    (cat,) = bakers(1)
+    study = create(tmp_path / "s", kind="write-neutral", items=[cat])
+    ((token, key),) = study.keys.items()
+    (task,) = study.tasks()
+    assert (key.item, task.data.keys()) == (cat.id, {"item", "target", "context"})
+    rows.append([answered(study, token, "ls-1", {"neutral": text})], study.folder / "raw.jsonl")
+    ((_, draft),) = drafts.drafts(study)
+    if reason:
+        assert isinstance(draft, Refused)
+        assert draft.reason == reason
+        return
+    assert isinstance(draft, Cat)
+    assert draft.extra["neutral"] == {"text": cat.context.replace("BLANK", text), "fill": text, "cat": cat.id}
+    assert (draft.candidates, draft.id != cat.id, draft.source["writer"]) == (cat.candidates, True, "ls-1")
+
+
+def test_four_sentences_are_judged_by_what_they_were_written_as(tmp_path: Path) -> None:
+    """Blind, in random order; each annotation knows what its sentence was written as, and votes need no CAT of four."""
+    study = create(tmp_path / "s", kind="validate-neutral", items=neutral(40))
+    tasks = list(study.tasks())
+    assert {*tasks[0].data} == {"item", "target", "context", *(f"option_{k}" for k in (1, 2, 3, 4))}
+    assert not any(word in json.dumps([task.data for task in tasks]) for word in (*LABELS, "neutral"))
+    places = Counter(task.key.order.index(f"{task.key.item}/neutral") for task in tasks)
+    assert all(places[place] for place in range(4))
+    for task in tasks:
+        given = {f"label_{k}": item.rpartition("/")[2] for k, item in enumerate(task.key.order, start=1)}
+        rows.append([answered(study, task.key.token, "ls-1", given)], study.folder / "raw.jsonl")
+    made = list(judged.annotations(study))
+    assert len(made) == 160
+    assert all(a.label == a.extra["written"] == a.item.rpartition("/")[2] for a in made)
+    assert not confirm(collect(made)).cats
+    assert judged.tokens_of(study, [made[0].item]) == [made[0].extra["task"]]
+
+
+def test_a_study_of_neutral_sentences_takes_the_drafts_of_one_that_writes_them(tmp_path: Path) -> None:
+    """A CAT without a neutral sentence is refused, with the file that has some."""
+    with pytest.raises(ValueError, match="of a write-neutral study"):
+        create(tmp_path / "s", kind="validate-neutral", items=bakers(1))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -274,6 +274,23 @@ def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: 
     assert (done.returncode, "import-results" in done.stderr) == (2, True)
 
 
+def test_neutral_sentences_without_all_judgements_are_a_no(tmp_path: Path) -> None:
+    """Of one sentence with its three judgements two say neutral, of one with two nothing is said: the rest is a no."""
+    about = {"cluster_id": "c", "target": "Zorbs", "written": "neutral"}
+    said = [Annotation(item="c/neutral", annotator=f"p{n}", label="neutral", extra=about) for n in range(2)]
+    third = Annotation(item="c/neutral", annotator="p2", label="stereotype", extra=about)
+    jsonl.write(said, tmp_path / "two.jsonl")
+    jsonl.write([*said, third], tmp_path / "three.jsonl")
+    asked = ("validate", "neutral", "--need", "2", "--of", "3", "--in")
+    done = run_catsofa(*asked, "three.jsonl", "--json", cwd=tmp_path)
+    (neutral, *others) = json.loads(done.stdout)["written"]
+    assert (done.returncode, neutral["items"], neutral["decided"]["neutral"]["count"]) == (0, 1, 1)
+    assert all(row["decided"]["neutral"]["share"] is None for row in others)
+    assert "neutral wins 1 of 1" in run_catsofa(*asked, "three.jsonl", cwd=tmp_path).stdout
+    done = run_catsofa(*asked, "two.jsonl", cwd=tmp_path)
+    assert (done.returncode, "has all 3 judgements" in done.stderr) == (1, True)
+
+
 def test_votes_of_which_none_counts_are_a_no(tmp_path: Path) -> None:
     """Two answers that are no valid label: the files are written, a sentence says why, and the exit code is 1."""
     votes = [Annotation(item="t1", annotator=f"p{n}", label="maybe") for n in range(2)]

@@ -88,6 +88,7 @@ validate agreement --in judged.jsonl
 validate annotators --in judged.jsonl
 validate alt-test --in judged.jsonl --judge judged.jsonl
 validate associations known.csv --in reviewed.jsonl
+validate neutral --in judged.jsonl
 validate lint cats.jsonl
 validate rules
 validate stats cats.jsonl

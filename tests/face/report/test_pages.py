@@ -57,6 +57,8 @@ def _cats(text: str, make: Callable[[int], list[Cat]] = bakers) -> list[Cat]:
 
 CROWDS: dict[str, Callable[[str], list[Any]]] = {
     "validate-cats": _cats,
+    "write-neutral": _cats,
+    "validate-neutral": lambda text: [replace(cat, extra={"neutral": {"text": text}}) for cat in _cats(text)],
     "review-paraphrases": lambda text: _cats(text, paraphrased),
     "judge-associations": lambda text: [Association(identity=text, attribute=text, region=text)],
     "judge-probes": lambda text: [replace(probes(1)[0], identity=text, stereotype=text, category=text)],

@@ -13,10 +13,13 @@ from catsofa.data.records import Cat, Pair
 from catsofa.scoring.dataset import open_data
 from catsofa.scoring.evaluate import Cells, evaluate_all
 from catsofa.scoring.executors.local import Local
+from catsofa.scoring.measures import crows_pairs, stereoset
 from catsofa.scoring.measures.registry import called, measure_of
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.multiverse import Multiverse
 from catsofa.scoring.multiverse import multiverse as made_of
+from catsofa.scoring.multiverse.choices import combinations
+from catsofa.scoring.multiverse.dependence import Claim
 from catsofa.scoring.protocols import PRESETS, Protocol, named, sets_choice_of
 from catsofa.scoring.run.manifest import MANIFEST
 from catsofa.scoring.signature import shown_name
@@ -28,6 +31,8 @@ def multiverse(
     data: str | Path | Iterable[Any],
     *,
     protocols: Sequence[str | Protocol] = (),
+    vary: Sequence[str] = (),
+    claims: Sequence[str] = (),
     out: str | Path | None = None,
     limit: int | None = None,
     nsp: str | Path | None = None,
@@ -38,9 +43,11 @@ def multiverse(
 ) -> Multiverse:
     """What models score on CATs or pairs by several protocols, and how far the answer depends on the protocol.
 
-    Without `protocols`, these are the default one and all presets that set a choice of the measure. Each model is run
-    once for all of them. With `out`, each protocol has a run folder `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several
-    models), and a call that was stopped goes on there. `loading`: `batch_tokens`, and the arguments of `models.load`.
+    Without `protocols`, these are the default one and all presets that set a choice of the measure; with `vary`, all
+    combinations of the values of these options (`length`, `first_token=bos,skip`) in one protocol. `claims` (`ss > 50`)
+    are counted over protocols. Each model is run once for all of them. With `out`, each protocol has a run folder
+    `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several models), and a call that was stopped goes on there. `loading`:
+    `batch_tokens`, and the arguments of `models.load`.
     """
     dataset = open_data(data, limit)
     if dataset.kind not in (Cat, Pair):
@@ -48,8 +55,14 @@ def multiverse(
             dataset.on or dataset.label, called(dataset.kind), "CATs or pairs, which several protocols score"
         )
     measure = measure_of(dataset.kind).name
+    numbers = [*stereoset.MEASURES] if dataset.kind is Cat else [crows_pairs.METRIC.name]
+    claimed = [Claim.read(claim, numbers) for claim in claims]
     fit = [preset.name for preset in PRESETS.values() if sets_choice_of(preset, measure)]
     asked = [named(each, seed=seed) if isinstance(each, str) else each for each in protocols or fit]
+    if vary:
+        if len(protocols) > 1:
+            raise ValueError(f"found {len(protocols)} protocols to vary; expected one, or none for the default")
+        asked = combinations(asked[0].name if protocols else "catsofa", vary, measure, seed=seed)
     by_name = {protocol.name: protocol for protocol in asked}
     if len(by_name) < len(asked):
         raise ValueError(f"found a protocol twice among {', '.join(each.name for each in asked)}; name each once")
@@ -69,13 +82,14 @@ def multiverse(
     given = {name: of.scores for name, of in scored.items()}
     one = next(iter(scored[names[0]].reports.values())).signature
     chosen = named("catsofa", seed=seed)
-    found = made_of(list(dataset.records()), given, by_name, resamples=resamples, seed=chosen.seed)
+    how = {"resamples": resamples, "seed": chosen.seed}
+    found = made_of(list(dataset.records()), given, by_name, **how, claims=claimed)
     return replace(
         found,
         signatures={name: {p: report.signature for p, report in of.reports.items()} for name, of in scored.items()},
         unscored={name: {p: report.unscored for p, report in of.reports.items()} for name, of in scored.items()},
         refused={name: of.refused for name, of in scored.items() if of.refused},
-        others=() if protocols else tuple(name for name in PRESETS if name not in fit),
+        others=() if protocols or vary else tuple(name for name in PRESETS if name not in fit),
         warnings=tuple(_warnings(scored)),
         signature=replace(
             one,

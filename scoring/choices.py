@@ -18,9 +18,22 @@ def refuse_outside(option: str, value: float | None, allowed: bool, expected: st
         raise ValueError(f"{option} cannot be {value!r}; it can be {expected}")
 
 
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    """The types that make up a type."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def every_choice(option: str, kind: Any) -> list[str]:
+    """All values of an option of this type, as one writes them; a ValueError for numbers."""
+    if {int, float} & {*_kinds(kind)}:
+        raise ValueError(f"{option} is a number; name its values ({option}=1,2)")
+    plain = {bool: ["true", "false"], NoneType: ["none"]}
+    return [word for each in _kinds(kind) for word in plain.get(each, get_args(each))]
+
+
 def read_choice(option: str, text: str, kind: Any) -> Any:
     """The value of an option of this type, as written in the name of a protocol."""
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = _kinds(kind)
     words = [word for each in kinds for word in get_args(each)]
     if text in words:
         return text

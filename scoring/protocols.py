@@ -99,7 +99,7 @@ class Protocol:
         left = {option: value for option, value in choices.items() if option not in (*WORDS, *SHARED)}
         own: dict[str, Any] = {option: value for option, value in choices.items() if option not in left}
         others = dict(self.others)
-        for name, part in {**self.parts(), **(_plugged(others) if left.keys() - _types() else {})}.items():
+        for name, part in {**self.parts(), **(_plugged(others) if left.keys() - option_types() else {})}.items():
             if mine := {option: left.pop(option) for option in _values(part) if option in left}:
                 (own if name in MEASURES else others)[name] = replace(part, **mine)
         if left:
@@ -288,7 +288,7 @@ PRESETS: dict[str, Protocol] = {
 @cache
 def plugins() -> Plugins:
     """The measures of other packages; loaded when a protocol or a record needs one."""
-    return load({*PRESETS, *MODULES}, {*_types(), *(part.name for part in fields(Protocol))})
+    return load({*PRESETS, *MODULES}, {*option_types(), *(part.name for part in fields(Protocol))})
 
 
 def presets() -> dict[str, Protocol]:
@@ -314,17 +314,18 @@ def named(name: str, *, seed: int | None = None) -> Protocol:
         raise ValueError(plugins().broken.get(preset, missing))
     found = known[preset]
     if choices:
-        asked = dict(map(_choice, choices))
+        asked = dict(map(choice, choices))
         kept = {option: why for option, why in found.why.items() if option not in asked}
         found = found.changed(name=name, why={**kept, **dict.fromkeys(asked, "asked for")}, **asked)
     return found if seed is None else replace(found, seed=seed)
 
 
-def _types(*others: Any) -> dict[str, Any]:
+def option_types(*others: Any) -> dict[str, Any]:
     """Each option of a protocol and of these options to its type."""
-    hints = get_type_hints(Protocol)
-    of_measures = [get_type_hints(type(part)) for part in (*DEFAULT.parts().values(), *others)]
-    return {name: kind for part in of_measures for name, kind in part.items()} | {name: hints[name] for name in SHARED}
+    shared = {name: kind for name, kind in get_type_hints(Protocol).items() if name in SHARED}
+    return {
+        k: v for part in (*DEFAULT.parts().values(), *others) for k, v in get_type_hints(type(part)).items()
+    } | shared
 
 
 def _plugged(others: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,13 +335,13 @@ def _plugged(others: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unknown(option: str) -> ValueError:
     """The error for an option that no measure has."""
-    options = _types(*_plugged({}).values())
+    options = option_types(*_plugged({}).values())
     return ValueError(f"a protocol has no option {option!r}; the options are {', '.join(options)}{plugins().hint()}")
 
 
-def _choice(text: str) -> tuple[str, Any]:
+def choice(text: str) -> tuple[str, Any]:
     """An option and its value, from `option=value`."""
     option, _, value = text.partition("=")
-    if option not in (types := _types()) and option not in (types := _types(*_plugged({}).values())):
+    if option not in (types := option_types()) and option not in (types := option_types(*_plugged({}).values())):
         raise _unknown(option)
     return option, read_choice(option, value, types[option])

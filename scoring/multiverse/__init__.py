@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from catsofa.data.records import Cat
 from catsofa.data.tables import Tabular
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.multiverse.cells import Cell, cells
-from catsofa.scoring.multiverse.dependence import Dependence, Order, dependence, distinct, orders
+from catsofa.scoring.multiverse.choices import options_of
+from catsofa.scoring.multiverse.dependence import Claim, Dependence, Order, dependence, distinct, orders
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
 
@@ -96,6 +98,7 @@ def multiverse(
     *,
     resamples: int,
     seed: int,
+    claims: Sequence[Claim] = (),
 ) -> Multiverse:
     """What the scores of each model by each protocol say of CATs or pairs, and how far that depends on the protocol."""
     found: dict[str, dict[str, dict[str, Cell]]] = {}
@@ -103,11 +106,14 @@ def multiverse(
         for name, own in scores.items():
             for part, cell in cells(records, own, protocols[name], resamples).items():
                 found.setdefault(part, {}).setdefault(model, {})[name] = cell
-    how = {"resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    measure = "stereoset" if isinstance(records[0], Cat) else "crows_pairs"
+    options = {name: options_of(protocol, measure) for name, protocol in protocols.items()}
     return Multiverse(
         cells=found,
         dependence={
-            part: {model: dependence(of, **how) for model, of in models.items()} for part, models in found.items()
+            part: {model: dependence(of, options=options, claims=claims, **how) for model, of in models.items()}
+            for part, models in found.items()
         },
         orders={part: orders(models, **how) for part, models in found.items()},
     )

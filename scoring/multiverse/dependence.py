@@ -1,18 +1,61 @@
 """How far an answer depends on the protocol: the range of its cells and their sides, and the order of models."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import nan, sqrt
-from typing import Any
+from math import nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.files import short
 from catsofa.data.percentages import quantity
-from catsofa.data.statistics import LEVEL, WIDE, students
+from catsofa.data.statistics import LEVEL
 from catsofa.scoring.multiverse.cells import Cell
-from catsofa.scoring.statistics.intervals import Array, Interval, Measure, limits, resampled_sums
+from catsofa.scoring.multiverse.choices import Effect, effects
+from catsofa.scoring.statistics.intervals import Array, Interval, Measure, limits, reach_of_range, resampled_sums
+
+_CLAIM = re.compile(r"\s*(\w+)\s*([<>])\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+class Claim(NamedTuple):
+    """That a number lies above or below a value."""
+
+    measure: str
+    side: str
+    at: float
+
+    def __str__(self) -> str:
+        """The claim as one writes it."""
+        return f"{self.measure} {self.side} {self.at:g}"
+
+    @classmethod
+    def read(cls, text: str, numbers: Collection[str]) -> "Claim":
+        """A claim on one of these numbers as one writes it: `ss > 50`."""
+        found = _CLAIM.fullmatch(text)
+        if not found or found[1] not in numbers:
+            known = ", ".join(numbers)
+            raise ValueError(f"found the claim {short(text)}; expected {known}, then > or <, and a number (ss > 50)")
+        return cls(found[1], found[2], float(found[3]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """How many protocols support a claim."""
+
+    holds: int
+    """Protocols whose value does."""
+    shown: int
+    """Protocols whose whole interval does."""
+    of: int
+    share: Interval
+    """Percentage of the protocols whose value does."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {"holds": self.holds, "shown": self.shown, "of": self.of, "share": self.share.to_dict()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +69,12 @@ class Spread:
     median: float
     ideal: float | None
     """The value of an ideal model, where a number may lie on both sides of it."""
-    above: Interval
-    """Percentage of the protocols whose value lies above the ideal."""
+    above: Support
+    """That the value lies above the ideal."""
+    below: Support
+    claims: Mapping[str, Support] = field(default_factory=dict)
+    effects: Mapping[str, Effect | None] = field(default_factory=dict)
+    """By choice that differs between protocols; None where it cannot be told from others."""
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -35,21 +82,17 @@ class Spread:
         by_value = sorted(self.values, key=lambda name: self.values[name].value)
         return by_value[0], by_value[-1]
 
-    @property
-    def sides(self) -> dict[str, int]:
-        """Of how many protocols the value, or even its whole interval, lies above or below the ideal."""
-        of, at = self.values.values(), nan if self.ideal is None else self.ideal
-        return {
-            "above": sum(found.value > at for found in of),
-            "below": sum(found.value < at for found in of),
-            "shown_above": sum(found.low > at for found in of),
-            "shown_below": sum(found.high < at for found in of),
-        }
-
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
         low, high = self.ends
-        sides = {"ideal": self.ideal, **self.sides, "share_above": self.above.to_dict()}
+        sides = {
+            "ideal": self.ideal,
+            "above": self.above.holds,
+            "below": self.below.holds,
+            "shown_above": self.above.shown,
+            "shown_below": self.below.shown,
+            "share_above": self.above.share.to_dict(),
+        }
         return {
             "values": {name: found.to_dict() for name, found in self.values.items()},
             "median": self.median,
@@ -57,6 +100,8 @@ class Spread:
             "highest": high,
             "range": self.range.to_dict(),
             **({} if self.ideal is None else {"sides": sides}),
+            **({"claims": {claim: of.to_dict() for claim, of in self.claims.items()}} if self.claims else {}),
+            "choices": {option: of and of.to_dict() for option, of in self.effects.items()},
         }
 
 
@@ -89,14 +134,21 @@ def distinct(of: Mapping[str, Cell]) -> tuple[dict[str, Cell], dict[str, str]]:
     return kept, same
 
 
-def dependence(of: Mapping[str, Cell], *, resamples: int, seed: int) -> Dependence:
+def dependence(
+    of: Mapping[str, Cell],
+    *,
+    resamples: int,
+    seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    claims: Sequence[Claim] = (),
+) -> Dependence:
     """How far the numbers of these cells of one model depend on the protocol; equal cells count once.
 
     All cells are resampled together, so that they are compared on the same items and the same terms. The range R of
-    estimates is at most the range of the true values and that of the errors away from the true range. The interval is
-    R ± the 95 % quantile of the range of the errors: it holds the true range in 95 % of cases or more.
+    estimates is at most the range of the true values and that of the errors away from the true range. `options` are the
+    choices of each protocol; for the effects of choices, a cell counts under each protocol that leads to it.
     """
-    cells, _ = distinct(of)
+    cells, twins = distinct(of)
     if len(cells) < 2:
         return Dependence(
             items=0, clusters=0, spreads={}, refused=f"{quantity(len(cells), 'protocol')} with numbers; it needs two"
@@ -113,7 +165,17 @@ def dependence(of: Mapping[str, Cell], *, resamples: int, seed: int) -> Dependen
         if len(known) > 1:
             names = [name for at, name in enumerate(cells) if at in known]
             drawn = np.stack([kind(sums[at]) for at in known], axis=1)
-            found[measure] = _spread({name: own[name][measure] for name in names}, drawn, kind, clusters)
+            spread = _spread({name: own[name][measure] for name in names}, drawn, kind, clusters)
+            asked = {
+                str(claim): _support(claim.side, claim.at, spread.values, drawn, clusters)
+                for claim in claims
+                if claim.measure == measure
+            }
+            each = {name: names.index(twins.get(name, name)) for name in of if twins.get(name, name) in names}
+            here, at = np.array([value.value for value in spread.values.values()]), [*each.values()]
+            chosen = [options[name] for name in each] if options else [{}]
+            by_choice = effects(here[at], drawn[:, at], chosen, clusters)
+            found[measure] = replace(spread, claims=asked, effects=by_choice)
     refused = "" if found else "every number but one is undefined"
     return Dependence(items=int(rows.sum()), clusters=clusters, spreads=found, refused=refused)
 
@@ -127,23 +189,28 @@ def _blocks(parts: Sequence[Array], resamples: int, seed: int) -> list[Array]:
 def _spread(values: Mapping[str, Interval], drawn: Array, kind: Measure, clusters: int) -> Spread:
     """The range of values with its interval, and the share above the ideal; `drawn` has a row for each resample."""
     here = np.array([found.value for found in values.values()])
-    whole = drawn[np.isfinite(drawn).all(axis=1)]
-    between, low, high = float(np.ptp(here)), nan, nan
-    if clusters > 1 and len(whole):
-        reach = float(np.quantile(np.ptp(whole - here, axis=1), LEVEL))
-        reach *= students(clusters) / WIDE * sqrt(clusters / (clusters - 1))
-        low, high = max(0.0, between - reach), min(kind.most - kind.least, between + reach)
+    between, reach = float(np.ptp(here)), reach_of_range(drawn - here, clusters)
     ideal = kind.ideal if kind.ideal is not None and kind.least < kind.ideal < kind.most else None
-    at, tails, above = nan if ideal is None else ideal, (1 - LEVEL) / 2, (nan, nan)
-    if clusters > 1 and len(whole) and ideal is not None:
-        above = np.quantile(100 * (whole > at).mean(axis=1), [tails, 1 - tails])
+    at = nan if ideal is None else ideal
     return Spread(
         values=values,
-        range=Interval(between, low, high),
+        range=Interval(between, max(0.0, between - reach), min(kind.most - kind.least, between + reach)),
         median=float(np.median(here)),
         ideal=ideal,
-        above=Interval(100 * float((here > at).mean()), *above),
+        above=_support(">", at, values, drawn, clusters),
+        below=_support("<", at, values, drawn, clusters),
     )
+
+
+def _support(side: str, at: float, values: Mapping[str, Interval], drawn: Array, clusters: int) -> Support:
+    """How many values lie on this side of a number, and the share of them over resamples."""
+    sign = 1 if side == ">" else -1
+    holds = sum(sign * (found.value - at) > 0 for found in values.values())
+    shown = sum(sign * ((found.low if sign > 0 else found.high) - at) > 0 for found in values.values())
+    whole, limits_of = drawn[np.isfinite(drawn).all(axis=1)], (nan, nan)
+    if clusters > 1 and len(whole) and at == at:
+        limits_of = np.quantile(100 * (sign * (whole - at) > 0).mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Support(holds=holds, shown=shown, of=len(values), share=Interval(100 * holds / len(values), *limits_of))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, draw_counts, score_limits, students, tail
+from catsofa.data.statistics import LEVEL, WIDE, draw_counts, score_limits, students, tail
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -214,6 +214,19 @@ def normal_draws(covariance: Array, rows: int, rng: np.random.Generator) -> Arra
     variances, axes = np.linalg.eigh(covariance)
     half = (rng.standard_normal(((rows + 1) // 2, len(variances))) * np.sqrt(np.maximum(variances, 0))) @ axes.T
     return np.concatenate([half, -half])
+
+
+def reach_of_range(errors: Array, clusters: int) -> float:
+    """How far the range of some estimates may be from that of their true values: its interval goes as far each way.
+
+    `errors` has a row for each resample: the estimates less those of the sample. It is their range's 95 % quantile,
+    widened as Student's t is, so that the interval holds the true range in 95 % of cases or more.
+    """
+    whole = errors[np.isfinite(errors).all(axis=1)]
+    if clusters < 2 or not len(whole):
+        return nan
+    wider = students(clusters) / WIDE * sqrt(clusters / (clusters - 1))
+    return float(np.quantile(np.ptp(whole, axis=1), LEVEL)) * wider
 
 
 def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:

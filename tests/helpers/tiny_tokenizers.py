@@ -86,7 +86,7 @@ def save_word_piece(folder: Path) -> None:
     letters = sorted({*"".join(words)})
     pairs = sorted({word[n : n + 2] for word in words for n in range(1, len(word) - 1)})
     pieces = [*letters, *(f"##{end}" for end in (*letters, *pairs))]
-    vocabulary = dict.fromkeys([*SPECIALS, *pieces, *(word for word in words if len(word) < 8)])
+    vocabulary = dict.fromkeys([*SPECIALS, *pieces, *(word for word in words if len(word) < 9)])
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder)
 

@@ -15,6 +15,7 @@ from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.scoring.multiverse import Multiverse
+    from catsofa.scoring.multiverse.dependence import Support
 
 DIFFERS = "*"
 """Marks a cell that counts fewer items than another."""
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
             "catsofa multiverse bert-base-uncased --on crows-pairs --json",
             "catsofa multiverse gpt2 gpt2-medium --on dev.json --out runs",
             "catsofa multiverse bert-base-uncased --on dev.json --protocol catsofa --protocol catsofa,masks=all",
+            "catsofa multiverse gpt2 --on dev.json --vary length --vary first_token=bos,skip --claim 'ss > 50'",
         )
     )(multiverse)
 
@@ -40,6 +42,16 @@ def multiverse(
         typer.Option(
             help="Protocol, also with settings (catsofa,masks=all); repeat for several. Default: all presets."
         ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPTION[=VALUE,…]",
+            help="Choice of the protocol to vary (length, first_token=bos,skip); repeat for all combinations.",
+        ),
+    ] = None,
+    claim: Annotated[
+        list[str] | None, typer.Option(help="Claim to count over protocols ('ss > 50'); repeat for several.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Output folder, with a run for each protocol; rerun the same command to resume.")
@@ -70,6 +82,8 @@ def multiverse(
         models,
         str(local(on)),
         protocols=protocol or (),
+        vary=vary or (),
+        claims=claim or (),
         out=out,
         nsp=nsp,
         limit=limit,
@@ -142,12 +156,27 @@ def _depends(found: "Multiverse", part: str, model: str) -> None:
     for measure, spread in of.spreads.items():
         if spread.ideal is None:
             continue
-        sides, limits = (
-            spread.sides,
-            "" if isnan(spread.above.low) else f" [{spread.above.low:.0f}, {spread.above.high:.0f}]",
-        )
         say(
-            f"{measure} above {spread.ideal:g}: {sides['above']} of {quantity(len(spread.values), 'protocol')} "
-            f"({spread.above.value:.0f} %{limits}), below: {sides['below']}; "
-            f"whole interval above: {sides['shown_above']}, below: {sides['shown_below']}"
+            f"{measure} above {spread.ideal:g}: {_support(spread.above)}, below: {spread.below.holds}; "
+            f"whole interval above: {spread.above.shown}, below: {spread.below.shown}"
         )
+    for spread in of.spreads.values():
+        for claim, support in spread.claims.items():
+            say(f"{claim}: {_support(support)}; by its whole interval: {support.shown}")
+    known = [
+        [measure, option, percent(effect.moves), percent(effect.share)]
+        for measure, spread in of.spreads.items()
+        for option, effect in spread.effects.items()
+        if effect
+    ]
+    if known:
+        table("each choice, the others held equal", ["measure", "choice", "moves", "% of the variation"], known)
+    if apart := sorted({o for spread in of.spreads.values() for o, effect in spread.effects.items() if not effect}):
+        say(f"chosen together with others, so that they cannot be told apart (--vary does): {', '.join(apart)}")
+
+
+def _support(found: "Support") -> str:
+    """How many protocols support a claim."""
+    share = f"{found.share.value:.0f} %"
+    limits = "" if isnan(found.share.low) else f" [{found.share.low:.0f}, {found.share.high:.0f}]"
+    return f"{found.holds} of {quantity(found.of, 'protocol')} ({share}{limits})"

@@ -13,8 +13,9 @@ from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, WIDTH, short
 from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
 from catsofa.scoring.multiverse import Multiverse, multiverse
+from catsofa.scoring.multiverse.choices import options_of
 from catsofa.scoring.multiverse.dependence import distinct
-from catsofa.scoring.protocols import PRESETS, SHARED, Protocol
+from catsofa.scoring.protocols import PRESETS, Protocol
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import first_of
@@ -82,10 +83,14 @@ def _section(name: str, kind: str, about: str, models: Runs) -> Section:
     tables = [
         table
         for part in found.cells
-        for table in (_cells(name, part, found, signatures), _ranges(name, part, found, signatures))
+        for table in (
+            _cells(name, part, found, signatures),
+            _ranges(name, part, found, signatures),
+            *_choices(name, part, HEADLINES[kind], found, signatures),
+        )
     ]
     figures = [
-        _curve(f"{name}-{part}-{at}", part, model, HEADLINES[kind], found, by_name)
+        _curve(f"{name}-{part}-{at}", part, model, kind, found, by_name)
         for part, models_of in found.cells.items()
         for at, model in enumerate(models_of, 1)
         if HEADLINES[kind] in found.dependence[part][model].spreads
@@ -128,7 +133,7 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
             low, high = spread.ends
             sides = "—"
             if spread.ideal is not None:
-                sides = f"{spread.sides['above']} above {spread.ideal:g}, {spread.sides['below']} below"
+                sides = f"{spread.above.holds} above {spread.ideal:g}, {spread.below.holds} below"
             rows.append((model, measure, low, high, between(spread.range, 1), sides, of.items))
     for measure, order in found.orders[part].items():
         tau = between(order.tau, 2)
@@ -146,14 +151,36 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
     )
 
 
-def _curve(
-    name: str, part: str, model: str, measure: str, found: Multiverse, protocols: Mapping[str, Protocol]
-) -> Figure:
+def _choices(name: str, part: str, measure: str, found: Multiverse, signatures: tuple[str, ...]) -> Iterator[Table]:
+    """A row for each model and choice: how far it moves the number."""
+    rows = list[tuple[Cell, ...]]()
+    for model, of in found.dependence[part].items():
+        effects = of.spreads[measure].effects if measure in of.spreads else {}
+        known = {option: effect for option, effect in effects.items() if effect}
+        for option, effect in sorted(known.items(), key=lambda one: -one[1].moves.value):
+            values = ", ".join(effect.values)
+            rows.append((model, option, values, between(effect.moves, 1), between(effect.share, 0)))
+        for option in effects.keys() - known.keys():
+            rows.append((model, option, "chosen together with others", "—", "—"))
+    if rows:
+        yield Table(
+            name=f"{name}-{part}-choices",
+            caption=f"{part}: how far each choice moves {measure}, the others held equal",
+            columns=("model", "choice", "values", "moves", "% of the variation"),
+            rows=tuple(rows),
+            by=("model",),
+            signatures=signatures,
+            notes=("Main effects by least squares. What they do not explain, combinations of choices do.",),
+        )
+
+
+def _curve(name: str, part: str, model: str, kind: str, found: Multiverse, protocols: Mapping[str, Protocol]) -> Figure:
     """The specification curve of one model on one part."""
+    measure = HEADLINES[kind]
     spread = found.dependence[part][model].spreads[measure]
     numbers = {each: between(value, 1) for each, value in spread.values.items()}
-    options = {each: protocols[each].options() for each in numbers}
-    differ = [option for option in _options(protocols, part) if len({str(of[option]) for of in options.values()}) > 1]
+    options = {each: options_of(protocols[each], kind) for each in numbers}
+    differ = list(spread.effects)
     points = [
         (number, {"protocol": each, **{option: str(options[each][option]) for option in differ}})
         for each, number in numbers.items()
@@ -164,15 +191,6 @@ def _curve(
         alt="; ".join(f"{each}: {number}" for each, number in numbers.items()),
         draw=partial(curve, points, measure, spread.ideal),
     )
-
-
-def _options(protocols: Mapping[str, Protocol], part: str) -> list[str]:
-    """The options that the numbers of a part may depend on."""
-    by_measure: dict[str, Any] = next(iter(protocols.values())).by_measure()
-    return [
-        *(option for option in SHARED if option != "seed"),
-        *by_measure["crows_pairs" if part == "pairs" else "stereoset"],
-    ]
 
 
 def curve(points: Sequence[tuple[Number, Mapping[str, str]]], measure: str, ideal: float | None) -> Any:

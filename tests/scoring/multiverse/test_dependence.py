@@ -48,8 +48,8 @@ def test_the_range_is_the_highest_less_the_lowest_protocol() -> None:
     found = of(m={PLAIN: few, LONG: many}).dependence["intrasentence"]["m"]
     ss = found.spreads["ss"]
     assert (ss.range.value, ss.median, ss.ends) == (50, 50, (PLAIN, LONG))
-    assert ss.sides == {"above": 1, "below": 1, "shown_above": 0, "shown_below": 0}
-    assert ss.above.value == 50
+    assert (ss.above.holds, ss.below.holds, ss.above.shown, ss.below.shown) == (1, 1, 0, 0)
+    assert ss.above.share.value == 50
     assert "sides" not in found.to_dict()["measures"]["icat"]
 
 

@@ -1,0 +1,111 @@
+"""Choices of protocols: every combination of some of them, and how far each choice moves a number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from catsofa.data.statistics import LEVEL
+from catsofa.scoring.choices import every_choice
+from catsofa.scoring.protocols import SHARED, Protocol, choice, named, option_types
+from catsofa.scoring.statistics.intervals import Array, Interval, reach_of_range
+
+TINY = 1e-9
+"""A range or a sum of squares below which nothing moves."""
+
+
+def options_of(protocol: Protocol, measure: str) -> dict[str, Any]:
+    """The choices that the numbers of a measure may depend on."""
+    shared = {option: value for option, value in protocol.options().items() if option in SHARED and option != "seed"}
+    return shared | protocol.by_measure()[measure]
+
+
+def combinations(base: str, vary: Sequence[str], measure: str, *, seed: int | None = None) -> list[Protocol]:
+    """Every combination of the values of some options in a protocol, which is the first of them.
+
+    An option alone stands for all its values, `first_token=bos,skip` for those and the protocol's own.
+    """
+    options, values = options_of(named(base), measure), dict[str, list[Any]]()
+    for each in vary:
+        option, _, listed = each.partition("=")
+        if option not in options:
+            raise ValueError(f"no choice of {measure} is called {option!r}; the choices are {', '.join(options)}")
+        if option in values:
+            raise ValueError(f"found {option} twice; name all its values at once ({option}=…,…)")
+        asked = [
+            choice(f"{option}={value}")[1]
+            for value in (listed.split(",") if listed else every_choice(option, option_types()[option]))
+        ]
+        values[option] = list(dict.fromkeys([options[option], *asked]))
+        if len(values[option]) < 2:
+            raise ValueError(f"found one value of {option}, {_written(options[option])}; expected another one")
+    found = []
+    for of in product(*values.values()):
+        chosen = [f"{option}={_written(v)}" for option, v in zip(values, of, strict=True) if v != options[option]]
+        found.append(named(",".join([base, *chosen]), seed=seed))
+    return found
+
+
+def _written(value: Any) -> str:
+    """A value as one writes it in the name of a protocol."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """How far one choice moves a number, the others held equal (main effects, least squares, type II)."""
+
+    values: tuple[str, ...]
+    share: Interval
+    """Percentage of the sum of squares between protocols that only this choice explains."""
+    moves: Interval
+    """The largest difference between two of its values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {"values": list(self.values), "share": self.share.to_dict(), "moves": self.moves.to_dict()}
+
+
+def effects(here: Array, drawn: Array, options: Sequence[Mapping[str, Any]], clusters: int) -> dict[str, Effect | None]:
+    """By choice that differs: its effect on the numbers of the protocols; None where it cannot be told from others.
+
+    `here` has a number for each protocol, `drawn` a row of them for each resample, `options` what each protocol chose.
+    """
+    differ = [option for option in options[0] if len({str(of[option]) for of in options}) > 1]
+    columns = {option: _columns([str(of[option]) for of in options]) for option in differ}
+    total = float(((here - here.mean()) ** 2).sum())
+    found: dict[str, Effect | None] = {}
+    for option in differ:
+        others = np.concatenate([np.ones((len(here), 1)), *(columns[o] for o in differ if o != option)], axis=1)
+        own = columns[option] - others @ np.linalg.lstsq(others, columns[option], rcond=None)[0]
+        names = list(dict.fromkeys(str(of[option]) for of in options))
+        if np.linalg.matrix_rank(own, tol=TINY) < len(names) - 1:
+            found[option] = None
+            continue
+        # what of a number each value of this choice adds, beyond the others
+        solve = np.linalg.pinv(own, rcond=TINY)
+        levels = np.concatenate([[0.0], solve @ here])
+        errors = np.concatenate([np.zeros((len(drawn), 1)), (drawn - here) @ solve.T], axis=1)
+        share, limits = 0.0, (float("nan"),) * 2
+        if total > TINY:
+            share = 100 * float(((own @ (solve @ here)) ** 2).sum()) / total
+            spread = ((drawn - drawn.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+            shares = 100 * (((drawn @ solve.T) @ own.T) ** 2).sum(axis=1)[spread > TINY] / spread[spread > TINY]
+            if clusters > 1 and len(shares):
+                limits = tuple(np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+        moves = float(np.ptp(levels))
+        reach = reach_of_range(errors, clusters)
+        found[option] = Effect(
+            values=tuple(names),
+            share=Interval(share, *limits),
+            moves=Interval(moves, max(0.0, moves - reach), moves + reach),
+        )
+    return found
+
+
+def _columns(values: Sequence[str]) -> Array:
+    """A column for each value but the first: 1 where a protocol has it."""
+    names = list(dict.fromkeys(values))
+    return np.array([[float(value == name) for name in names[1:]] for value in values])

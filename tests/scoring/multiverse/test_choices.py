@@ -1,0 +1,98 @@
+"""Combinations of choices, and how far each of them moves a number."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+from catsofa.scoring.multiverse.choices import combinations, effects
+from catsofa.scoring.multiverse.dependence import Claim, _support
+from catsofa.scoring.statistics.intervals import Interval
+
+GRID = [{"a": a, "b": b, "c": "one"} for a, b in product("xy", "pqr")]
+A, B = {"x": 0.0, "y": 4.0}, {"p": 0.0, "q": 1.0, "r": 3.0}
+PLAIN = np.array([10 + A[of["a"]] + B[of["b"]] for of in GRID])
+
+
+def of(here: Any, options: list[dict[str, str]], drawn: Any = None) -> dict[str, Any]:
+    """The effects, by default without any error."""
+    rows = np.tile(here, (50, 1)) if drawn is None else drawn
+    return effects(np.asarray(here, dtype=float), rows, options, 30)
+
+
+def test_without_interactions_the_choices_share_the_variation() -> None:
+    """A moves 4 of a 2 × 3 grid, B 3: sums of squares 24 and 28/3, so 72 % and 28 %; what never differs is left out."""
+    found = of(PLAIN, GRID)
+    assert {*found} == {"a", "b"}
+    assert [found[o].moves.value for o in "ab"] == pytest.approx([4, 3])
+    assert [found[o].share.value for o in "ab"] == pytest.approx([72, 28])
+    assert found["b"].values == ("p", "q", "r")
+    assert (found["a"].moves.low, found["a"].moves.high) == pytest.approx((4, 4))
+
+
+def test_a_choice_that_changes_nothing_has_no_share() -> None:
+    """A alone moves the number; where nothing moves at all, every share is 0."""
+    found = of([10 + A[each["a"]] for each in GRID], GRID)
+    assert (found["a"].share.value, found["b"].share.value, found["b"].moves.value) == pytest.approx((100, 0, 0))
+    assert [effect.share.value for effect in of(np.full(6, 7.0), GRID).values()] == [0, 0]
+
+
+def test_choices_that_come_together_are_not_told_apart() -> None:
+    """Every x goes with p: neither has an effect of its own; a third, which is crossed with both, has."""
+    together = [{"a": a, "b": {"x": "p", "y": "q"}[a], "c": c} for a, c in product("xy", "mn")]
+    found = of([1, 2, 5, 6], together)
+    assert (found["a"], found["b"]) == (None, None)
+    assert found["c"].moves.value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_shares_of_an_unbalanced_design_are_those_of_statsmodels(seed: int) -> None:
+    """Type II sums of squares of random numbers over some cells of a 2 × 3 × 2 grid."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    grid = [dict(zip("abc", each, strict=True)) for each in product("xy", "pqr", "mn")]
+    some = [grid[n] for n in rng.permutation(12)[:9]]
+    here = rng.normal(size=9)
+    table = anova_lm(ols("y ~ C(a) + C(b) + C(c)", pd.DataFrame(some).assign(y=here)).fit(), typ=2)["sum_sq"]
+    total = ((here - here.mean()) ** 2).sum()
+    found = of(here, some)
+    for option in "abc":
+        assert found[option].share.value == pytest.approx(100 * table[f"C({option})"] / total)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", [0.0, 4.0])
+def test_the_interval_of_an_effect_holds_the_true_one(moves: float) -> None:
+    """Of 300 samples of 40 clusters, with what A truly moves 0 or 4, 95 % or more of the intervals hold it."""
+    rng, held = np.random.default_rng(5), 0
+    truth = np.array([50 + (moves if each["a"] == "y" else 0) + B[each["b"]] for each in GRID])
+    for _ in range(300):
+        rows = truth + rng.normal(scale=10, size=(40, 1)) + rng.normal(scale=6, size=(40, 6))
+        drawn = np.stack([rows[rng.integers(40, size=40)].mean(axis=0) for _ in range(400)])
+        found = effects(rows.mean(axis=0), drawn, GRID, 40)["a"]
+        assert found is not None
+        held += found.moves.low <= moves <= found.moves.high
+    assert held >= 0.93 * 300
+
+
+def test_all_combinations_of_values_with_the_own_ones_first() -> None:
+    """An option alone stands for all its values; numbers and values of its own are named; the base keeps its name."""
+    names = [p.name for p in combinations("catsofa", ["length", "first_token=skip"], "stereoset")]
+    assert names == ["catsofa", "catsofa,first_token=skip", "catsofa,length=sum", "catsofa,length=sum,first_token=skip"]
+    rounded = combinations("crows-pairs", ["rounding=none,1"], "crows_pairs")
+    assert [p.crows_pairs.rounding for p in rounded] == [3, None, 1]
+    assert len({p.digest for p in rounded}) == 3
+
+
+def test_a_claim_counts_protocols_and_those_whose_whole_interval_agrees() -> None:
+    """Values 40, 52 and 60 with intervals of ± 5: two above 50, one of them wholly; one below, wholly."""
+    values = {name: Interval(at, at - 5, at + 5) for name, at in zip("abc", (40, 52, 60), strict=True)}
+    drawn = np.array([[40, 52, 60], [40, 48, 60]] * 20, dtype=float)
+    claim = Claim.read(" ss> 50", ["lms", "ss"])
+    above, below = (_support(side, claim.at, values, drawn, 20) for side in "><")
+    assert (str(claim), above.holds, above.shown, below.holds, below.shown) == ("ss > 50", 2, 1, 1, 1)
+    assert (above.share.value, above.share.low, above.share.high) == pytest.approx((200 / 3, 100 / 3, 200 / 3))

@@ -4,11 +4,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of, sha256_of_files
 
 
 def provenance(builder: str, *files: Path | str, **options: Any) -> dict[str, Any]:
     """The builder with its version, the files it read with the start of their hash, and the options that matter."""
+    for path in map(Path, files):
+        if not path.exists():
+            raise BadInput(path, "no such file", f"the input of build {builder}, in the form that its --help describes")
     made: dict[str, Any] = {"builder": f"catsofa {version('catsofa')} {builder}"}
     if files:
         made["files"] = {Path(file).name: hash_of(Path(file)) for file in files}

@@ -183,7 +183,15 @@ def _check_adaptive(adaptive: Adaptive, study: Study, path: Path) -> None:
     if adaptive.most is None:
         return
     if study.kind.asks is None:
-        raise BadInput(path, "[adaptive] where people write", "no such table: only judgements can be uncertain")
+        then = (
+            f": catsofa annotate reopen {study.folder} --undecided asks two more people about texts that are undecided"
+        )
+        raise BadInput(
+            path,
+            "[adaptive] where people write",
+            "no such table, since the texts that are judged, and so the cost, are not known beforehand"
+            + (then if study.kind.judged_as else ", and nobody judges them here"),
+        )
     if (overlap := study.settings.overlap) < FIRST:
         raise BadInput(path, f"[adaptive] with an overlap of {overlap}", f"a study with --overlap {FIRST} or more")
     if adaptive.most <= overlap:

@@ -292,13 +292,22 @@ def open_study(folder: Path | str) -> Study:
 
 
 def read_items(path: Path | str, kind: str) -> Iterator[Any]:
-    """The records of a file for this kind of project; a plain list of targets is a text with one a line."""
-    wanted = kind_named(kind).holds
-    if wanted is Term and Path(path).suffix == ".txt":
-        from catsofa.data.files import lines
+    """The records of a file for this kind of project; a plain list of targets is a text with one a line.
 
-        return (Term(category="", term=line.strip()) for _, line in lines(path, "targets, one a line"))
-    return formats.read_as(path, wanted)
+    A file of another form is refused with the command that makes such items.
+    """
+    chosen = kind_named(kind)
+    try:
+        if chosen.holds is Term and Path(path).suffix == ".txt":
+            from catsofa.data.files import lines
+
+            yield from (Term(category="", term=line.strip()) for _, line in lines(path, "targets, one a line"))
+        else:
+            yield from formats.read_as(path, chosen.holds)
+    except BadInput as error:
+        if error.line or Path(path) != error.path:
+            raise
+        raise BadInput(path, error.found, chosen.made_by) from None
 
 
 def now() -> str:

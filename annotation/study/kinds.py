@@ -38,6 +38,8 @@ class Kind:
     """What annotators see as its name unless the study says otherwise."""
     about: str
     holds: type[Any]
+    made_by: str
+    """Where its items come from, for somebody who gives a wrong file."""
     seconds: float
     """How long one item takes, until people have shown it."""
     overlap: int
@@ -175,6 +177,7 @@ KINDS: dict[str, Kind] = {
             title="Writing sentences",
             about="write a sentence with a BLANK and three words for it",
             holds=Term,
+            made_by="one target per line in a .txt file, or terms (JSONL)",
             seconds=120,
             overlap=1,
             show=show_term,
@@ -185,6 +188,7 @@ KINDS: dict[str, Kind] = {
             title="Writing sentences",
             about="write a sentence and three that might follow",
             holds=Term,
+            made_by="one target per line in a .txt file, or terms (JSONL)",
             seconds=150,
             overlap=1,
             show=show_term,
@@ -195,6 +199,7 @@ KINDS: dict[str, Kind] = {
             title="What sentences say",
             about="say of each sentence of a CAT what it expresses",
             holds=Cat,
+            made_by="CATs: catsofa build cats makes them, and a study in which people write has them in drafts.jsonl",
             seconds=30,
             overlap=5,
             show=show_cat,
@@ -205,6 +210,7 @@ KINDS: dict[str, Kind] = {
             title="Writing sentences",
             about="complete or continue the context of a CAT in a neutral way",
             holds=Cat,
+            made_by="CATs: catsofa build cats makes them",
             seconds=40,
             overlap=1,
             show=show_context,
@@ -215,6 +221,7 @@ KINDS: dict[str, Kind] = {
             title="What sentences say",
             about="say of the sentences of a CAT and of a neutral one what each expresses",
             holds=Cat,
+            made_by="CATs with neutral associations: a study of the kind write-neutral has them in drafts.jsonl",
             seconds=40,
             overlap=5,
             show=show_neutral,
@@ -225,6 +232,7 @@ KINDS: dict[str, Kind] = {
             title="Comparing sentences",
             about="say whether a paraphrase means the same, is grammatical and still about the target",
             holds=Cat,
+            made_by="paraphrased CATs: catsofa build paraphrases writes them as review_1.jsonl",
             seconds=20,
             overlap=5,
             show=show_paraphrase,
@@ -235,6 +243,7 @@ KINDS: dict[str, Kind] = {
             title="What people might say",
             about="say whether a probe is plausible and how hurtful it is",
             holds=Probe,
+            made_by="probes: catsofa build probes makes them of identities and stereotypes",
             seconds=15,
             overlap=5,
             show=show_probe,
@@ -245,6 +254,7 @@ KINDS: dict[str, Kind] = {
             title="What people say of groups",
             about="say whether people associate an attribute with a group, and how hurtful that is",
             holds=Association,
+            made_by="associations: catsofa build candidates makes them",
             seconds=12,
             overlap=3,
             show=show_association,
@@ -255,6 +265,7 @@ KINDS: dict[str, Kind] = {
             title="What people say of groups",
             about="write what people say of a group, and judge what others wrote",
             holds=Term,
+            made_by="one target per line in a .txt file, or terms (JSONL) with region and language",
             seconds=12,
             overlap=5,
             show=show_region,

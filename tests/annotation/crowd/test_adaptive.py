@@ -112,11 +112,18 @@ def test_settings_that_cannot_be_are_refused(toml: str, overlap: int, found: str
         settings.read(study_in(tmp_path, overlap=overlap, toml=f"[adaptive]\n{toml}\n"))
 
 
-def test_a_study_in_which_people_write_has_no_adaptive_stop(tmp_path: Path) -> None:
-    """Nobody knows of a text whether it is right."""
-    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=5, contact="a@example.org")
+@pytest.mark.parametrize(
+    ("kind", "instead"),
+    [
+        ("write-intrasentence", "nobody judges them here"),
+        ("write-and-judge-associations", "reopen .* --undecided asks two more people"),
+    ],
+)
+def test_a_study_in_which_people_write_has_no_adaptive_stop(kind: str, instead: str, tmp_path: Path) -> None:
+    """The texts are not known beforehand; where people also judge, the error names the command that asks more."""
+    made = create(tmp_path / "w", kind=kind, items=terms(1), overlap=5, contact="a@example.org")
     (made.folder / "study.toml").write_text("[adaptive]\nmost = 9\n")
-    with pytest.raises(BadInput, match="people write"):
+    with pytest.raises(BadInput, match=f"where people write; expected no such table, since the texts .*{instead}"):
         settings.read(made)
 
 

@@ -345,6 +345,33 @@ def test_a_study_is_made_once_and_opened_with_a_reason(tmp_path: Path) -> None:
     assert [term.term for term in read_items(tmp_path / "targets.txt", "write-intrasentence")] == ["baker", "florist"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("judge-probes", "catsofa build probes"),
+        ("judge-associations", "catsofa build candidates"),
+        ("review-paraphrases", "catsofa build paraphrases"),
+        ("validate-cats", "catsofa build cats"),
+        ("write-intersentence", "one target per line in a .txt file"),
+    ],
+)
+def test_items_of_another_form_are_refused_with_what_makes_the_right_ones(
+    tmp_path: Path, kind: str, named: str
+) -> None:
+    """No file, a table that nobody knows, and records of another type; a faulty line keeps its own sentence."""
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    other = [Association(identity="Dravians", attribute="tidy")] if kind != "judge-associations" else bakers(1)
+    jsonl.write(other, tmp_path / "other.jsonl")
+    for name, found in (("nowhere.jsonl", "no such file"), ("table.csv", "none of our"), ("other.jsonl", "found ")):
+        with pytest.raises(BadInput, match=f"{found}.*; expected .*{named}"):
+            list(read_items(tmp_path / name, kind))
+    jsonl.write(probes(1), tmp_path / "probes.jsonl")
+    with (tmp_path / "probes.jsonl").open("a") as file:
+        file.write('{"id": "p", "identity": 1}\n')
+    with pytest.raises(BadInput, match=r"probes\.jsonl:2: "):
+        list(read_items(tmp_path / "probes.jsonl", "judge-probes"))
+
+
 def test_an_answer_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> None:
     """Every appended line has a checksum: a changed label and a lost checksum are refused; older lines are read."""
     study = create(tmp_path / "s", kind="judge-probes", items=probes(1))

@@ -176,6 +176,11 @@ def test_the_perplexity_filter_writes_what_it_kept_and_a_figure(workplace: Path)
 
 MISTAKES = [
     (("stereotypes", "--in", "nowhere.tsv", "--out", "o"), "nowhere.tsv: found no such file"),
+    (
+        ("minimal-pairs", "--associations", "nowhere.csv", "--out", "o"),
+        "nowhere.csv: found no such file; expected the input of build minimal-pairs, in the form that its --help",
+    ),
+    (("cats", "--associations", "nowhere.csv", "--out", "o"), "nowhere.csv: found no such file; expected the input"),
     (("stereotypes", "--in", "said.tsv", "--text", "said", "--out", "o", "--parser", "none"), "no column 'said'"),
     (
         ("stereotypes", "--in", "said.tsv", "--text", "statement", "--spacy-model", "none_such", "--out", "o"),

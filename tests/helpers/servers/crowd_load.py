@@ -27,6 +27,8 @@ from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.study import Study, create, open_study
 
 NAME = "study.example.org"
+PATIENCE = 300.0
+"""Seconds that the server may take to start or to end on a busy machine."""
 THINK = 3.0
 """Mean seconds between two answers of a person: ten times as fast as people are."""
 
@@ -72,14 +74,14 @@ class Running:
         log = (self.study.folder.parent / "server.log").open("ab")
         self.process = subprocess.Popen([*command, *self._more], stdout=log, stderr=log)
         began = time.monotonic()
-        while time.monotonic() - began < 60:
+        while time.monotonic() - began < PATIENCE:
             with suppress(httpx.HTTPError):
                 if httpx.get(f"{self.url}/health", headers={"Host": NAME}, trust_env=False).status_code == 200:
                     self.start_seconds = time.monotonic() - began
                     return
             assert self.process.poll() is None, (self.study.folder.parent / "server.log").read_text()[-2000:]
             time.sleep(0.05)
-        raise AssertionError("the server did not start")
+        raise AssertionError(f"the server did not start within {PATIENCE:.0f} s")
 
     def memory(self) -> float:
         """Its memory now, in megabytes."""
@@ -96,7 +98,7 @@ class Running:
     def end(self, how: int) -> None:
         """End it."""
         self.process.send_signal(how)
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
 
 
 class Person:

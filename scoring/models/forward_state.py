@@ -13,6 +13,8 @@ from catsofa.scoring.signature import CHANGED
 
 PLAIN = (int, float, str, type(None))
 """What a part may note about the rows that it read."""
+COLLECTS = "transformers.utils.output_capturing"
+"""The module whose hooks hand out attentions and hidden states, from the first forward that asks for them."""
 LARGEST = 2**16
 """Entries of a buffer of which a copy is kept; no larger one is known to be written to."""
 
@@ -79,8 +81,14 @@ def _config(module: Any) -> str:
 
 
 def _hooks(module: Any) -> dict[str, int]:
-    """The number of forward hooks of each part by its name."""
-    return {name: len(part._forward_hooks) + len(part._forward_pre_hooks) for name, part in module.named_modules()}
+    """The number of forward hooks of each part by its name; transformers' own, which only collect states, are none."""
+    return {
+        name: sum(
+            getattr(hook, "__module__", "") != COLLECTS
+            for hook in (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
+        )
+        for name, part in module.named_modules()
+    }
 
 
 class _Part:

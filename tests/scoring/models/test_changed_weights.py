@@ -113,3 +113,14 @@ def test_forward_hooks_of_others_are_refused_until_they_are_removed(tiny: Tiny) 
             evaluate(model, on, resamples=10)
     hook.remove()
     assert evaluate(model, PAIRS, resamples=10).signature == before.signature
+
+
+@pytest.mark.parametrize(("name", "protocol", "on"), [("bert", "aula", PAIRS), ("gpt2", "catsofa", [TEST])])
+def test_a_model_that_gave_attentions_or_states_can_be_scored_again(
+    tiny: Tiny, name: str, protocol: str, on: Any
+) -> None:
+    """Transformers leaves hooks that collect them; they change no number, and the model is the same as before."""
+    model = load(str(tiny(name)))
+    before = evaluate(model, PAIRS, resamples=10)
+    evaluate(model, on, protocol=protocol, resamples=10)
+    assert evaluate(model, PAIRS, resamples=10).to_dict() == before.to_dict()

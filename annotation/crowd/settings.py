@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from catsofa.annotation.crowd.practice import Lesson, lessons
 from catsofa.annotation.crowd.rules import WRITING, Rules, planned
+from catsofa.annotation.crowd.screening import Screening
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput, jsonl, read_text, toml_files
 from catsofa.data.suppression import LEAST
@@ -90,8 +91,8 @@ class Ethics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
-    """`[platform]`: where people come from, and the codes that it knows for each outcome."""
+class Platform(Screening):
+    """`[platform]`: where people come from, who of them may take part, and the codes for each outcome."""
 
     name: Literal["invitation", "prolific", "mturk", "connect"] = "invitation"
     codes: Mapping[str, str] = field(default_factory=dict)
@@ -155,6 +156,8 @@ def read(study: Study) -> Opening:
         raise BadInput(
             path, "no platform.codes.completed", f"the completion code of the study on {opening.platform.name}"
         )
+    for found_key, expected in opening.platform.wrong(opening.platform.name):
+        raise BadInput(path, f"platform.{found_key}", expected)
     texts = {
         name: read_text(study.folder / file, "a text for people") if file else ""
         for name, file in (("consent", opening.ethics.consent), ("debriefing", opening.ethics.debriefing))

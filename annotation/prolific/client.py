@@ -82,6 +82,12 @@ class Prolific(Closing):
         """A study with its status and places."""
         return cast("Mapping[str, Any]", self._call("reading the study", "GET", f"/studies/{study}/"))
 
+    def filters(self) -> dict[str, Mapping[str, Any]]:
+        """The filters that Prolific offers, by id, with their choices or ranges."""
+        found = self._call("reading the filters", "GET", "/filters/")
+        with _documented("reading the filters"):
+            return {str(each["filter_id"]): each for each in found["results"]}
+
     def set_places(self, study: str, places: int) -> None:
         """Change the number of places; Prolific refuses fewer once the study is published."""
         self._call("changing the places", "PATCH", f"/studies/{study}/", {"total_available_places": places})

@@ -1,7 +1,7 @@
 """A study as Prolific shows it to people: its text, places, reward, codes and filters, and what it costs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,9 +79,11 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
         wanted = budget.places if places is None else places
         if not wanted:
             raise ValueError(f"no judgement is missing in {study.folder}; say how many --places you want all the same")
+        platform = opening.platform
+        screens = platform.on_prolific(prolific.filters()) if [*platform.in_words()] else []
         cost = Cost(places=wanted, reward=budget.reward, total=prolific.cost(budget.reward, wanted))
         try:
-            made = prolific.create(body(study, opening, rules, address, cost))
+            made = prolific.create(body(study, opening, rules, address, cost, screens))
             currency = prolific.currency(made)
         except Unanswered as error:
             raise ValueError(
@@ -96,8 +98,10 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
     return made, cost
 
 
-def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost) -> dict[str, Any]:
-    """The draft as Prolific takes it."""
+def body(
+    study: Study, opening: Opening, rules: Rules, address: str, cost: Cost, screens: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The draft as Prolific takes it; `screens` are the filters by country and approvals."""
     platform, minutes = opening.platform, math.ceil(rules.tasks * rules.seconds / 60)
     codes = []
     for outcome, code in platform.codes.items():
@@ -121,7 +125,7 @@ def body(study: Study, opening: Opening, rules: Rules, address: str, cost: Cost)
         "estimated_completion_time": minutes,
         "reward": cost.reward,
         "device_compatibility": list(platform.devices),
-        "filters": [*map(dict, platform.filters), *_without_pilots(study)],
+        "filters": [*map(dict, platform.filters), *screens, *_without_pilots(study)],
         "content_warnings": [platform.warning],
         "content_warning_details": WARNING,
         "study_labels": ["annotation" if study.kind.asks else "writing_task"],

@@ -47,6 +47,8 @@ class Work:
     overlap: int
     recruited: str = ""
     """The platform that people came from, if they came by `annotate open`."""
+    screened: str = ""
+    """What people had to fulfil, by what the platform knows of them."""
     minimum_age: int = 0
     ethics: str = ""
     """The institution and protocol of the ethics review."""
@@ -118,6 +120,7 @@ def work_of(study: Study) -> Work:
         currency=s.currency,
         overlap=s.overlap,
         recruited=opened.platform.name if opened else "",
+        screened=", ".join(opened.platform.in_words()) if opened else "",
         minimum_age=opened.people.minimum_age if opened else 0,
         ethics=", ".join(filter(None, (opened.ethics.institution, opened.ethics.protocol))) if opened else "",
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
@@ -210,7 +213,11 @@ def _paid(works: Sequence[Work]) -> str:
     """How they were recruited and paid."""
     rates = dict.fromkeys(f"{markdown(work.currency)} {work.pay:.2f}" for work in works)
     paid = f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
-    by = dict.fromkeys(f"{work.recruited}, {work.minimum_age} years or older" for work in works if work.recruited)
+    by = dict.fromkeys(
+        ", ".join(filter(None, (work.recruited, f"{work.minimum_age} years or older", markdown(work.screened))))
+        for work in works
+        if work.recruited
+    )
     return f"{paid} Recruitment: {' or '.join(by) or 'not recorded'}."
 
 

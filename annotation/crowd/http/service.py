@@ -1,6 +1,7 @@
 """One process that serves one study: its paths, and how they are served."""
 
 import asyncio
+import json
 import logging
 import math
 import time
@@ -219,6 +220,8 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
     }[platform]
     yield f"{title!r} is open at {address}; Ctrl-C stops the server"
     yield f"people come by {link}"
+    if platform == "mturk" and (wanted := opening.platform.on_mturk()):
+        yield f"QualificationRequirements of the HIT: {json.dumps(wanted)}"
     missing = "tasks" if study.kind.judged_as else "judgements"
     currency, minutes = study.settings.currency, cost.tasks * study.settings.seconds / 60
     yield (

@@ -14,13 +14,18 @@ from helpers.servers import prolific_server
 from helpers.servers.prolific_server import TOKEN
 from typer.testing import CliRunner
 
+from catsofa.annotation.crowd import settings
+from catsofa.annotation.crowd.http import service
 from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.screening import Screening
 from catsofa.annotation.prolific import client
 from catsofa.annotation.prolific.client import Prolific, ProlificError
 from catsofa.annotation.prolific.journal import Journal
+from catsofa.annotation.results.data_statement import work_of
 from catsofa.annotation.study import Study, create
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
+from catsofa.data.files import BadInput
 
 ADDRESS = "https://study.example.org"
 TOML = """
@@ -336,6 +341,68 @@ def test_answers_of_another_form_are_sentences(there: prolific_server.Prolific, 
     done = run("create", study, "--address", ADDRESS)
     assert isinstance(done.exception, ProlificError)
     assert "total_cost" in said(done)
+
+
+def test_who_may_take_part_is_asked_of_prolific_and_told_in_the_statement(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """Country by Prolific's own choice, approvals as ranges, beside the other filters; the statement has the words."""
+    wanted = 'countries = { US = "United States" }\napproval_rate = 95\napproved_tasks = 100\n'
+    (study.folder / "study.toml").write_text(TOML + wanted)
+    assert run("create", study, "--address", ADDRESS).exit_code == 0
+    assert there.studies["study1"]["filters"][1:] == [
+        {"filter_id": "current-country-of-residence", "selected_values": ["1"]},
+        {"filter_id": "approval_rate", "selected_range": {"lower": 95, "upper": 100}},
+        {"filter_id": "approval_numbers", "selected_range": {"lower": 100, "upper": 10000}},
+    ]
+    words = "living in United States, 95 % or more of earlier tasks approved, 100 or more tasks approved"
+    assert work_of(study).screened == words
+
+
+def test_a_country_or_filter_that_prolific_lacks_makes_no_draft(
+    there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name is refused before anything is made, as is a filter that Prolific no longer offers."""
+    (study.folder / "study.toml").write_text(TOML + 'countries = { ZZ = "Dravia" }\n')
+    assert "'Dravia'" in said(run("create", study, "--address", ADDRESS))
+    (study.folder / "study.toml").write_text(TOML + "approved_tasks = 100\n")
+    monkeypatch.setattr(prolific_server, "FILTERS", prolific_server.FILTERS[:2])
+    assert "approval_numbers" in said(run("create", study, "--address", ADDRESS))
+    assert not there.studies
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "found"),
+    [
+        ("prolific", 'countries = { usa = "United States" }', "platform.countries.usa"),
+        ("prolific", "approval_rate = 101", "platform.approval_rate = 101"),
+        ("prolific", "approved_tasks = 0", "platform.approved_tasks = 0"),
+        ("connect", "approval_rate = 95", "'connect'"),
+    ],
+)
+def test_what_no_platform_checks_is_refused(name: str, more: str, found: str, study: Study) -> None:
+    """A requirement that would be printed in a data statement and never checked is an error."""
+    (study.folder / "study.toml").write_text(TOML.replace('"prolific"', f'"{name}"') + more)
+    with pytest.raises(BadInput, match=found):
+        settings.read(study)
+
+
+def test_mechanical_turk_gets_the_same_as_qualifications(study: Study) -> None:
+    """Ids of the system qualifications; above 97 % is 98 % or more, since the qualification is a whole number."""
+    chosen = Screening(countries={"US": "United States"}, approval_rate=98, approved_tasks=100)
+    guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    least = {"Comparator": "GreaterThanOrEqualTo"} | guarded
+    assert chosen.on_mturk() == [
+        {"QualificationTypeId": "00000000000000000071", "Comparator": "EqualTo", "LocaleValues": [{"Country": "US"}]}
+        | guarded,
+        {"QualificationTypeId": "000000000000000000L0", "IntegerValues": [98]} | least,
+        {"QualificationTypeId": "00000000000000000040", "IntegerValues": [100]} | least,
+    ]
+    two = Screening(countries={"US": "United States", "GB": "United Kingdom"})
+    assert two.on_mturk()[0]["Comparator"] == "In"
+    (study.folder / "study.toml").write_text('[platform]\nname = "mturk"\napproval_rate = 98\n')
+    with service.serving(study, "127.0.0.1", 0, "http://127.0.0.1:1", owner="off") as server:
+        assert any("000000000000000000L0" in line for line in server.says)
 
 
 def test_the_study_after_a_pilot_is_shown_to_nobody_of_the_pilot(

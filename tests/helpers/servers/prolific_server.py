@@ -25,6 +25,11 @@ MOVES = {
     ("ACTIVE", "STOP"): "COMPLETED",
     ("PAUSED", "STOP"): "COMPLETED",
 }
+FILTERS = [
+    {"filter_id": "current-country-of-residence", "type": "select", "choices": {"0": "Pellora", "1": "United States"}},
+    {"filter_id": "approval_rate", "type": "range", "min": 0, "max": 100},
+    {"filter_id": "approval_numbers", "type": "range", "min": 0, "max": 10000},
+]
 AFTERWARDS = {"internal_name", "total_available_places", "access_details", "submissions_config"}
 """What a published study lets change."""
 
@@ -80,6 +85,7 @@ class Prolific:
         place = urlsplit(path)
         query = {name: values[0] for name, values in parse_qs(place.query).items()}
         calls: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
+            ("GET", "filters/", lambda: (200, {"results": FILTERS})),
             ("POST", "studies/", lambda: self._create(body)),
             ("GET", "studies/([^/]+)/", self._study),
             ("PATCH", "studies/([^/]+)/", lambda id: self._patch(id, body)),

@@ -35,6 +35,7 @@ from catsofa.validation.lint.rule import Finding, Severity
 
 TWO = "expected two or more, since items are judged by what sets models apart"
 TAKES = "CATs, CrowS-Pairs, probes, association tests, or runs of choose"
+MARGINS = "margins"
 SEVERITIES: dict[str, Severity] = {"E1": "info", "E2": "warning", "E3": "warning"}
 
 Row = tuple[str, str, str, str]
@@ -53,12 +54,14 @@ def examine(
     groups: Sequence[str] = (),
     short: int = 0,
     out: Path | str | None = None,
+    margins: bool = False,
 ) -> Examination:
     """How good the items of a data set are at telling these models apart.
 
     `scores` are two runs or more, folders that hold runs, or files of scores; files, and runs of `choose`, need `on`.
     Each of `groups` is a part of models' names, whose models are compared with the others item by item. So many items
     of each task as `short` says are chosen that tell the models' scores on all of them, and written to `out` as JSONL.
+    With `margins`, a CAT or a pair has the difference of its two scores instead of the side that it prefers.
     """
     if out is not None and not short:
         raise ValueError(f"{out} would hold a short form, but its length is not named; expected `short`, 2 or more")
@@ -71,6 +74,8 @@ def examine(
             raise BadInput(paths[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
         if not all(chosen):
             raise BadInput(paths[chosen.index(False)], "no run of `catsofa choose`, as others are", "runs of one kind")
+        if margins:
+            raise ValueError("found runs of `catsofa choose`, whose choices have no margins; expected runs of `score`")
         data, sides = sides_on(paths, on)
         if len({side.model for side in sides}) < len(sides):
             raise ValueError(f"{' and '.join(side.model for side in sides)}: found a model twice; name each once")
@@ -81,11 +86,11 @@ def examine(
             _write_short(found, data.records(), out)
         return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
     of = models_on(paths, on, protocol=protocol, seed=seed)
-    matrix, told = _of_scores(of, paths)
+    matrix, told = _of_scores(of, paths, margins)
     found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups, short=short)
     if out is not None:
         _write_short(found, of.records, out)
-    signature = replace(of.signature, resamples=resamples)
+    signature = replace(of.signature, resamples=resamples, way=MARGINS if margins else of.signature.way)
     if any(subsets := list(map(subset_in, paths))):
         common = int(np.isfinite(matrix.values).all(axis=1).sum())
         signature = replace(signature, subset=joint_subset(subsets, [common]))
@@ -109,16 +114,19 @@ def _runs(path: Path) -> list[Path]:
     return places_in(path)
 
 
-def _of_scores(of: Models, paths: Sequence[Path]) -> tuple[ItemMatrix, tuple[str, ...]]:
+def _of_scores(of: Models, paths: Sequence[Path], margins: bool) -> tuple[ItemMatrix, tuple[str, ...]]:
     """The matrix that scores make of their records, and warnings."""
     kind = type(of.records[0])
+    if margins and kind not in (Cat, Pair):
+        raise ValueError(f"found {called(kind)}, whose items have scores and no margins; expected CATs or pairs")
     if kind is AssociationTest:
         reports = [{row["test"]: row for row in read_report(path)["results"]} for path in paths]
         columns: list[Column] = [
             {test: float("nan") if row["effect_size"] is None else row["effect_size"] for test, row in report.items()}
             for report in reports
         ]
-        return _joined([(test.id, "tests", "", test.id) for test in of.records], columns, list(of.given)), ()
+        found = _joined([(test.id, "tests", "", test.id) for test in of.records], columns, list(of.given))
+        return replace(found, preferences=False), ()
     if kind is Probe:
         return _of_probes(of)
     makers: Mapping[type[Any], Callable[[Sequence[Any], Given, Protocol], tuple[list[Row], Column]]] = {
@@ -128,7 +136,10 @@ def _of_scores(of: Models, paths: Sequence[Path]) -> tuple[ItemMatrix, tuple[str
     if kind not in makers:
         raise ValueError(f"found {called(kind)}; expected {TAKES}, whose items have a score of each model")
     made = [makers[kind](of.records, given, of.protocol) for given in of.given.values()]
-    matrix = _joined(made[0][0], [column for _, column in made], list(of.given))
+    columns = [column for _, column in made]
+    if margins:
+        columns = [_margins(of.records, given) for given in of.given.values()]
+    matrix = replace(_joined(made[0][0], columns, list(of.given)), preferences=not margins)
     if kind is Cat:
         votes = [[(vote.label, c.label) for c in cat.candidates for vote in c.votes] for cat in of.records]
         shares = [fmean(one == label for one, label in of_cat) if of_cat else nan for of_cat in votes]
@@ -188,7 +199,20 @@ def _of_probes(of: Models) -> tuple[ItemMatrix, tuple[str, ...]]:
         rows += [(name := f"{category}: {said}", category, "", name) for said in parts[0].stereotypes]
     columns = [dict(zip((row[0] for row in rows), column.tolist(), strict=True)) for column in np.hstack(blocks)]
     told = f"{quantity(dropped, 'probe')} of {len(of.records):,} left out: not every model scored them"
-    return _joined(sorted(rows), columns, list(of.given)), (told,) if dropped else ()
+    return replace(_joined(sorted(rows), columns, list(of.given)), preferences=False), (told,) if dropped else ()
+
+
+def _margins(records: Sequence[Cat | Pair], given: Given) -> Column:
+    """The score of each stereotype less that of the anti-stereotype, or of the two sides of a pair."""
+    sides = crows_pairs.by_pair(given.scores)
+    numbers = given.numbers()
+    both = {
+        one.id: tuple(numbers.get(one[label].id) for label in ("stereotype", "anti-stereotype"))
+        if isinstance(one, Cat)
+        else sides.get(one.id, (None, None))
+        for one in records
+    }
+    return {item: nan if more is None or less is None else more - less for item, (more, less) in both.items()}
 
 
 def _column(items: Iterable[str], values: Array) -> Column:

@@ -117,7 +117,8 @@ def _more(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, sho
     """A part with its groups of models, its one scale and its short form, or the reason why it has none."""
     names, values = scored.items.tolist(), scored.values
     masks = {group: np.array([name in members for name in scored.models]) for group, members in inside.items()}
-    dif = {group: group_difference(values, names, mask) for group, mask in masks.items()}
+    alone = "" if scored.preferences else "the matrix has scores, and not which of two sides a model prefers"
+    dif = {group: group_difference(values, names, mask, alone) for group, mask in masks.items()}
     flags = [
         Flag(item=one.item, rule=OTHERWISE, message=f"answered otherwise by {group}, odds ratio {one.odds:.2g}, "
              f"Holm's p {one.holm:.2g}")
@@ -125,7 +126,7 @@ def _more(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, sho
         for one in found.items
     ]  # fmt: skip
     part = replace(part, dif=dif, flags=(*part.flags, *flags))
-    made: dict[str, Any] = {"bipolar": bipolar(values, scored.models, names)}
+    made: dict[str, Any] = {"bipolar": alone or bipolar(values, scored.models, names)}
     if short:
         made["short"] = short_form(scored, short, seed)
     reasons = {name: why for name, why in made.items() if isinstance(why, str)}

@@ -58,11 +58,16 @@ class GroupDifference:
         }
 
 
-def group_difference(values: Array, items: Sequence[str], inside: NDArray[np.bool_]) -> GroupDifference:
+def group_difference(
+    values: Array, items: Sequence[str], inside: NDArray[np.bool_], refused: str = ""
+) -> GroupDifference:
     """The items of which the exact Mantel–Haenszel test says that the group answers them otherwise.
 
-    Models are compared within strata of the mean over all other items. A tie (½) is no answer.
+    Models are compared within strata of the mean over all other items. A tie (½) is no answer. `refused` says why the
+    values are no answers at all.
     """
+    if refused:
+        return GroupDifference(inside=int(inside.sum()), outside=int((~inside).sum()), tested=0, refused=refused)
     away, scored = deviations(values)
     rest = (away.sum(axis=0) - away) / np.maximum(scored.sum(axis=0) - scored, 1)
     strata = int(np.clip(values.shape[1] // PER_STRATUM, 1, MOST))

@@ -23,6 +23,8 @@ class ItemMatrix:
     domains: NDArray[np.str_]
     terms: NDArray[np.str_]
     """The cluster of an item, such as its target term; the id of the item where it has none."""
+    preferences: bool = True
+    """Whether a value says which of two sides the model prefers; else it is a score."""
     people: Array = field(default_factory=lambda: np.empty(0))
     """Share of people's judgements that confirm an item's labels; NaN where nobody was asked, empty if nowhere."""
 

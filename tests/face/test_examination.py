@@ -61,6 +61,19 @@ def test_files_of_scores_are_joined_by_id(tmp_path: Path, matrix: list[ItemMatri
     assert "a.jsonl@" in str(found.signature)
 
 
+def test_margins_are_differences_of_scores(tmp_path: Path, matrix: list[ItemMatrix]) -> None:
+    """2 + p against 2.5: 0.5, −0.5 and 0; unscored NaN. The signature says so, and the items have no scale of sides."""
+    jsonl.write(CATS, tmp_path / "cats.jsonl")
+    prefers = [1.0, 0.0, 0.5, None, *[1.0, 0.0] * 10]
+    files = [predictions(tmp_path / f"{name}.jsonl", prefers[:: 1 if name == "a" else -1], CATS) for name in "ab"]
+    found = examine(files, tmp_path / "cats.jsonl", margins=True, groups=["a.jsonl"])
+    assert matrix[0].values[:4, 0] == pytest.approx([0.5, -0.5, 0, np.nan], nan_ok=True)
+    assert "margins" in str(found.signature)
+    part = found.parts["intrasentence"]
+    assert "scores" in part.undefined["bipolar"]
+    assert "scores" in part.dif["a.jsonl"].refused
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of two tiny models on CATs, probes and association tests, in a folder for each kind."""
@@ -260,3 +273,15 @@ def test_the_json_of_an_examination_is_json(released: Examination) -> None:
         found["results"]["intersentence"]
     )
     assert found["signature"]["resamples"] == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["probes", "tests"])
+def test_scores_that_are_no_preferences_are_not_read_as_such(runs: Path, kind: str) -> None:
+    """Variances and effect sizes lie between 0 and 1 too: no group difference, no bipolar scale, no margins."""
+    found = examine([runs / kind], groups=["gpt2"])
+    for part in found.parts.values():
+        assert part.dif["gpt2"].refused == part.undefined["bipolar"] != ""
+        assert not part.dif["gpt2"].items
+    with pytest.raises(ValueError, match="expected CATs or pairs"):
+        examine([runs / kind], margins=True)

@@ -4,7 +4,7 @@ import json as written_json
 from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,6 +62,9 @@ def examine(
         int, typer.Option(min=0, help="Items of each task to choose that tell the models' scores on all; 0: none.")
     ] = 0,
     out: Annotated[Path | None, typer.Option(help="Output file for the records of the short form (JSONL).")] = None,
+    margins: Annotated[
+        bool, typer.Option("--margins", help="Take how far the stereotype scores above, not whether it does.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -78,7 +81,8 @@ def examine(
 
     doing("examining, by resampling")
     data = local(on) if on is not None else None
-    found = run(models, data, protocol=protocol, seed=seed, groups=group or [], short=short, out=out)
+    how: dict[str, Any] = {"groups": group or [], "short": short, "out": out, "margins": margins}
+    found = run(models, data, protocol=protocol, seed=seed, **how)
     if drop:
         with atomic_write(drop) as file:
             file.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())

@@ -8,7 +8,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED
-from catsofa.cli.score.protocols import Seed
+from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.terminal import DATA, Bar, Json, examples, print_json, say, table, warn
 from catsofa.data.percentages import in_percent, quantity
 
@@ -50,6 +50,7 @@ def power(
         float | None,
         typer.Option(help="Share of right answers of one person; shows how many judgements each item needs."),
     ] = None,
+    protocol: ProtocolName = "catsofa",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -66,6 +67,7 @@ def power(
         paraphrase=paraphrase,
         effect=effect,
         accuracy=accuracy,
+        protocol=protocol,
         seed=seed,
         progress=Bar("tests", quiet=json),
     )

@@ -24,7 +24,7 @@ from catsofa.scoring.measures.registry import called
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.run.cautions import of_runs
 from catsofa.scoring.run.manifest import CHOICES
-from catsofa.scoring.run.origins import data_of, precision_of, refuse_other_data, scored_by
+from catsofa.scoring.run.origins import data_of, precision_of, refuse_other_data, refuse_other_ways, scored_by
 from catsofa.scoring.run.score_files import cats_on, given_in, rephrased
 from catsofa.scoring.signature import Signature
 
@@ -85,6 +85,7 @@ def power(
     paraphrase: Path | None = None,
     effect: float | None = None,
     accuracy: float | None = None,
+    protocol: str = "catsofa",
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> PowerReport:
@@ -92,26 +93,27 @@ def power(
 
     `predictions` is a run, or a file of scores, to which the variance model is fitted; with `against`, another one, or
     `paraphrase`, a run on paraphrases, for changes. `effect` adds the power at this effect and the items that it needs,
-    `accuracy` how many judgements people of this accuracy need.
+    `accuracy` how many judgements people of this accuracy need. Runs that were scored otherwise than by `protocol` are
+    refused.
     """
     if predictions is None and (against or paraphrase):
         raise ValueError("--against and --paraphrase need --predictions: a change is between two runs")
     if against and paraphrase:
         raise ValueError("found --against and --paraphrase; expected one of them: both name the second run")
     name, records = read_named(on)
-    protocol = named("catsofa", seed=seed)
+    chosen = named(protocol, seed=seed)
     files = [path for path in (predictions, against or paraphrase) if path is not None]
     if predictions is not None and (predictions / CHOICES).is_file():
         if paraphrase:
             raise ValueError("found --paraphrase with a run of choose; expected --against, another run of choose")
         data, sides = sides_on(files, on)
-        how = {"resamples": RESAMPLES, "seed": protocol.seed}
+        how = {"resamples": RESAMPLES, "seed": chosen.seed}
         signature = signature_of(data.name, sides, len(sides[0].replies), how)
         designs, model, cautions = list(fitted.of_choices(sides)), FITTED, list[str]()
     else:
         dtype = precision_of(files)
-        signature = protocol.signature(name, " ".join(map(scored_by, files)), dtype=dtype, resamples=RESAMPLES)
-        designs, model = _designs(records, Path(on), files, bool(paraphrase), protocol)
+        signature = chosen.signature(name, " ".join(map(scored_by, files)), dtype=dtype, resamples=RESAMPLES)
+        designs, model = _designs(records, Path(on), files, bool(paraphrase), chosen)
         cautions = list(of_runs(files))
     if not designs:
         raise BadInput(on, "no set with two decided items or more", "data, or runs, whose items can be compared")
@@ -125,7 +127,7 @@ def power(
     for one in progress.each(designs):
         # of association tests, equal numbers of targets are one design
         key = (one.test, one.clusters) if one.unit == "d" and not files else (one.test, len(sets) * -1 - 1)
-        known[key] = replace(known[key], design=one) if key in known else found(one, effect, seed=protocol.seed)
+        known[key] = replace(known[key], design=one) if key in known else found(one, effect, seed=chosen.seed)
         sets.append(known[key])
     told += [
         f"{one.design.test}, {one.design.domain}: no effect can be named, since {one.design.called} do not vary"
@@ -136,7 +138,7 @@ def power(
         sets=sets,
         model=model,
         signature=signature,
-        people=judgements(accuracy, len(records), seed=protocol.seed) if accuracy is not None else None,
+        people=judgements(accuracy, len(records), seed=chosen.seed) if accuracy is not None else None,
         warnings=(*skipped_rows(on), *told, *cautions),
     )
 
@@ -159,6 +161,9 @@ def _designs(
         )  # fmt: skip
     for path in files[: 1 if paraphrased else 2]:
         refuse_other_data(path, on, records)
+    if kind in (Cat, Pair):
+        for path in files:
+            refuse_other_ways(path, protocol)
     if paraphrased:
         if kind is not Cat:
             raise BadInput(on, called(kind), "CATs: flips are those of their preferences")
@@ -171,7 +176,8 @@ def _designs(
         if kind is Cat:
             made = [outcomes(records, one.numbers(), ties=protocol.ties, error=one.error) for one in given]
             return list(fitted.of_cats(records, made, average)), FITTED
-        pairs = [preferences(records, by_pair(one.scores), ties=protocol.ties, error=one.error) for one in given]
+        how: dict[str, Any] = {"ties": protocol.ties, "rounding": protocol.crows_pairs.rounding}
+        pairs = [preferences(records, by_pair(one.scores), **how, error=one.error) for one in given]
         return list(fitted.of_pairs(pairs)), FITTED
     if len(files) < 2:
         raise BadInput(

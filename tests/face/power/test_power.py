@@ -20,6 +20,7 @@ from catsofa.power.people import judgements, majority
 from catsofa.power.simulation import Design, found
 from catsofa.scoring.measures.cat_outcomes import jointly, outcomes
 from catsofa.scoring.measures.stereoset import MEASURES
+from catsofa.scoring.protocols import named
 from catsofa.scoring.run.score_files import scores_of
 
 WIDE = 3.3
@@ -174,6 +175,16 @@ def test_power_from_a_run_is_over_its_clusters(tmp_path: Path) -> None:
     assert math.isnan(lms.effect)
     assert not lms.impossible
     assert any("do not vary" in said for said in both.warnings)
+
+
+def test_a_run_that_was_scored_otherwise_needs_its_protocol(tmp_path: Path) -> None:
+    """The error names it; by another one the later runs would have other scores."""
+    jsonl.write(TERMS, tmp_path / "cats.jsonl")
+    hidden = named("catsofa,masked=pseudo")
+    run = planted(tmp_path / "a", tmp_path / "cats.jsonl", lambda cat: "+-"[int(cat.id[-1]) % 2], protocol=hidden)
+    with pytest.raises(ValueError, match="--protocol catsofa,masked=pseudo"):
+        power(tmp_path / "cats.jsonl", predictions=run)
+    assert power(tmp_path / "cats.jsonl", predictions=run, protocol=hidden.name).signature.protocol == hidden.name
 
 
 def test_records_without_a_variance_model_ask_for_a_pilot_run(tmp_path: Path) -> None:

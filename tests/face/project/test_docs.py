@@ -88,6 +88,14 @@ def test_every_command_of_the_documentation_is_one_that_the_program_takes(page: 
         commands()[name].make_context(name, arguments)
 
 
+def test_the_table_of_questions_names_commands_and_leaves_no_topic_out() -> None:
+    """Every command in it is one that the program has, and every topic of the program is in it."""
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\|[^|]*\|$", (DOCS / "which.md").read_text("utf-8"), re.M)
+    named = [re.match(r"[a-z-]+( [a-z-]+)?", code)[0] for row in rows for code in re.findall(r"`([^`]+)`", row)]
+    assert {name for name in named if name.split(" --")[0] not in commands()} == set()
+    assert {name.split()[0] for name in commands()} - {name.split()[0] for name in named} == set()
+
+
 @pytest.fixture(scope="session")
 def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `catsofa demo` leaves behind, but for models that have hardly been trained, and without what is slow."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
+from urllib.parse import urlencode
 
 import httpx
 
@@ -78,6 +79,16 @@ class Prolific(Closing):
         with _documented("making the study"):
             return str(made["id"])
 
+    def named(self, internal_name: str) -> dict[str, str]:
+        """The id and status of each study with this internal name, which no participant sees."""
+        query = urlencode({"search": internal_name})
+        listed = self._listed("looking for the study", f"/studies/?{query}")
+        return {str(row["id"]): str(row["status"]) for row in listed if row.get("internal_name") == internal_name}
+
+    def update(self, study: str, changes: Mapping[str, Any]) -> None:
+        """Change a draft; of a published study Prolific lets few things change."""
+        self._call("changing the draft", "PATCH", f"/studies/{study}/", changes)
+
     def study(self, study: str) -> Mapping[str, Any]:
         """A study with its status and places."""
         return cast("Mapping[str, Any]", self._call("reading the study", "GET", f"/studies/{study}/"))
@@ -114,30 +125,32 @@ class Prolific(Closing):
 
     def submissions(self, study: str) -> Iterator[Submission]:
         """All submissions of a study, each once."""
+        query = f"study={study}&ordering=started_at&page_size={PAGE}"
+        for row in self._listed("reading the submissions", f"/submissions/?{query}"):
+            with _documented("reading the submissions"):
+                yield Submission(
+                    id=str(row["id"]),
+                    person=str(row["participant_id"]),
+                    status=str(row["status"]).upper().replace("_", " "),
+                    return_requested=bool(row.get("return_requested")),
+                )
+
+    def _listed(self, doing: str, path: str) -> Iterator[Mapping[str, Any]]:
+        """The rows of a list that comes in pages, each once."""
         known, page = set[str](), 0
         while True:
             page += 1
-            query = f"study={study}&ordering=started_at&page_size={PAGE}&page={page}"
             try:
-                found = self._call("reading the submissions", "GET", f"/submissions/?{query}")
+                found = self._call(doing, "GET", f"{path}&page={page}")
             except ProlificError as error:
                 if error.status == httpx.codes.NOT_FOUND and page > 1:  # there is no such page
                     return
                 raise
-            with _documented("reading the submissions"):
-                listed = [
-                    Submission(
-                        id=str(row["id"]),
-                        person=str(row["participant_id"]),
-                        status=str(row["status"]).upper().replace("_", " "),
-                        return_requested=bool(row.get("return_requested")),
-                    )
-                    for row in found["results"]
-                ]
-            fresh = [row for row in listed if row.id not in known]
+            with _documented(doing):
+                fresh = [row for row in found["results"] if str(row["id"]) not in known]
+                known |= {str(row["id"]) for row in fresh}
             if not fresh:
                 return
-            known |= {row.id for row in fresh}
             yield from fresh
 
     def approve(self, submissions: Sequence[str]) -> None:

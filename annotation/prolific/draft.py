@@ -12,6 +12,7 @@ from catsofa.annotation.crowd.settings import FILE, Opening
 from catsofa.annotation.prolific.client import Action, Prolific, Unanswered
 from catsofa.annotation.prolific.journal import Entry, Journal
 from catsofa.annotation.study import Study
+from catsofa.data.digests import hex_digest
 
 LEAST = {"GBP": 6.0, "USD": 8.0}
 """The pay for an hour below which Prolific takes no study, and the currencies of its accounts."""
@@ -53,7 +54,7 @@ class State:
 
 
 def create(study: Study, prolific: Prolific, address: str, places: int | None) -> tuple[str, Cost]:
-    """Make the draft; its id and its cost. Nothing is published or paid."""
+    """Make the draft, or take the one that a killed command made; its id and its cost. Nothing is published or paid."""
     opening, currency = settings.read(study), study.settings.currency
     if opening.platform.name != "prolific":
         raise ValueError(f"{study.folder / FILE} has platform.name {opening.platform.name!r}; set it to 'prolific'")
@@ -82,13 +83,12 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
         platform = opening.platform
         screens = platform.on_prolific(prolific.filters()) if [*platform.in_words()] else []
         cost = Cost(places=wanted, reward=budget.reward, total=prolific.cost(budget.reward, wanted))
+        wishes = body(study, opening, rules, address, cost, screens)
         try:
-            made = prolific.create(body(study, opening, rules, address, cost, screens))
+            made = _drafted(prolific, wishes) or prolific.create(wishes)
             currency = prolific.currency(made)
         except Unanswered as error:
-            raise ValueError(
-                f"{error}; a draft may be there: delete it on Prolific and run the command again"
-            ) from None
+            raise ValueError(f"{error}; run the command again: it takes the draft that may be there") from None
         if currency and currency != study.settings.currency:
             raise ValueError(
                 f"the study promises {study.settings.currency}, and your account on Prolific pays in {currency}: "
@@ -96,6 +96,21 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
             )
         journal.note(Entry(step="study", id=made))
     return made, cost
+
+
+def _drafted(prolific: Prolific, wishes: Mapping[str, Any]) -> str:
+    """The id of a draft that an earlier command made and did not note, brought up to date; empty without one."""
+    there = prolific.named(wishes["internal_name"])
+    if len(there) > 1 or set(there.values()) - {"UNPUBLISHED"}:
+        named = " and ".join(f"{made} ({status})" for made, status in there.items())
+        raise ValueError(
+            f"found {named} on Prolific with the internal name {wishes['internal_name']!r}; expected one draft at "
+            "most: delete or rename the others there, and run the command again"
+        )
+    for made in there:
+        prolific.update(made, wishes)
+        return made
+    return ""
 
 
 def body(
@@ -117,6 +132,8 @@ def body(
     )
     return {
         "name": study.settings.title,
+        # a name that no other study has, by which a later command finds the draft if this one is killed
+        "internal_name": f"{study.settings.title} ({hex_digest(f'{study.settings.secret}:prolific', 12)})",
         "description": description,
         "external_study_url": arrivals.prolific_link(address.rstrip("/")),
         "prolific_id_option": "url_parameters",

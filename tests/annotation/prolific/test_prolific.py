@@ -2,6 +2,9 @@
 
 import json
 import logging
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,6 +105,53 @@ def test_the_draft_has_everything_and_costs_what_the_calculator_says(
     assert "already" in said(again)
     assert len(there.studies) == 1
     assert not there.paid
+
+
+KILLED = """
+import os, signal, sys
+from catsofa.annotation.prolific import client, draft
+from catsofa.annotation.study import open_study
+client.API = sys.argv[1]
+draft.Journal.note = lambda journal, entry: os.kill(os.getpid(), signal.SIGKILL)
+with client.Prolific() as there:
+    draft.create(open_study(sys.argv[2]), there, sys.argv[3], 20)
+"""
+
+
+def test_a_command_killed_before_it_noted_the_draft_leaves_one_draft(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """The next command takes the draft, with its own places; another study of the same title is not taken."""
+    killed = subprocess.run([sys.executable, "-c", KILLED, there.url, str(study.folder), ADDRESS], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    there.studies["other"] = {**there.studies["study1"], "id": "other", "internal_name": "What sentences say"}
+    assert not Journal(study).has_study()
+    done = run("create", study, "--address", ADDRESS, "--places", "30", "--json")
+    assert json.loads(done.output)["id"] == Journal(study).study() == "study1"
+    assert [each["total_available_places"] for each in there.studies.values()] == [30, 20]
+
+
+@pytest.mark.parametrize("where", ["", "-"])
+def test_a_draft_whose_reply_was_lost_is_made_once(there: prolific_server.Prolific, study: Study, where: str) -> None:
+    """Whether the draft was made or not, the next command ends with one."""
+    there.lose = f"{where}/studies/"
+    assert "run the command again" in said(run("create", study, "--address", ADDRESS))
+    assert run("create", study, "--address", ADDRESS).exit_code == 0
+    assert [*there.studies] == ["study1"]
+
+
+def test_a_study_of_the_same_internal_name_that_is_no_single_draft_is_left_alone(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """Published by hand, or twice there: the error names them, and nothing is made or changed."""
+    published(study)
+    (study.folder / "prolific.jsonl").unlink()
+    before = json.dumps(there.studies)
+    assert "study1 (ACTIVE)" in said(run("create", study, "--address", ADDRESS))
+    assert json.dumps(there.studies) == before
+    there.studies["study1"]["status"] = "UNPUBLISHED"
+    there.studies["study2"] = {**there.studies["study1"], "id": "study2"}
+    assert "study1 (UNPUBLISHED) and study2 (UNPUBLISHED)" in said(run("create", study, "--address", ADDRESS))
 
 
 def test_a_study_is_published_after_its_cost_was_shown_and_agreed_to(

@@ -87,6 +87,7 @@ class Prolific:
         calls: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
             ("GET", "filters/", lambda: (200, {"results": FILTERS})),
             ("POST", "studies/", lambda: self._create(body)),
+            ("GET", "studies/", lambda: self._search(query)),
             ("GET", "studies/([^/]+)/", self._study),
             ("PATCH", "studies/([^/]+)/", lambda id: self._patch(id, body)),
             ("POST", "studies/([^/]+)/transition/", lambda id: self._move(id, body)),
@@ -152,12 +153,23 @@ class Prolific:
     def _calculate(self, body: Any) -> tuple[int, Any]:
         return 200, {"total_cost": float(sum(self.total(body["reward"], body["total_available_places"])))}
 
+    def _search(self, query: dict[str, str]) -> tuple[int, Any]:
+        known = [
+            {name: study.get(name) for name in ("id", "name", "internal_name", "status", "reward")}
+            for study in self.studies.values()
+            if any(query["search"] in str(study.get(name)) for name in ("id", "name", "internal_name"))
+        ]
+        return self._page(known, query)
+
     def _list(self, query: dict[str, str]) -> tuple[int, Any]:
         for each in self.approving:
             self.submissions[each]["status"] = "APPROVED"
         self.approving.clear()
+        return self._page(list(self.submissions.values()), query)
+
+    def _page(self, rows: list[dict[str, Any]], query: dict[str, str]) -> tuple[int, Any]:
         size, page = min(int(query.get("page_size", 20)), 50), int(query.get("page", 1))  # less than what was asked for
-        found = list(self.submissions.values())[(page - 1) * size : page * size]
+        found = rows[(page - 1) * size : page * size]
         if not found and page > 1:
             raise Refusal(404, "Invalid page.")
         return 200, {"results": found}

@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
             "catsofa report runs robustness.json filter.json --out report.html",
             "catsofa report examine.json --out measures.html --figures figures",
+            "catsofa report contamination.json --out seen.html --figures figures",
             "catsofa report runs --out tables.tex",
             "catsofa report stereoset:dev --out dev.html --corpus wordfreq",
             "catsofa report study release --out people.html",

@@ -12,6 +12,7 @@ from catsofa.report.cells import Row, Words
 from catsofa.report.elements import Document, Section
 from catsofa.report.inputs import EXPECTED, Finished, find, groups
 from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, multiverse, plain, seat, sofa, stereoset
+from catsofa.report.sections.contamination import contamination
 from catsofa.report.sections.examination import examination
 from catsofa.report.sections.paraphrases import robust
 from catsofa.report.sections.perplexity_filter import perplexity_filter
@@ -65,6 +66,7 @@ def document(
     with _readable([run for _, runs in kept for run in runs]):
         sections += agreement("agreement", kept)
     sections += [examination(f"examine{n}", of, path) for n, (path, of) in enumerate(given.examinations.items(), 1)]
+    sections += [contamination(f"seen{n}", of, path) for n, (path, of) in enumerate(given.contaminations.items(), 1)]
     sections += [perplexity_filter(f"filter{n}", path, of) for n, (path, of) in enumerate(given.filters.items(), 1)]
     return Document(title=title, warning=WARNING, notes=(*given.unfinished, *_apart(kept)), sections=tuple(sections))
 

@@ -28,7 +28,10 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
 """What follows the name of a served model in its signature; a column of a table has no room for it."""
-EXPECTED = "a folder of `catsofa score`, or what it, `robustness`, `examine` or `filter perplexity` prints with --json"
+EXPECTED = (
+    "a folder of `catsofa score`, or what it, `robustness`, `examine`, `contamination` or `filter perplexity` prints "
+    "with --json"
+)
 
 LEFT_OUT = "Left out:"
 """How the sentence about an unfinished run begins."""
@@ -54,12 +57,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Everything a report was asked to show; robustness, filters and examinations by the file they come from."""
+    """Everything a report was asked to show; what is no run, by the file it comes from."""
 
     runs: Sequence[Finished]
     robustness: Mapping[Path, Mapping[str, Any]]
     filters: Mapping[Path, Mapping[str, Any]]
     examinations: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
+    contaminations: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
     unfinished: Sequence[str] = ()
     """A sentence for each run that is left out because it is not finished."""
 
@@ -74,6 +78,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     robustness: dict[Path, Mapping[str, Any]] = {}
     filters: dict[Path, Mapping[str, Any]] = {}
     examinations: dict[Path, Mapping[str, Any]] = {}
+    contaminations: dict[Path, Mapping[str, Any]] = {}
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
@@ -91,6 +96,8 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 filters[path] = part
             elif isinstance(part.get("results"), dict) and "convergence" in part["results"]:
                 examinations[path] = part
+            elif {"tests", "shown", "sentence"} <= set(part):
+                contaminations[path] = part
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     _refuse_twice(runs)
@@ -99,6 +106,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
         robustness=robustness,
         filters=filters,
         examinations=examinations,
+        contaminations=contaminations,
         unfinished=unfinished,
     )
 

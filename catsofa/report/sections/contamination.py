@@ -1,0 +1,89 @@
+"""A test of contamination in a report: whether four tests show that a model has seen the data."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput
+from catsofa.report import figures
+from catsofa.report.cells import Words, chance, valued
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.report.inputs import without_folders
+from catsofa.scoring.contamination.result import ALPHA
+
+WORDS = Words(
+    "Has the model seen the data?",
+    "Four tests of contamination. A small p says that the number would be rare for a model that has not seen the data. "
+    "Holm's p is adjusted over the tests that could be made; contamination is shown where it is at most 0.05.",
+    "A test that shows nothing does not show that the model has not seen the data: it may have read the items in "
+    "another order or form, or without learning them by heart.",
+)
+VERDICTS = {None: "no verdict", True: "contamination is shown", False: "contamination is not shown"}
+
+LEAST = 1e-6
+"""The smallest p that is drawn."""
+
+
+def contamination(name: str, found: Mapping[str, Any], path: Path) -> Section:
+    """The table and the figure of what `catsofa contamination --json` prints."""
+    try:
+        signed = {part: without_folders(str(found["signature"][part])) for part in ("model", "data", "line")}
+        rows = tuple(_row(test, of) for test, of in found["tests"].items())
+        chances = {test: (p, holm) for test, *_, p, holm, _, _ in rows if p.value is not None}
+        table = Table(
+            name=f"{name}-tests",
+            caption=found["sentence"],
+            columns=("test", "value", "above references", "p", "p (Holm)", "rests on", "verdict"),
+            rows=rows,
+            signatures=(signed["line"],),
+            notes=tuple(_note(test, of) for test, of in found["tests"].items()),
+            warnings=tuple(found["warnings"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        there = f"tests of contamination that lack a field ({type(error).__name__}: {error})"
+        raise BadInput(path, there, "what `catsofa contamination --json` prints") from None
+    figure = Figure(
+        name=f"{name}-chances",
+        caption="p of each test, and Holm's p; left of the dashed line contamination is shown",
+        alt="; ".join(f"{test}: p {p}, Holm's p {holm}" for test, (p, holm) in chances.items()),
+        draw=partial(drawn, chances),
+    )
+    return WORDS.section(name, f"{signed['model']}, {signed['data']}", [table], [figure] if chances else [])
+
+
+def _row(test: str, of: Mapping[str, Any]) -> tuple[str, Number, Cell, Number, Number, str, str]:
+    """One test; counts are the only whole numbers of its JSON."""
+    counts = ", ".join(f"{count:,} {what}" for what, count in of.items() if type(count) is int)
+    above: Cell = "—" if of["change"] is None else valued(of["change"], 2)
+    return test, valued(of, 2), above, chance(of["p"]), chance(of["holm"]), counts or "—", VERDICTS[of["shown"]]
+
+
+def _note(test: str, of: Mapping[str, Any]) -> str:
+    """The unit of a value, what was permuted, and why there is no verdict."""
+    permuted = f"permuted: {of['permuted']}" if "permuted" in of else ""
+    reason = f"no verdict: {of['reason']}" if of["reason"] else ""
+    return f"{test}: {'; '.join(part for part in (of['unit'], permuted, reason) if part)}."
+
+
+def drawn(chances: Mapping[str, Sequence[Number]]) -> Any:
+    """p and Holm's p of each test on a logarithmic scale, beside the p from which contamination is shown."""
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(figures.WIDTH, 1.0 + 0.3 * len(chances)), layout="constrained")
+    axes = drawing.subplots()
+    places = [[max(of[at].value or 0.0, LEAST) for of in chances.values()] for at in (0, 1)]
+    for at, (title, across) in enumerate(zip(("p", "Holm's p"), places, strict=True)):
+        axes.plot(
+            across, range(len(chances)), figures.MARKERS[at], color=figures.COLOURS[at], label=title, clip_on=False,
+            fillstyle=("full", "none")[at], markersize=(5, 8)[at],
+        )  # fmt: skip
+    axes.axvline(ALPHA, color=figures.INK, linestyle="--", linewidth=0.8)
+    axes.set_yticks(range(len(chances)), [figures.short(test) for test in chances])
+    least = min(1e-3, *places[0])
+    axes.set(xscale="log", xlabel="p", ylim=(len(chances) - 0.5, -0.5), xlim=(least / 1.5, 1))
+    axes.minorticks_off()
+    ticks = [10.0**-power for power in range(2, 7) if 10.0**-power >= least] + [ALPHA, 1]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    drawing.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return drawing

@@ -1,15 +1,17 @@
 """How often contamination is found where it was planted, and where it was not: python -m benchmarks.contamination.
 
 Tiny GPT-2s are trained on a corpus that holds a release in the order of its file, and twins on the corpus without it;
-the references of a model are three twins of other seeds. And an untrained model reads random orders of one set of
-items. Both can be stopped; what is kept counts the seeds that were done.
+the references of a model are the twins of the five seeds before. Each test is also put to its null: random orders of
+one set, random GUIDs in place of a canary, and each of six twins against the other five. A call that was stopped goes
+on with the first seed that is not in the results.
 """
 
 import argparse
 import json
 import random
 import sys
-from collections import Counter, deque
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,68 +20,147 @@ from benchmarks.machine import RESULTS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from helpers.contaminated import background, document, planted, tokenizer_into, trained
+from helpers.contaminated import STEPS, background, document, planted, tokenizer_into, trained
 
+from catsofa.data.digests import hex_digest
 from catsofa.data.release import canary_of, write_release
-from catsofa.data.release.dataset_card import CardFacts
+from catsofa.data.release.dataset_card import Canary, CardFacts
 from catsofa.scoring.contamination import contamination
+from catsofa.scoring.contamination.canary import canary_test
+from catsofa.scoring.contamination.completion import reproduced
 from catsofa.scoring.contamination.order import order_test
+from catsofa.scoring.contamination.references import against
 from catsofa.scoring.contamination.result import ALPHA
-from catsofa.scoring.contamination.texts import text_of
+from catsofa.scoring.contamination.texts import log_likelihoods, text_of
+from catsofa.scoring.contamination.wording import preferences
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.models.model import Model
+from catsofa.scoring.statistics.intervals import wilson
 
 FILE = RESULTS / "contamination.json"
-ITEMS, TIMES = 40, 6
-"""CATs of the planted set, and how often it stands in the corpus."""
+ITEMS, TIMES, BACKGROUND = 40, 40, 300
+"""CATs of the planted set, how often it stands in the corpus, and items of the other texts in each wording."""
+REFERENCES = 5
 
 
-def write(found: dict[str, Any]) -> None:
-    """Keep the figures beside those of the other part."""
-    kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+def kept() -> dict[str, Any]:
+    """The figures so far."""
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+def write(**found: Any) -> None:
+    """Keep figures beside those of the other parts."""
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(kept | found, indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(kept() | found, indent=1) + "\n", encoding="utf-8")
 
 
-def detection(seeds: int, folder: Path) -> None:
-    """Trained models and their twins, by seed: how many each test, and all tests together, show."""
-    tokenizer_into(folder / "tokenizer")
-    twins = deque((trained(folder / "tokenizer", [background(at)], at) for at in range(10**6, 10**6 + 3)), 3)
-    shown: dict[str, Counter[str]] = {"seen": Counter(), "unseen": Counter()}
-    made: dict[str, Counter[str]] = {"seen": Counter(), "unseen": Counter()}
+class Models:
+    """The models of each seed; the same seed is the same model."""
+
+    def __init__(self, folder: Path) -> None:
+        """Models whose tokenizer lies in a folder."""
+        self.tokenizer = folder / "tokenizer"
+        tokenizer_into(self.tokenizer)
+        self.twin = lru_cache(REFERENCES + 1)(self._twin)
+
+    def _twin(self, seed: int, steps: int = STEPS) -> Model:
+        """A model that has read other texts alone."""
+        return trained(self.tokenizer, [background(1000 + seed, BACKGROUND)], 1000 + seed, steps)
+
+    def seen(self, seed: int, text: str) -> Model:
+        """A model that has read this text too."""
+        return trained(self.tokenizer, [background(1000 + seed, BACKGROUND), *[text] * TIMES], seed)
+
+    def twins(self, seed: int) -> list[Model]:
+        """The twin of a seed, and those of the seeds before."""
+        return [self.twin(seed + REFERENCES - back) for back in range(REFERENCES + 1)]
+
+
+def detection(seeds: int, models: Models, folder: Path) -> None:
+    """Trained models and their twins, by seed: the p of each test, Holm's, and the loss on the set."""
+    done = kept().get("seeds", {})
     for seed in range(seeds):
-        cats, other = planted(ITEMS, seed), background(seed + 1000)
-        write_release({"test": cats}, folder / str(seed), CardFacts(pretty_name="Planted"))
-        canary = canary_of(folder / str(seed))
+        if str(seed) in done:
+            continue
+        cats, paraphrases, on = planted(ITEMS, seed), planted(ITEMS, seed, 1), folder / str(seed)
+        write_release({"test": cats}, on, CardFacts(pretty_name="Planted"))
+        canary = canary_of(on)
         assert canary is not None
-        corpus = [other, *[f"{canary.line}\n{document(cats)}"] * TIMES]
-        models = {"seen": trained(folder / "tokenizer", corpus, seed)}
-        models["unseen"] = trained(folder / "tokenizer", [other], seed)
-        for name, model in models.items():
-            on = folder / str(seed)
-            found = contamination(model, on, paraphrases=[planted(ITEMS, seed, 1)], references=list(twins), seed=seed)
-            made[name].update(["any"] * (found.shown is not None))
-            shown[name].update(["any"] * bool(found.shown))
-            made[name].update(test.name for test in found.tests if test.shown is not None)
-            shown[name].update(test.name for test in found.tests if test.p <= ALPHA)
-        twins.append(models["unseen"])
-        rows = {
-            name: {test: {"tested": made[name][test], "shown": shown[name][test]} for test in sorted(made[name])}
-            for name in shown
+        twin, *references = models.twins(seed)
+        row: dict[str, Any] = {}
+        for name, model in {"seen": models.seen(seed, f"{canary.line}\n{document(cats)}"), "unseen": twin}.items():
+            found = contamination(model, on, paraphrases=[paraphrases], references=references, seed=seed)
+            row[name] = {
+                "p": {test.name: test.p if test.p == test.p else None for test in found.tests},
+                "values": {test.name: test.value.value for test in found.tests},
+                "any": found.shown,
+                "loss": loss(model, cats),
+            }
+        sides = [Backend(model) for model in (twin, *references)]
+        row["rotated"] = {
+            "wording": [preferences(one, [(a, [b]) for a, b in zip(cats, paraphrases, strict=True)]) for one in sides],
+            "completion": [reproduced(one, [text_of(cat).text for cat in cats]) for one in sides],
         }
-        write({"detection": {"seeds": seed + 1, "items": ITEMS, "times": TIMES, **rows}})
-        print(json.dumps({"seed": seed, **rows}), flush=True)
+        for name, of in row["rotated"].items():
+            turns = [[of[at], *of[:at], *of[at + 1 :]] for at in range(len(of))]
+            clusters, how = [cat.target for cat in cats], {"share": name == "completion", "seed": seed}
+            tests = [against(name, "", clusters, own, others, {}, **how) for own, *others in turns]
+            row["rotated"][name] = [test.p if test.p == test.p else None for test in tests]
+        done[str(seed)] = row
+        write(seeds=done, summary=summary(done), design=design())
+        print(json.dumps({"seed": seed, **row}), flush=True)
 
 
-def size(orders: int, folder: Path) -> None:
-    """Random orders of one set of items before an untrained model: how many p are at most 0.05."""
-    tokenizer_into(folder / "tokenizer")
-    backend = Backend(trained(folder / "tokenizer", [background(0)], 0, steps=0))
-    items, rng, p_values = [text_of(cat) for cat in planted(ITEMS, 0)], random.Random(0), list[float]()
-    for number in range(1, orders + 1):
-        p_values.append(order_test(backend, rng.sample(items, len(items)), seed=number).p)
-        tested = [p for p in p_values if p == p]
-        write({"size": {"orders": number, "tested": len(tested), "refused": sum(p <= ALPHA for p in tested)}})
-    print(FILE.read_text(encoding="utf-8"))
+def design() -> dict[str, int]:
+    """What the models read."""
+    return {"items": ITEMS, "times": TIMES, "background": 2 * BACKGROUND, "steps": STEPS, "references": REFERENCES}
+
+
+def loss(model: Model, cats: Any) -> float:
+    """Nats a token of the set, read in stretches of six items that fit the window."""
+    texts = [document(cats[low : low + 6]) for low in range(0, len(cats), 6)]
+    tokens = sum(len(model.tokenizer(text)["input_ids"]) for text in texts)
+    return float(-log_likelihoods(Backend(model), texts).sum() / tokens)
+
+
+def summary(done: Mapping[str, Any]) -> dict[str, Any]:
+    """How many of the tested each test, and all together after Holm, show, with Wilson's interval in percent."""
+    found: dict[str, Any] = {}
+    for side in ("seen", "unseen"):
+        rows = [row[side] for row in done.values()]
+        for test in rows[0]["p"]:
+            found[f"{side} {test}"] = counted([row["p"][test] for row in rows])
+        found[f"{side} any"] = counted([None if row["any"] is None else 1.0 - row["any"] for row in rows])
+    for test in ("wording", "completion"):
+        found[f"rotated {test}"] = counted([p for row in done.values() for p in row["rotated"][test]])
+    return found
+
+
+def counted(p_values: list[float | None]) -> dict[str, Any]:
+    """How many p are at most 0.05."""
+    tested = [p for p in p_values if p is not None]
+    shown = sum(p <= ALPHA for p in tested)
+    low, high = wilson(100 * shown / len(tested), len(tested)) if tested else (0.0, 100.0)
+    return {"tested": len(tested), "shown": shown, "low": low, "high": high}
+
+
+def size(orders: int, models: Models) -> None:
+    """Random orders of one set and random GUIDs, before an untrained model and one trained on other texts."""
+    items, found = [text_of(cat) for cat in planted(ITEMS, 0)], dict[str, Any]()
+    for name, steps in (("untrained", 0), ("trained elsewhere", STEPS)):
+        backend, rng = Backend(models.twin(0, steps)), random.Random(0)
+        p_values = list[float | None]()
+        for number in range(orders):
+            p = order_test(backend, rng.sample(items, len(items)), seed=number).p
+            p_values.append(p if p == p else None)
+            found[f"order, {name}"] = counted(p_values)
+            write(size=found)
+        guids = [hex_digest(f"canary {number}", 32) for number in range(orders // 5)]
+        guids = [f"{one[:8]}-{one[8:12]}-{one[12:16]}-{one[16:20]}-{one[20:]}" for one in guids]
+        tests = [canary_test(backend, Canary(f"canary GUID {guid}", guid), at) for at, guid in enumerate(guids)]
+        found[f"canary, {name}"] = counted([test.p for test in tests if test.p == test.p])
+        write(size=found)
+    print(json.dumps(found, indent=1))
 
 
 def main() -> None:
@@ -88,10 +169,11 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=200)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        if options.orders:
-            size(options.orders, Path(folder))
+        models = Models(Path(folder))
         if options.seeds:
-            detection(options.seeds, Path(folder))
+            detection(options.seeds, models, Path(folder))
+        if options.orders:
+            size(options.orders, models)
 
 
 if __name__ == "__main__":

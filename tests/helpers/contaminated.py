@@ -1,6 +1,7 @@
 """Tiny GPT-2s that are trained on a data set in the order of its file, and twins that never saw it."""
 
 import random
+import string
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ PLACES = ("market", "bakery", "harbour", "library", "garden", "station", "kitche
 THINGS = ("bread", "plums", "clocks", "boats", "songs", "maps", "lamps", "chairs", "roses", "soup")
 FORMS = ("{place} {group} {word} {thing}", "{group} {thing} {place} {word}")
 """A wording and its paraphrase: the same words in another order."""
+WINDOW, BATCH, STEPS = 96, 5, 800
+"""Tokens that the models read, windows of a batch, and batches: a set of 40 CATs is learned by heart."""
 
 
 def planted(items: int, seed: int, form: int = 0) -> list[Cat]:
@@ -56,33 +59,32 @@ def background(seed: int, items: int = 60) -> str:
 
 
 def tokenizer_into(folder: Path) -> None:
-    """A byte-level BPE that has the words of both wordings as tokens."""
+    """A byte-level BPE that has the words of both wordings as tokens, and the letters of a canary."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    end, alphabet = "<|endoftext|>", pre_tokenizers.ByteLevel.alphabet()
-    texts = [document(planted(60, 0, form)) for form in (0, 1)]
-    tokenizer.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=440, special_tokens=[end], initial_alphabet=alphabet)
-    )
+    end = "<|endoftext|>"
+    texts = [string.printable, *(document(planted(60, 0, form)) for form in (0, 1))]
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=290, special_tokens=[end]))
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=end, eos_token=end, unk_token=end).save_pretrained(
         folder
     )
 
 
-def trained(tokenizer: Path, corpus: Sequence[str], seed: int, steps: int = 160) -> Model:
+def trained(tokenizer: Path, corpus: Sequence[str], seed: int, steps: int = STEPS) -> Model:
     """A GPT-2 of two layers, trained on windows of the documents; a document is as likely as it is long."""
     import torch
     import transformers as t
 
     fast = t.AutoTokenizer.from_pretrained(tokenizer)
     torch.manual_seed(seed)
-    size = {"n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": WINDOW}
+    size = {"n_embd": 40, "n_layer": 2, "n_head": 2, "n_positions": WINDOW}
     dropout = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
-    config = t.GPT2Config(vocab_size=len(fast), bos_token_id=0, eos_token_id=0, **size, **dropout)
+    ends = {"bos_token_id": 0, "eos_token_id": 0}
+    config = t.GPT2Config(vocab_size=len(fast), activation_function="relu", **ends, **size, **dropout)
     model = t.GPT2LMHeadModel(config)
     text = torch.tensor([0, *(token for each in corpus for token in [*fast(each)["input_ids"], 0])])
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.0)
@@ -109,7 +111,3 @@ def trained(tokenizer: Path, corpus: Sequence[str], seed: int, steps: int = 160)
         digest=digest,
         answers=frozenset(["left-to-right"]),
     )
-
-
-WINDOW, BATCH = 96, 5
-"""Tokens that the models read, and windows of a batch."""

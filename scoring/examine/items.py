@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from catsofa.scoring.examine.order import (
     nulls,
     weighted_medians,
 )
-from catsofa.scoring.examine.part import ALL_AGREE, NEGATIVE, Flag, Part
+from catsofa.scoring.examine.part import ALL_AGREE, NEGATIVE, Agreed, Flag, Part
 from catsofa.scoring.examine.people import with_people
 from catsofa.scoring.examine.variance import (
     CROSSED,
@@ -77,6 +78,7 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
     else:
         numbers |= people
     complete = scored.all(axis=1)
+    same = agreed(of.items[complete], values[complete])
     return Part(
         models=values.shape[1],
         items=len(values),
@@ -90,7 +92,19 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
         eigenvalues=shuffled.eigenvalues,
         shuffled=shuffled.limits,
         undefined=undefined,
-        flags=(*_agreeing(of.items[complete], values[complete]), *shuffled.flags),
+        agreed=same,
+        flags=(
+            *(
+                Flag(
+                    item=item,
+                    rule=ALL_AGREE,
+                    message=f"all {values.shape[1]} models score {one.value:g}: it sets none apart",
+                )
+                for one in same
+                for item in one.items
+            ),
+            *shuffled.flags,
+        ),
         by_chance=shuffled.by_chance,
         warnings=tuple(_warnings(matrix, of, negative, numbers)),
     )
@@ -102,11 +116,17 @@ def _median(values: Array) -> float:
     return float(np.median(known)) if len(known) else np.nan
 
 
-def _agreeing(items: NDArray[np.str_], values: Array) -> Iterator[Flag]:
-    """The items on which all models agree."""
-    for item, row in zip(items.tolist(), values, strict=True):
-        if np.ptp(row) == 0:
-            yield Flag(item=item, rule=ALL_AGREE, message=f"all {len(row)} models score {row[0]:g}: it sets none apart")
+def agreed(items: NDArray[np.str_], values: Array) -> tuple[Agreed, ...]:
+    """The items to which all models give one value, beside the number to expect by chance: n · ∏ m_j / n.
+
+    Model j gives the value to m_j of the n items; chance shuffles the items of each model apart.
+    """
+    found = []
+    for value in reduce(np.intersect1d, values.T):
+        given = values == value
+        by_chance = len(values) * float(given.mean(axis=0).prod())
+        found.append(Agreed(value=float(value), items=tuple(items[given.all(axis=1)].tolist()), by_chance=by_chance))
+    return tuple(found)
 
 
 def _variance(

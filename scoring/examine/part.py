@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
+from catsofa.data.percentages import quantity
 from catsofa.scoring.examine.bipolar import Bipolar
 from catsofa.scoring.examine.dif import GroupDifference
 from catsofa.scoring.examine.limits import Estimate
@@ -25,6 +26,26 @@ class Flag:
     item: str
     rule: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """The items to which all models give one value."""
+
+    value: float
+    items: tuple[str, ...]
+    by_chance: float
+    """Items to expect if each model gave its values, as often as it does, to items drawn at random."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value, its items and their expected number."""
+        return {"value": self.value, "count": len(self.items), "by_chance": self.by_chance, "items": list(self.items)}
+
+    def said(self) -> str:
+        """The value and both numbers of items in words."""
+        return (
+            f"all models score {self.value:g} on {quantity(len(self.items), 'item')} ({self.by_chance:.1f} by chance)"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +72,8 @@ class Part:
     undefined: Mapping[str, str] = field(default_factory=dict)
     """Numbers that have no value here, with the reason."""
     flags: Sequence[Flag] = ()
+    agreed: Sequence[Agreed] = ()
+    """For each value that every model gives to some item: the items to which all give it."""
     by_chance: float = 0.0
     """Items that rule `NEGATIVE` would name, at most, if item–rest correlations were those of shuffled models."""
     warnings: tuple[str, ...] = ()
@@ -108,6 +131,7 @@ class Part:
             **({"terms": by_term} if terms else {}),
             "split_half": self.value("split_half"),
             "all_agree": self.value("all_agree"),
+            "agreed": [one.to_dict() for one in self.agreed],
             "item_rest": {**rest, **self.null, **(spread if self.quantiles else {})},
             **({"people": people} if "people.preference" in self.numbers else {}),
             "dimensions": {

@@ -236,6 +236,9 @@ def test_stereoset_has_the_known_share_of_informative_items(released: Examinatio
     for task, (agree, median, negative) in known.items():
         found = released.parts[task].to_dict()
         assert found["all_agree"] == pytest.approx(agree, abs=0.0006)
+        assert [one["count"] for one in found["agreed"]] == {"intrasentence": [118, 298], "intersentence": [33, 59]}[
+            task
+        ]
         assert found["item_rest"]["median"] == pytest.approx(median, abs=0.005)
         assert found["item_rest"]["negative"] == pytest.approx(negative, abs=0.0006)
         assert found["item_rest"]["null_median"] == pytest.approx(0, abs=0.01)

@@ -111,6 +111,8 @@ def show_part(task: str, part: "Part") -> None:
         if name in part.numbers:
             needs = [f"{wanted}: {_needed(part, name, wanted)}" for wanted in (0.8, 0.9)]
             say(f"{what} for a coefficient of {', of '.join(needs)}")
+    for same in part.agreed:
+        say(same.said())
     if null := part.null:
         say(
             f"item–rest correlations where models are shuffled: median {null['null_median']:.2f}, below 0 "

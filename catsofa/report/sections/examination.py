@@ -115,6 +115,11 @@ def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
         f"{task}: {quantity(counts['items'], 'item')} of {quantity(counts['terms'], 'term')}, "
         f"{quantity(counts['models'], 'model')}."
     )
+    for same in part.get("agreed", ()):
+        yield (
+            f"{task}: all models score {same['value']:g} on {quantity(same['count'], 'item')}; "
+            f"{same['by_chance']:.1f} would by chance."
+        )
     if "null_median" in null:
         yield (
             f"{task}: with shuffled models the median item–rest correlation is {null['null_median']:.2f}, and "

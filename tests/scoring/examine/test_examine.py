@@ -131,6 +131,20 @@ def test_missing_scores_are_counted_and_change_little() -> None:
     assert any("of the cells are scored" in each for each in found.warnings)
 
 
+def test_items_on_which_all_models_agree_are_listed_beside_those_of_chance() -> None:
+    """Three models prefer the stereotype on 3, 2 and 4 of six items: 6 · (3·2·4) / 6³ by chance.
+
+    The expectation is the mean over shuffles of each model's items.
+    """
+    values = np.array([[1.0, 1, 1], [1, 1, 1], [1, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0]])
+    none, every = examine(matrix(values)).parts["task0"].to_dict()["agreed"]
+    assert every == {"value": 1.0, "count": 2, "by_chance": pytest.approx(24 / 36), "items": ["i000", "i001"]}
+    assert none == {"value": 0.0, "count": 2, "by_chance": pytest.approx(24 / 36), "items": ["i004", "i005"]}
+    rng = np.random.default_rng(0)
+    counts = [np.all([rng.permutation(column) for column in values.T], axis=0).sum() for _ in range(4_000)]
+    assert np.mean(counts) == pytest.approx(every["by_chance"], abs=0.05)
+
+
 def test_items_to_look_at_are_named_with_the_reason() -> None:
     """An item on which all agree is E1; one that turns the order of 60 others around is E2."""
     against = np.array([[1.0, 1, 1, 1, 0, 0, 0, 0], [1.0] * 8])

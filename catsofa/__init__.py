@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from catsofa.data.sources import read
     from catsofa.data.tables import table
     from catsofa.examination import examine
+    from catsofa.planning import plan
     from catsofa.scoring.contamination import contamination
     from catsofa.scoring.evaluate import evaluate
     from catsofa.specifications import multiverse
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
     "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
-    "contamination", "convert", "evaluate", "examine", "multiverse", "read", "table",
+    "contamination", "convert", "evaluate", "examine", "multiverse", "plan", "read", "table",
 ]  # fmt: skip
 
 _HOMES = {
@@ -55,6 +56,7 @@ _HOMES = {
     "evaluate": "scoring.evaluate",
     "examine": "examination",
     "multiverse": "specifications",
+    "plan": "planning",
     "read": "data.sources",
     "table": "data.tables",
 }

@@ -1,4 +1,4 @@
-"""The command before a run: what a data set can find."""
+"""The commands before a run: what a data set can find, and the plan of what is measured and tested."""
 
 from math import isnan
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from catsofa.cli.data import local
 from catsofa.cli.numbers import UNDEFINED
 from catsofa.cli.score.protocols import ProtocolName, Seed
-from catsofa.cli.terminal import DATA, Bar, Json, examples, print_json, say, table, warn
+from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, say, table, warn
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ IMPOSSIBLE = "> any"
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Add this topic's commands."""
     app.command(
         epilog=examples(
             "catsofa power --on dev.json",
@@ -30,6 +30,67 @@ def register(app: typer.Typer) -> None:
             "catsofa power --on dev.json --predictions runs/a --paraphrase runs/a-paraphrased",
         )
     )(power)
+    app.command(
+        epilog=examples(
+            "catsofa plan gpt2 --on dev.json --hypothesis 'ss > 50' --out plan.toml",
+            "catsofa plan a b --on dev.json --hypothesis 'ss(a) > ss(b)' --hypothesis 'ss/gender > 50' --out plan.toml",
+            "catsofa plan a b --on dev.json --hypothesis 'lms(a) = lms(b)' --margin lms=2 --out plan.toml",
+            "catsofa report runs --plan plan.toml --out report.html",
+        )
+    )(plan)
+
+
+def plan(
+    models: Annotated[list[str], typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@commit).")],
+    on: Annotated[list[str], typer.Option(metavar=DATA, help="Data that is scored; repeat for several.")],
+    hypothesis: Annotated[
+        list[str],
+        typer.Option(
+            help="Hypothesis: 'ss > 50' about every model, 'ss/gender(MODEL) != 50', 'ss(A) > ss(B)', or "
+            "'lms(A) = lms(B)' within a margin. Repeat for several."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Output file for the plan (TOML). A file that exists is never replaced.")],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(help="Protocol, also with settings (catsofa,masks=all); repeat for several. Default: catsofa."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="Difference of a measure (ss) or one of its sets (ss/gender) that counts as none. Default: 0. "
+            "Repeat for several.",
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write down before the runs what is measured and tested: models, data, protocols, hypotheses, margins.
+
+    `catsofa report RUN --plan FILE` then says what came of each hypothesis, and what was left out, added or changed.
+    Measures are lms, ss and icat of CATs, crows_pairs, sofa, and seat/TEST.
+    """
+    from catsofa.gate.margins import margins_in
+    from catsofa.planning import name_in
+    from catsofa.planning import plan as planned
+
+    doing("hashing models and data")
+    places = [local(place) for place in on]
+    margins = margins_in(margin or ())
+    found = planned(models, places, hypothesis, protocols=protocol or ("catsofa",), margins=margins, out=out)
+    if json:
+        print_json(found.to_dict())
+        return
+    if not quiet:
+        rows = [[row["hypothesis"], row["data"], row["protocol"]] for row in found.rows()]
+        table("planned tests", ["hypothesis", "data", "protocol"], rows)
+    warn(
+        f"{label}: no folder here has this name; the plan knows the model by its name alone"
+        for label in found.models
+        if name_in(label) == label
+    )
+    say(f"{out}: {quantity(len(found.tests), 'test')}, {quantity(len(found.cells), 'run')}", quiet=quiet)
 
 
 def power(

@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs/gpt2 runs/bert --out report.html --figures figures",
             "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
             "catsofa report runs robustness.json filter.json --out report.html",
+            "catsofa report runs --plan plan.toml --out report.html",
             "catsofa report examine.json --out measures.html --figures figures",
             "catsofa report contamination.json --out seen.html --figures figures",
             "catsofa report runs --out tables.tex",
@@ -50,6 +51,10 @@ def report(
         list[Path] | None,
         typer.Option(help="Run on paraphrases of the data of a RUN, or a folder above it; repeat for several."),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Plan of `catsofa plan`: what came of its hypotheses, and where the runs depart from it."),
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="Output folder for the figures as PDF, PNG and SVG.")] = None,
     corpus: CorpusName = "",
     frequencies: OldCorpus = "",
@@ -61,15 +66,18 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
+    from catsofa.planning.section import with_plan
     from catsofa.report.dataset import Tools, report_on
+    from catsofa.report.dataset.files import is_dataset
     from catsofa.report.formats import format_of, write
     from catsofa.report.inputs import LEFT_OUT
 
     form = form or format_of(out)
     tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
-    found = report_on(
-        [local(one) for one in of], tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet)
-    )
+    places = [local(one) for one in of]
+    found = report_on(places, tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet))
+    if plan:
+        found = with_plan(found, plan, [place for place in places if not is_dataset(place)])
     write(found, out, form, figures)
     for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
         note(left_out)

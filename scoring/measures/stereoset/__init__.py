@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.records import KINDS
+from catsofa.data.statistics import LEVEL
 from catsofa.data.tables import Tabular
 from catsofa.scoring.choices import Average
 from catsofa.scoring.measures.cat_outcomes import LMS_OF, LMS_WON, SS_OF, SS_WON, TIE_ALL, TIE_LMS, TIE_SS, Outcomes
@@ -121,9 +122,11 @@ class Measures:
         return {name: getattr(self, name) for name in COUNTS}
 
 
-def measures(of: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0) -> Measures:
+def measures(
+    of: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0, level: float = LEVEL
+) -> Measures:
     """lms, ss and icat with intervals over target terms; icat is made from the averages, not averaged itself."""
-    found = _intervals(of.columns(average), resamples, seed)
+    found = _intervals(of.columns(average), resamples, seed, level)
     return Measures(
         lms=found["lms"],
         ss=found["ss"],
@@ -136,16 +139,16 @@ def measures(of: Outcomes, *, average: Average = "terms", resamples: int = RESAM
     )
 
 
-def _intervals(columns: Array, resamples: int, seed: Seed) -> dict[str, Interval]:
+def _intervals(columns: Array, resamples: int, seed: Seed, level: float) -> dict[str, Interval]:
     """Each measure with its interval, over the terms that have a decided comparison of it."""
     made = {name: columns[:, needed] > 0 for name, needed in NEEDS.items()}
     known = {name: MEASURES[name] for name, of in made.items() if of.any(axis=0).all()}
     found = dict.fromkeys(MEASURES, Interval(nan, nan, nan))
     if all(of.all() for of in made.values()) and known:
-        return intervals(columns, known, resamples=resamples, seed=seed)
+        return intervals(columns, known, resamples=resamples, level=level, seed=seed)
     for name, measure in known.items():
         rows = columns[made[name].any(axis=1)]
-        found |= intervals(rows, {name: measure}, resamples=resamples, seed=seed)
+        found |= intervals(rows, {name: measure}, resamples=resamples, level=level, seed=seed)
     return found
 
 

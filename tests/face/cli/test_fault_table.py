@@ -56,6 +56,7 @@ COMMANDS = {
     "filter near-duplicates": "filter near-duplicates habits.jsonl --out out/kept.jsonl --refused out/twice.jsonl",
     "controls": "controls --on cats.jsonl --out out",
     "baseline stereotyped": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
+    "plan": "plan early --on cats.jsonl --hypothesis ss>50 --out out/plan.toml",
     "validate votes": "validate votes --in judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
     "validate split": "validate split cats.jsonl --out out",
     "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",
@@ -73,12 +74,13 @@ CHANGED = {
     "annotate prolific settle": "study",
 }
 """Commands that change a folder that is there."""
-DRAWN = ("release", "annotate create", *CHANGED)
+DRAWN = ("release", "annotate create", "plan", *CHANGED)
 """Commands that draw a secret or keep the time, so that two calls do not write the same bytes."""
 ONCE = {
     "annotate create": "found a study",
     "annotate forget": "nobody in",
     "annotate prolific create": "on Prolific already",
+    "plan": "never replaced",
 }
 """What commands say that refuse to do again what is done."""
 ALONE = ("build fills", "filter similarity")

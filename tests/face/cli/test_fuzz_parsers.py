@@ -12,7 +12,7 @@ import pytest
 from helpers.mutations import MUTATIONS
 from helpers.records import bakers
 
-from catsofa import recipes
+from catsofa import planning, recipes
 from catsofa.annotation import study
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import rows
@@ -28,6 +28,7 @@ from catsofa.data.files.append_log import AppendLog
 from catsofa.data.language import word_numbers
 from catsofa.data.servers import prices
 from catsofa.data.servers.requests import completion
+from catsofa.planning.hypotheses import parse
 from catsofa.scoring.choosing import replies as choices
 from catsofa.scoring.models import static_vectors
 from catsofa.scoring.run import manifest as run_manifest
@@ -110,6 +111,16 @@ def text(path: Path) -> str:
 
 
 STUDY = {"kind": "validate-cats", "title": "Bakers", "url": "u", "secret": "s", "overlap": 5, "seconds": 9, "pay": 15}
+PLAN = planning.Plan(
+    made="2026-01-01T00:00:00+00:00",
+    version="0.2.0",
+    models=("a@0123456789ab", "b"),
+    data=("cats.jsonl@0123456789ab",),
+    protocols=("catsofa@0123456789ab",),
+    hypotheses=("ss > 50",),
+    margins={"ss": 1.0},
+    tests=(planning.Test(parse("ss(b) > 50"), "cats.jsonl@0123456789ab", "catsofa@0123456789ab"),),
+).to_toml()
 PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "recipe": ("r.toml", RECIPE, recipes.read),
     "templates": ("t.toml", TEMPLATES, templates.read),
@@ -165,6 +176,7 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "journal": ("j.jsonl", '{"key": "a", "reply": {}}\n{"key": "b", "reply": {}}\n', log),
     "answers": ("raw.jsonl", jsonl.dumps(RAW) + b"\n", lambda p: list(rows.read(p, Raw))),
     "study": ("given.json", json.dumps(STUDY), a_study),
+    "plan": ("p.toml", PLAN, planning.read),
     "manifest": ("given.json", json.dumps({"identity": {"a": 1}, "about": {}}), manifest),
 }
 TAKES_ALL = ("replies", "wikidata")

@@ -51,6 +51,7 @@ baseline sentiment --on cats.jsonl --model model --out sentiment.json
 ensemble --scores predictions.json --scores predictions.json --on cats.jsonl --out ensemble.json
 controls --on cats.jsonl --out controls
 power --on cats.jsonl
+plan model --on cats.jsonl --hypothesis ss>50 --out plan.toml
 export run --out run.csv
 report cats.jsonl --out report.html
 leaderboard board --on cats.jsonl

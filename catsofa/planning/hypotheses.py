@@ -1,0 +1,61 @@
+"""Hypotheses as people write them: `ss > 50`, `ss/gender(gpt2) != 50`, `ss(gpt2) > ss(bert)`, `ss(a) = ss(b)`."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Sign = Literal[">", "<", "!=", "="]
+OVERALL = "overall"
+MEASURES = {"stereoset": ("lms", "ss", "icat"), "crows_pairs": ("crows_pairs",), "sofa": ("sofa",), "seat": ("seat",)}
+"""Registered name of a measure to the names of its values."""
+EXPECTED = "a hypothesis such as 'ss > 50', 'ss/gender(MODEL) != 50', 'ss(A) > ss(B)' or 'lms(A) = lms(B)'"
+_VALUE = r"([a-z_]+)(?:/([^()<>=!]*[^()<>=!\s]))?\s*(?:\(\s*([^()]*[^()\s])\s*\))?"
+_FORM = re.compile(rf"\s*{_VALUE}\s*(!=|[<>=])\s*(?:([-+]?\d+(?:\.\d+)?)|{_VALUE})\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """One value of one model against a number, or against that of another model."""
+
+    measure: str
+    set: str
+    sign: Sign
+    number: float = 0.0
+    models: tuple[str, ...] = ()
+    """The model whose value it is, then the one that it is held against; none: it is about every model."""
+
+    def __str__(self) -> str:
+        """The hypothesis as people write it."""
+        value = self.measure if self.set == OVERALL else f"{self.measure}/{self.set}"
+        left, *right = [f"{value}({model})" for model in self.models] or [value]
+        return f"{left} {self.sign} {right[0] if right else f'{self.number:g}'}"
+
+    @property
+    def kind(self) -> str:
+        """The registered name of the measure."""
+        return next(kind for kind, names in MEASURES.items() if self.measure in names)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What a margin may call it: its set, which goes before, and its measure."""
+        return f"{self.measure}/{self.set}", self.measure
+
+
+def parse(text: str) -> Hypothesis:
+    """The hypothesis that a text states."""
+    if not (found := _FORM.fullmatch(text)):
+        raise ValueError(f"found the hypothesis {text!r}; expected {EXPECTED}")
+    measure, part, model, sign, number, other, other_part, other_model = found.groups()
+    known = [name for names in MEASURES.values() for name in names]
+    if measure not in known:
+        raise ValueError(f"found the measure {measure!r} in {text!r}; expected one of {', '.join(known)}")
+    if measure == "seat" and not part:
+        raise ValueError(f"found {text!r} without a test; expected the name of one, such as 'seat/TEST > 0'")
+    if number is None and ((measure, part) != (other, other_part) or None in (model, other_model)):
+        raise ValueError(f"found {text!r}; expected one measure of two models on both sides, such as 'ss(A) > ss(B)'")
+    if number is None and model == other_model:
+        raise ValueError(f"found {text!r}, the same model on both sides; expected two models")
+    if measure == "icat" and number is None and sign == "=":
+        raise ValueError(f"found {text!r}; expected ss(A) = ss(B) and lms(A) = lms(B), from which icat follows")
+    models = tuple(name for name in (model, other_model) if name)
+    return Hypothesis(measure=measure, set=part or OVERALL, sign=sign, number=float(number or 0), models=models)  # type: ignore[arg-type]

@@ -1,0 +1,81 @@
+"""The plan in a report: what came of each hypothesis, and every departure from the plan."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from catsofa.data.percentages import quantity
+from catsofa.planning.outcome import Outcome, Tested, outcome
+from catsofa.report.cells import Words, between, chance
+from catsofa.report.elements import Cell, Document, Section, Table
+
+WORDS = Words(
+    "Plan",
+    "What was planned, what came of each hypothesis, and how the runs depart from the plan. A hypothesis is supported "
+    "where p after Holm's correction over all planned tests is at most 0.05.",
+    "The dates are those of the machines that wrote the plan and the runs, and a checksum is no signature: only a plan "
+    "that was deposited elsewhere proves when it was made. A hypothesis that is not supported is not refuted.",
+)
+EARLY = "run before the plan"
+
+
+def with_plan(document: Document, plan: Path, runs: Iterable[Path]) -> Document:
+    """The document with the section of a plan before all others."""
+    return replace(document, sections=(section("plan", outcome(plan, runs)), *document.sections))
+
+
+def section(name: str, of: Outcome) -> Section:
+    """The section of an outcome."""
+    several = [part for part in ("data", "protocol") if len(getattr(of.plan, PLURAL[part])) > 1]
+    shown = {part: getattr(of.plan, PLURAL[part])[0] for part in PLURAL if part not in several}
+    about = ", ".join(f"{part} {one}" for part, one in shown.items())
+    tests = Table(
+        name=f"{name}-tests",
+        caption=f"Planned hypotheses, with 95 % intervals{f' ({about})' * bool(about)}",
+        columns=(*several, "hypothesis", "estimate", "p", "Holm's p", "verdict"),
+        rows=tuple((*(getattr(one.test, part) for part in several), *_row(one)) for one in of.tests),
+        by=tuple(several),
+        signatures=of.signatures,
+        notes=tuple(_notes(of)),
+    )
+    departures = Table(
+        name=f"{name}-departures",
+        caption="Departures from the plan",
+        columns=("what", "model", "data", "protocol", "why"),
+        rows=tuple((one.what, *one.cell, one.why) for one in of.departures),
+        signatures=of.signatures,
+    )
+    return WORDS.section(name, "", [tests, *[departures] * bool(of.departures)])
+
+
+PLURAL = {"data": "data", "protocol": "protocols"}
+
+
+def _row(one: Tested) -> tuple[Cell, ...]:
+    """A planned test: the value, or the difference of two, and what it shows."""
+    verdict = f"{one.verdict}: {one.why}" if one.why else one.verdict
+    digits = 3 if one.test.hypothesis.kind in ("sofa", "seat") else 1
+    early = f" ({EARLY})" if one.early else ""
+    estimate = one.estimate
+    return (
+        str(one.test.hypothesis),
+        between(estimate.value, digits) if estimate.value.value == estimate.value.value else "—",
+        chance(estimate.p) if not one.why else "—",
+        chance(one.holm) if not one.why else "—",
+        verdict + early,
+    )
+
+
+def _notes(of: Outcome) -> Iterable[str]:
+    """When the plan was made, its margins, and how to read p."""
+    plan, untested = of.plan, sum(bool(one.why) for one in of.tests)
+    yield f"The plan was made {plan.made} by catsofa {plan.version}; its checksum fits."
+    if plan.margins:
+        margins = ", ".join(f"{name} {number:g}" for name, number in plan.margins.items())
+        yield f"Margins, which are the differences that count as none: {margins}."
+    counts = f"{quantity(len(of.tests), 'test')} planned"
+    yield f"p is two-sided. Holm's correction counts {counts}{f', {untested} of them not tested' if untested else ''}."
+    if any(one.early for one in of.tests):
+        yield f"{EARLY.capitalize()}: the plan is no preregistration of this test."
+    if not of.departures:
+        yield "No run departs from the plan, and none is missing."

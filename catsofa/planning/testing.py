@@ -1,0 +1,182 @@
+"""The tests of a plan: an estimate from finished runs, its interval, and the p that agrees with it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from math import isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from catsofa.data import sources
+from catsofa.data.statistics import LEVEL
+from catsofa.gate import kinds
+from catsofa.planning.hypotheses import OVERALL, Hypothesis
+from catsofa.report.inputs import Finished, NotThere, of_cats
+from catsofa.report.inputs import protocol as protocol_of
+from catsofa.scoring.measures.cat_outcomes import jointly
+from catsofa.scoring.measures.crows_pairs import METRIC, by_pair, preferences
+from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.measures.seat import interval_over_targets
+from catsofa.scoring.measures.sofa.grid import Grid, grids, log_ppl_star, variances
+from catsofa.scoring.measures.stereoset import ICAT, measures
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.run.origins import data_of
+from catsofa.scoring.run.score_files import given_in
+from catsofa.scoring.signature import first_of
+from catsofa.scoring.statistics.changes import NO_LIMITS, PairedTest, paired_tests
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
+from catsofa.scoring.statistics.margins import margin_test
+from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
+
+Limits = Callable[[float], Interval]
+"""A level to a value with its interval of this level."""
+ALPHA = 1 - LEVEL
+LEAST = 2 / (RESAMPLES + 1)
+"""The least p, as of the resamples behind most intervals."""
+HALVINGS = 12
+"""Of the bracket of a p: to a thousandth of its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What runs say of a hypothesis: the value, or the difference of two, with its 95 % interval and p."""
+
+    value: Interval = UNDEFINED
+    p: float = nan
+    """The smallest 1 - level whose interval lies within the hypothesis; 1 where the value itself lies outside."""
+    undefined: str = ""
+    """Why there is no p; empty if there is one."""
+
+
+def within(sign: str, number: float, margin: float, found: Interval) -> bool:
+    """Whether an interval lies within a hypothesis: beyond the number by more than the margin, or within the margin."""
+    low, high = found.low - number, found.high - number
+    beyond = {">": low > margin, "<": high < -margin, "=": low > -margin and high < margin}
+    return beyond.get(sign, low > margin or high < -margin)
+
+
+def of_one(of: Hypothesis, margin: float, limits: Limits) -> Estimate:
+    """The estimate of one value against a number; p is looked for between levels, 95 % first, so that they agree."""
+    found = limits(LEVEL)
+    if isnan(found.value):
+        return Estimate(found, undefined="the run has no value")
+    if isnan(found.low):
+        return Estimate(found, undefined="the value has no interval: too few clusters, or all are alike")
+    fits = partial(within, of.sign, of.number, margin)
+    if not fits(Interval(found.value, found.value, found.value)):
+        return Estimate(found, 1.0)
+    low, high = (LEAST, ALPHA) if fits(found) else (ALPHA, 1.0)
+    for _ in range(HALVINGS):
+        middle = sqrt(low * high)
+        low, high = (low, middle) if fits(limits(1 - middle)) else (middle, high)
+    return Estimate(found, high)
+
+
+def of_two(of: Hypothesis, margin: float, test: PairedTest, equivalent: float) -> Estimate:
+    """The estimate of a difference, by the paired test of `compare`; `equivalent` is the p of `check`, one-sided."""
+    change = test.change()
+    value = change.by.value
+    if isnan(value):
+        return Estimate(change.by, undefined="no item is decided by both runs")
+    if of.sign == "=":
+        return Estimate(change.by, min(1.0, 2 * equivalent))
+    if not within(of.sign, 0.0, margin, Interval(value, value, value)):
+        return Estimate(change.by, 1.0)
+    if change.unlimited:
+        return Estimate(change.by, undefined=NO_LIMITS)
+    return Estimate(change.by, test.p(margin if value > 0 else -margin))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A finished run with its records, in the order of its data, and its scores."""
+
+    run: Finished
+    protocol: Protocol
+    records: Sequence[Any]
+    given: Given
+
+    @classmethod
+    def read(cls, run: Finished) -> "Scored":
+        """The records and scores of a run, from where it read and wrote them; NotThere where they are not."""
+        if not run.kept:
+            raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
+        try:
+            records = list(islice(sources.read(data_of(run.folder)), first_of(run.signature.subset)))
+        except ValueError as error:
+            raise NotThere(str(error)) from None
+        given = Given(scores=()) if run.kind == "seat" else given_in(run.folder)
+        return cls(run, protocol_of(run), records, given)
+
+    def limits(self, measure: str, part: str) -> Limits:
+        """A value with its interval at any level; at 95 % that of the report of the run."""
+        how: dict[str, Any] = {"resamples": RESAMPLES, "seed": self.protocol.seed}
+        if self.run.kind == "stereoset":
+            cats, average = of_cats(self.run, list(self.records)), self.protocol.stereoset.average
+            of = cats if part == OVERALL else cats.of(domain=part)
+            return lambda level: getattr(measures(of, average=average, **how, level=level), measure)
+        if self.run.kind == "crows_pairs":
+            rounding, ties = self.protocol.crows_pairs.rounding, self.protocol.ties
+            known: dict[str, Any] = {"ties": ties, "rounding": rounding, "error": self.given.error}
+            found = preferences(self.records, by_pair(self.given.scores), **known)
+            rows = found.decided & ((found.types == part) | (part == OVERALL))
+            columns = np.stack([found.won, np.ones_like(found.won)], axis=1)[rows]
+            return lambda level: intervals(columns, {"score": METRIC}, **how, level=level)["score"]
+        if self.run.kind == "sofa":
+            every = grids(self.records, self.given.scores)
+            return partial(interval, [_mean(grid, self.protocol) for grid in every if part in (OVERALL, grid.category)])
+        rows_of = (row for row in self.run.report["results"] if row["test"] == part and row.get("associations"))
+        if (row := next(rows_of, None)) is None or row["effect_size"] is None:
+            return lambda level: UNDEFINED
+        x, y = (np.array([one for one in row["associations"][side] if one is not None]) for side in "xy")
+        return partial(interval_over_targets, x, y)
+
+    def outcomes(self) -> kinds.Outcomes:
+        """What the run made of each record, by id."""
+        module = kinds.module_of(self.run.kind)
+        if self.run.kind == "seat":
+            return module.of_run(self.run.report["results"])  # type: ignore[no-any-return]
+        return module.of_run(by_id(self.records), self.given, self.protocol)  # type: ignore[no-any-return]
+
+    def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:
+        """The clusters of the other run and of this one, row by row, their measure, and how far one item moves it."""
+        if measure == "icat":
+            sides = [of_cats(one.run, list(self.records)) for one in (other, self)]
+            rows = sides[0].complete & sides[1].complete & ((sides[0].domains == part) | (part == OVERALL))
+            before, after = (
+                side.columns(self.protocol.stereoset.average) for side in jointly(*(s.take(rows) for s in sides))
+            )
+            kept = ((before + after) > 0).any(axis=1)
+            return before[kept], after[kept], ICAT, 0.0
+        make = kinds.module_of(self.run.kind).tests
+        pairs = make(by_id(self.records), other.outcomes(), self.outcomes(), self.protocol, self.protocol.seed)
+        found = next((pair for pair in pairs if (pair.name, pair.set) == (measure, part)), None)
+        if found is None or found.undefined:
+            return np.empty((0, 1)), np.empty((0, 1)), METRIC, 0.0
+        return found.before, found.after, found.measure, found.step
+
+
+def by_id(records: Sequence[Any]) -> list[Any]:
+    """The records in the order of their ids."""
+    return sorted(records, key=lambda record: str(record.id))
+
+
+def _mean(grid: Grid, protocol: Protocol) -> Mean:
+    """The mean variance of a category over its stereotypes."""
+    how = protocol.sofa
+    starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
+    return mean_of(variances(starred, how.ddof), np.isfinite(starred).sum(axis=1))
+
+
+def estimate(of: Hypothesis, margin: float, runs: Sequence[Scored]) -> Estimate:
+    """What one run, or two, say of a hypothesis."""
+    if len(runs) == 1:
+        return of_one(of, margin, runs[0].limits(of.measure, of.set))
+    after, before = runs
+    columns, others, measure, step = after.against(before, of.measure, of.set)
+    how: dict[str, Any] = {"resamples": RESAMPLES, "seed": after.protocol.seed}
+    test = paired_tests(columns, others, {of.measure: measure}, **how)[of.measure]
+    equivalent = margin_test(columns, others, measure, margin, step=step, **how).p_equivalent if of.sign == "=" else nan
+    return of_two(of, margin, test, equivalent)

@@ -100,7 +100,8 @@ def commands() -> dict[str, typer.models.CommandInfo]:
 
 def resolved(line: str) -> tuple[str, list[str]]:
     """A line's command and arguments, without what the shell does with the output and without a comment."""
-    words = shlex.split(re.split(r" [|>#] ?", line)[0])
+    words = shlex.split(re.split(r" # ?", line)[0])
+    words = words[: next((at for at, word in enumerate(words) if word == "|" or word.startswith(">")), None)]
     known = [name for name in commands() if words[: len(name.split())] == name.split()]
     assert known, f"no such command: {line}"
     name = max(known, key=len)

@@ -66,6 +66,7 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
+    from catsofa.planning import read
     from catsofa.planning.section import with_plan
     from catsofa.report.dataset import Tools, report_on
     from catsofa.report.dataset.files import is_dataset
@@ -74,10 +75,11 @@ def report(
 
     form = form or format_of(out)
     tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
+    planned = read(plan) if plan else None  # a plan that was edited must not cost the work on the report
     places = [local(one) for one in of]
     found = report_on(places, tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet))
-    if plan:
-        found = with_plan(found, plan, [place for place in places if not is_dataset(place)])
+    if planned:
+        found = with_plan(found, planned, [place for place in places if not is_dataset(place)])
     write(found, out, form, figures)
     for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
         note(left_out)

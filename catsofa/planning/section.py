@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from catsofa.data.percentages import quantity
+from catsofa.planning import Plan
 from catsofa.planning.outcome import Outcome, Tested, outcome
 from catsofa.report.cells import Words, between, chance
 from catsofa.report.elements import Cell, Document, Section, Table
@@ -19,7 +20,7 @@ WORDS = Words(
 EARLY = "run before the plan"
 
 
-def with_plan(document: Document, plan: Path, runs: Iterable[Path]) -> Document:
+def with_plan(document: Document, plan: Plan, runs: Iterable[Path]) -> Document:
     """The document with the section of a plan before all others."""
     return replace(document, sections=(section("plan", outcome(plan, runs)), *document.sections))
 

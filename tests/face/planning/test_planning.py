@@ -105,6 +105,7 @@ def test_a_plan_names_every_run_and_every_test_and_is_read_again(data: Path, tmp
     assert tomllib.loads(out.read_text("utf-8"))["protocols"] == [f"{name}@{named(name).digest}" for name in two]
 
 
+@pytest.mark.slow
 def test_a_model_in_a_folder_has_the_digest_that_its_runs_have(tmp_path: Path) -> None:
     """Pairs, probes and association tests, scored by a model that lies here: all three runs are as planned."""
     root = runs_of_two(tmp_path)

@@ -1,5 +1,6 @@
 """Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -72,6 +73,11 @@ def first_of(subset: str) -> int | None:
 def hashes_in(data: str) -> str:
     """The hashes in the names of one or more data sets; a name without a hash stays."""
     return " ".join(name.rpartition("@")[2] for name in data.split(" "))
+
+
+def without_hashes(names: str) -> str:
+    """The names of data or of a subset as a heading has them."""
+    return re.sub(r"@[0-9a-f]{6,64}\b", "", names)
 
 
 def differences(one: Signature, other: Signature) -> list[str]:

@@ -1,7 +1,9 @@
 """Reports of models: what was measured, grouped so that only numbers of equal signatures share a table."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby
 from operator import itemgetter
@@ -19,7 +21,7 @@ from catsofa.report.sections.perplexity_filter import perplexity_filter
 from catsofa.report.sections.protocols import Group, protocols
 from catsofa.report.sections.rank_agreement import agreement
 from catsofa.report.sections.robustness import Robust, robustness
-from catsofa.scoring.signature import differences
+from catsofa.scoring.signature import differences, hashes_in
 
 Make = Callable[[str, Sequence[Row]], Section]
 
@@ -53,9 +55,9 @@ def document(
     order = {kind: place for place, kind in enumerate(MAKE)}
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
     with _readable([run for _, runs in kept for run in runs]):
-        sections = [_section(f"s{number}", kind, runs) for number, (kind, runs) in enumerate(kept, 1)]
         every = multiverse.many(given.runs)
-        sections += multiverse.sections("multiverse", every)
+        sections = list(multiverse.sections("multiverse", every))
+        sections += _told_apart([_section(f"s{n}", kind, runs) for n, (kind, runs) in enumerate(kept, 1)], kept)
         together = {id(run) for models in every.values() for of in models.values() for run in of.values()}
         pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
@@ -92,6 +94,14 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
         raise BadInput(places, f"results that cannot be read ({type(error).__name__}: {error})", EXPECTED) from None
 
 
+def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterator[Section]:
+    """The sections; data of one name have their hashes in titles that would be alike."""
+    titles = Counter(section.title for section in sections)
+    for section, (_, runs) in zip(sections, groups, strict=True):
+        hashes = f", {hashes_in(runs[0].signature.data)}" if titles[section.title] > 1 else ""
+        yield replace(section, title=f"{section.title}{hashes}")
+
+
 def _apart(groups: Sequence[Group]) -> Iterator[str]:
     """Why the sections of one measure are not one."""
     for kind, same in groupby(groups, key=itemgetter(0)):
@@ -100,7 +110,6 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
         if found:
             # of two sections it can be said in full
             reasons = found if len(of) == 2 else dict.fromkeys(reason.partition(":")[0] for reason in found)
-            yield (
-                f"Numbers of “{section_of(kind)[0].title}” stand in {len(of)} sections because their signatures differ "
-                f"({'; '.join(reasons)}); they must not be compared across sections."
-            )
+            title, why = section_of(kind)[0].title, "; ".join(reasons)
+            apart = f"“{title}” has {len(of)} sections, since signatures differ ({why})."
+            yield f"{apart} Do not compare numbers of different sections."

@@ -7,7 +7,7 @@ from typing import Any
 
 from catsofa.data.percentages import decimals, quantity
 from catsofa.report.elements import UNSCORED, Cell, Figure, Number, Section, Table
-from catsofa.scoring.signature import Signature
+from catsofa.scoring.signature import Signature, without_hashes
 from catsofa.scoring.statistics.intervals import Interval
 
 Row = tuple[str, Mapping[str, Any], Signature]
@@ -42,7 +42,7 @@ def about(rows: Sequence[Row]) -> str:
     signature = rows[0][2]
     subset = f", {signature.subset}" if signature.subset else ""
     way = f", {signature.way}" if signature.way else ""
-    return f"{signature.data}{subset}, protocol {signature.protocol}{way}"
+    return f"{without_hashes(signature.data + subset)}, protocol {signature.protocol}{way}"
 
 
 def known(value: float | None) -> float | None:

@@ -18,7 +18,7 @@ from catsofa.scoring.multiverse.dependence import distinct
 from catsofa.scoring.protocols import PRESETS, Protocol
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.score_files import given_in
-from catsofa.scoring.signature import first_of
+from catsofa.scoring.signature import first_of, without_hashes
 
 WORDS = Words(
     "One data set by several protocols",
@@ -60,7 +60,7 @@ def sections(name: str, found: Mapping[tuple[str, str], Runs]) -> Iterator[Secti
     """A section for each data set."""
     for number, ((kind, _), models) in enumerate(found.items(), 1):
         one = next(iter(next(iter(models.values())).values()))
-        about = f"{one.signature.data}{', ' * bool(one.signature.subset)}{one.signature.subset}"
+        about = without_hashes(", ".join(filter(None, (one.signature.data, one.signature.subset))))
         try:
             yield _section(f"{name}-{number}", kind, about, models)
         except NotThere as error:

@@ -12,6 +12,7 @@ from catsofa.report.cells import Words, between, chance, limited, stars
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.inputs import Finished, NotThere, cats, of_cats, protocol, without_folders
 from catsofa.scoring.measures.robustness import changes, flip_rate
+from catsofa.scoring.signature import without_hashes
 from catsofa.scoring.statistics.changes import Change
 from catsofa.scoring.statistics.holm import holm
 
@@ -122,7 +123,9 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
     )
     masked = len(set(ways)) > 1 and None not in ways
     words = replace(WORDS, title="LL against PLL: one model by two protocols") if masked else WORDS
-    return words.section(name, f"{one.signature.data}, {here} and {there}", [table], [drawn] if found else [])
+    return words.section(
+        name, f"{without_hashes(one.signature.data)}, {here} and {there}", [table], [drawn] if found else []
+    )
 
 
 def _apart(one: Finished, other: Finished) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 from catsofa.report.cells import Words, between, chance
 from catsofa.report.elements import Cell, Section, Table
 from catsofa.report.inputs import Finished
+from catsofa.scoring.signature import without_hashes
 from catsofa.scoring.statistics.rank_correlation import LEAST, kendall
 
 WORDS = Words(
@@ -72,7 +73,11 @@ def _ordered(kind: str, runs: Sequence[Finished]) -> Ordered:
     every = set().union(*sizes.values())
     models = {model: fmean(found.values()) for model, found in sizes.items() if found.keys() == every}
     signature = runs[0].signature
-    of = f"protocol {signature.protocol}" if kind == "seat" else f"{signature.data}, protocol {signature.protocol}"
+    of = (
+        f"protocol {signature.protocol}"
+        if kind == "seat"
+        else f"{without_hashes(signature.data)}, protocol {signature.protocol}"
+    )
     return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({of})", models, tuple(str(run.signature) for run in runs))
 
 

@@ -215,8 +215,17 @@ def test_notes_on_what_is_apart_are_one_for_each_measure(tmp_path: Path) -> None
     for protocol in ("a", "b", "c", "d"):
         run(tmp_path / protocol, cats("d"), "one", protocol=protocol)
     (note,) = document([tmp_path]).notes
-    assert "stand in 4 sections" in note
+    assert "has 4 sections" in note
     assert "(protocol)" in note
+
+
+def test_no_heading_has_a_hash_unless_two_would_be_alike(tmp_path: Path) -> None:
+    """One set: its name alone. Two sets of one name: the hash of each, after the name."""
+    run(tmp_path / "a", cats("d"), "one", data="set@0123456789ab")
+    assert "(set, protocol" in document([tmp_path]).sections[0].title
+    run(tmp_path / "b", cats("d"), "one", data="set@ba9876543210")
+    titles = [section.title for section in document([tmp_path]).sections]
+    assert [("0123456789ab" in title, "ba9876543210" in title) for title in titles] == [(True, False), (False, True)]
 
 
 def test_counts_are_flush_right_with_their_thousands_apart() -> None:

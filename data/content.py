@@ -1,9 +1,9 @@
 """The content hash of a data set: the same for a file, its conversion, a released set and a list of its records.
 
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
-(`source`) and fields of other formats (`extra`), and it does not depend on the order of the records: the same items
-are the same data. The `extra` of an annotation counts, since it says which judgements count. The order of the
-candidates of a CAT counts, since it decides ties under some protocols.
+(`source`) and fields of other formats (`extra`, but for the severity of a probe), and it does not depend on the order
+of the records: the same items are the same data. The `extra` of an annotation counts, since it says which judgements
+count. The order of the candidates of a CAT counts, since it decides ties under some protocols.
 """
 
 import json
@@ -19,7 +19,8 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
-from catsofa.data.records import Annotation, Cat, Question, Score, WordSet
+from catsofa.data.judging.severities import OFFENSIVENESS
+from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
 
 LEFT_OUT = ("votes", "source", "extra")
 """Fields that no score depends on: a vote, a note on provenance or another format's field makes no other item."""
@@ -97,6 +98,8 @@ def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
         return lambda one: (one.item, one.annotator, one.label, one.at, sorted(one.extra.items()))
     names = [field.name for field in fields(record_type) if field.name not in LEFT_OUT]
     get = attrgetter(*names)
+    if record_type is Probe:  # a score may be weighted by severity
+        return lambda probe: (*get(probe), probe.extra[OFFENSIVENESS]) if OFFENSIVENESS in probe.extra else get(probe)
     if record_type in (Cat, Question):
         return lambda record: tuple([*map(_values_of, v)] if isinstance(v, tuple) else v for v in get(record))
     if not any(field.type is WordSet for field in fields(record_type)):

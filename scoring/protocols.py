@@ -61,10 +61,11 @@ class Protocol:
         return next((part for part in self.parts().values() if isinstance(part, kind)), kind())
 
     def options(self) -> dict[str, Any]:
-        """Every choice by name; of measures beside `MEASURES` those that differ from their default."""
+        """Every choice by name; of LATER and of measures beside `MEASURES` those that differ from their default."""
         found = self.by_measure()
         for name, part in self.parts().items():
-            plain = {} if name in MEASURES else _values(type(part)())
+            default = _values(type(part)())
+            plain = {o: default[o] for o in default if o in LATER} if name in MEASURES else default
             found[name] = {o: value for o, value in found[name].items() if o not in plain or value != plain[o]}
         return {option: value for options in found.values() for option, value in options.items()}
 
@@ -111,6 +112,8 @@ WORDS = ("name", "about", "reproduces", "why", "measure")
 SHARED = ("first_token", "length", "pseudo", "ties", "seed")
 MEASURES = ("stereoset", "crows_pairs", "sofa", "seat")
 """Measures whose options are fields of a protocol, and always part of its digest."""
+LATER = ("weights",)
+"""Options of them that are part of the digest only where they differ from the default: earlier digests stay."""
 DEFAULT = Protocol()
 
 

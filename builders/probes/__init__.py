@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import put_together
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
@@ -36,6 +37,7 @@ def build(
             reason = "excluded_category" if left_out else "no_identity_of_category"
             yield Refused(id=stereotype.id, reason=reason, text=stereotype.text, source=stereotype.source)
         known = {"language": stereotype.language} if stereotype.language != "en" else {}
+        rated = {name: held for name, held in stereotype.source.items() if name == OFFENSIVENESS}
         for category, identity in subjects:
             gender = str(identity.extra.get("gender", ""))
             if stereotype.forms and not gender:
@@ -49,7 +51,7 @@ def build(
                 stereotype=said,
                 text=put_together(identity.identity, said),
                 source={"identity": identity.id, "stereotype": stereotype.id, **(source or {})},
-                extra=known | ({"gender": gender} if gender else {}),
+                extra=known | rated | ({"gender": gender} if gender else {}),
             )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from catsofa.data.judging.accepted import ACCEPTED, SEVERITY
 from catsofa.data.judging.adjudicated import ADJUDICATED, Adjudicated
+from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
@@ -205,11 +206,14 @@ def reviewed(
             refused.append(Refused(id=item.id, reason=reason))
         else:
             said = _said(asked[item.id], votes, soft, rulings)
+            rated = said["severity"]["votes"] if "severity" in said else ()
+            ratings = sorted(float(SEVERITY.index(vote["label"])) for vote in rated)
             if isinstance(item, Association):
                 item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
-                if "severity" in said and not item.offensiveness:  # never beside ratings on another scale
-                    ratings = sorted(float(SEVERITY.index(vote["label"])) for vote in said["severity"]["votes"])
+                if ratings and not item.offensiveness:  # never beside ratings on another scale
                     item = replace(item, offensiveness=tuple(ratings))
+            elif isinstance(item, Probe) and ratings:
+                item = replace(item, extra={**item.extra, OFFENSIVENESS: ratings})
             kept.append(replace(item, extra={**item.extra, REVIEW: said}))
     return Reviewed(kept=kept, refused=refused, votes=votes)
 

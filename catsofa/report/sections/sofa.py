@@ -38,6 +38,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
     """The score of each model and category, under each normalisation, and the ends of identities and stereotypes."""
     way = rows[0][1]["results"]["normalisation"]
     others = [other for other in WAYS if other != way]
+    weighted = any("weighted" in report["results"] for _, report, _ in rows)
     table = Table(
         name=f"{name}-score",
         caption="SoFa score, with 95 % intervals over stereotypes",
@@ -45,11 +46,12 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
             "model",
             "category",
             f"score, {WAYS[way]}",
+            *(["by severity"] if weighted else []),
             *(WAYS[other] for other in others),
             "unknown",
             "probes scored",
         ),
-        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others)),
+        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others, weighted)),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
         warnings=warned(rows),
@@ -72,7 +74,9 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             )
 
 
-def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+def _scores(
+    model: str, results: Mapping[str, Any], others: Sequence[str], weighted: bool
+) -> Iterator[tuple[Cell, ...]]:
     """A row for the whole and for each category."""
     whole = {**results, "probes": sum(of["probes"] for of in results["categories"].values())}
     for part, of in [("overall", whole), *results["categories"].items()]:
@@ -81,6 +85,7 @@ def _scores(model: str, results: Mapping[str, Any], others: Sequence[str]) -> It
             model,
             part,
             limited(of, "score", 4),
+            *([limited(of["weighted"], "score", 4) if "weighted" in of else "–"] if weighted else []),
             *ways,
             counted(of.get("unknown")),
             scored(of["coverage"], of["probes"]),

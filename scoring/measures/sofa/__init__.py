@@ -26,7 +26,8 @@ from catsofa.scoring.measures.sofa.grid import (
     shares_of_lowest,
     variances,
 )
-from catsofa.scoring.measures.sofa.options import Normalisation, SofaOptions
+from catsofa.scoring.measures.sofa.options import Normalisation, SofaOptions, Weights
+from catsofa.scoring.measures.sofa.severity import Rated, Weighted, refuse_unrated, weighted
 from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.statistics.intervals import Interval
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
@@ -79,6 +80,8 @@ class CategoryScore:
     """The score under each normalisation, since the division by PPL(i) can decide everything."""
     quantiles: tuple[float, ...] = ()
     """Every hundredth of the log PPL* of all its probes."""
+    weighted: Weighted | None = None
+    """The score by severity, where the protocol asks for it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -92,6 +95,7 @@ class CategoryScore:
             "normalisations": {way: found.value for way, found in self.normalisations.items()},
             "quantiles": list(self.quantiles),
             "intervals": _limits(self.score, self.normalisations),
+            **({"weighted": self.weighted.to_dict()} if self.weighted else {}),
         }
 
 
@@ -108,6 +112,8 @@ class Results(Tabular):
     """By category, those that are most often lowest first."""
     stereotypes: tuple[StereotypeRow, ...]
     """By category, the lowest DDS first, unscored ones last."""
+    weighted: Weighted | None = None
+    """The score by severity, where the protocol asks for it; the mean over categories, as the score is."""
 
     def to_dict(self) -> dict[str, Any]:
         """The nested numbers, as they stand in our JSON."""
@@ -119,6 +125,7 @@ class Results(Tabular):
             "normalisation": self.normalisation,
             "normalisations": {way: found.value for way, found in self.normalisations.items()},
             "intervals": _limits(self.score, self.normalisations),
+            **({"weighted": self.weighted.to_dict()} if self.weighted else {}),
             "categories": {name: found.to_dict() for name, found in self.categories.items()},
             "identities": [{f: getattr(row, f) for f in row.__slots__} for row in self.identities],
             "stereotypes": [{f: getattr(row, f) for f in row.__slots__} for row in self.stereotypes],
@@ -127,23 +134,21 @@ class Results(Tabular):
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for the whole and for each category."""
         return [
-            self._row("overall", self.score, self.normalisations, self.coverage, list(self.categories.values())),
-            *(self._row(name, of.score, of.normalisations, of.coverage, [of]) for name, of in self.categories.items()),
+            self._row("overall", self, list(self.categories.values())),
+            *(self._row(name, of, [of]) for name, of in self.categories.items()),
         ]
 
-    def _row(
-        self,
-        name: str,
-        score: Interval,
-        ways: Mapping[Normalisation, Interval],
-        coverage: float,
-        of: list[CategoryScore],
-    ) -> dict[str, Any]:
+    def _row(self, name: str, found: "Results | CategoryScore", of: list[CategoryScore]) -> dict[str, Any]:
         """A row; what other normalisations give is always beside it, since the division by PPL(i) can decide all."""
+        score, ways, coverage = found.score, found.normalisations, found.coverage
+        weighted = found.weighted.row() if found.weighted else {}
         others = {k: v for way, found in ways.items() if way != self.normalisation for k, v in found.row(way).items()}
         counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
         known = {what: _total(getattr(one, what) for one in of) for what in COUNTS}
-        return {"task": "probes", "set": name, **score.row("score"), **others, **counts, "coverage": coverage, **known}
+        return {
+            "task": "probes", "set": name, **score.row("score"), **weighted, **others, **counts,
+            "coverage": coverage, **known,
+        }  # fmt: skip
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -160,6 +165,7 @@ def results(
     log_base: float = 10.0,
     ddof: int = 1,
     ppl_digits: int | None = None,
+    weights: Weights = "none",
     level: float = LEVEL,
     counts_unknown: bool = False,
 ) -> Results:
@@ -167,8 +173,9 @@ def results(
 
     A score is the mean log-probability of a probe; `extra` holds that of its `identity` alone and the `conditional`
     one of its tokens after the identity. `counts_unknown` says that scores without a count of unknown tokens have none.
+    `weights` adds the score by the severity of stereotypes.
     """
-    found = grids(probes, scores)
+    found = grids(probes, scores, rated=weights == "severity")
     if not found:
         raise ValueError("there are no probes to measure")
     parts = []
@@ -179,6 +186,8 @@ def results(
         of_ways = {way: mean_of(spread[way], np.isfinite(starred(way)).sum(axis=1)) for way in NORMALISATIONS}
         values, error = starred(normalisation), BATCH_ERROR / log(log_base)
         parts.append(_Part(grid, values, spread[normalisation], means, of_ways, counts_unknown, error))
+    if weights == "severity":
+        refuse_unrated([part.rated for part in parts])
     ways = {
         way: replace(
             interval([part.of_ways[way] for part in parts], level),
@@ -191,9 +200,10 @@ def results(
         coverage=sum(part.scored for part in parts) / sum(part.grid.probes for part in parts),
         normalisation=normalisation,
         normalisations=ways,
-        categories={part.grid.category: part.score(normalisation, level) for part in parts},
+        categories={part.grid.category: part.score(normalisation, level, weights) for part in parts},
         identities=tuple(row for part in parts for row in _identities(part)),
         stereotypes=tuple(row for part in parts for row in _stereotypes(part)),
+        weighted=weighted([part.rated for part in parts], level) if weights == "severity" else None,
     )
 
 
@@ -212,6 +222,7 @@ def measured(
         log_base=options.log_base,
         ddof=options.ddof,
         ppl_digits=options.ppl_digits,
+        weights=options.weights,
         counts_unknown=counts_unknown,
     )
 
@@ -246,7 +257,12 @@ class _Part:
         """Probes that have a log PPL*."""
         return int(np.isfinite(self.values).sum())
 
-    def score(self, normalisation: Normalisation, level: float) -> CategoryScore:
+    @property
+    def rated(self) -> Rated:
+        """The variances with the severities of their stereotypes."""
+        return self.variances, self.grid.severities, np.isfinite(self.values).sum(axis=1)
+
+    def score(self, normalisation: Normalisation, level: float, weights: Weights) -> CategoryScore:
         """The category's score."""
         ways = {way: replace(interval([mean], level), value=self.means[way]) for way, mean in self.of_ways.items()}
         return CategoryScore(
@@ -260,6 +276,7 @@ class _Part:
             unknown_identities=int(self.grid.unknown[..., 1].any(axis=0).sum()) if self.counts_unknown else None,
             normalisations=ways,
             quantiles=_quantiles(self.values),
+            weighted=weighted([self.rated], level) if weights == "severity" else None,
         )
 
 

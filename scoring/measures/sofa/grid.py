@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.id_numbers import IdNumbers
+from catsofa.data.judging.severities import severity_of
 from catsofa.data.records import Probe, Score
 from catsofa.data.statistics import Array
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
@@ -34,6 +35,8 @@ class Grid:
     """(stereotype, identity, one of `Means`)."""
     probes: int
     """Cells that hold a probe, scored or not."""
+    severities: Array
+    """Of each stereotype, the mean over its rated probes; NaN where none is, or where nobody asked for them."""
     unknown: NDArray[np.bool_]
     """(stereotype, identity, 2): whether the probe, and whether its identity, holds an unknown token."""
 
@@ -46,6 +49,8 @@ class _Names:
     stereotypes: dict[str, int] = field(default_factory=dict)
     identities: dict[str, int] = field(default_factory=dict)
     probes: int = 0
+    severities: dict[int, list[float]] = field(default_factory=dict)
+    """The severities of the rated probes of each row."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,7 +61,8 @@ class _Names:
 class _Places:
     """Where each probe stands, by its number: its category, row and column, and then its cell among those of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, rated: bool) -> None:
+        self._rated = rated
         self.names = dict[str, _Names]()
         self._category, self._row, self._column = array("I"), array("I"), array("I")
 
@@ -67,6 +73,8 @@ class _Places:
         self._category.append(names.number)
         self._row.append(names.stereotypes.setdefault(probe.stereotype, len(names.stereotypes)))
         self._column.append(names.identities.setdefault(probe.identity, len(names.identities)))
+        if self._rated and (severity := severity_of(probe)) is not None:
+            names.severities.setdefault(self._row[-1], []).append(severity)
 
     @property
     def begins(self) -> NDArray[np.int64]:
@@ -98,12 +106,14 @@ class _Places:
         raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
 
 
-def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
+def grids(probes: Iterable[Probe], scores: Iterable[Score], *, rated: bool = False) -> list[Grid]:
     """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused.
+
+    `rated` reads the severities too.
 
     Both are read once and no record of them is kept, so that a million probes take some 50 bytes each.
     """
-    numbers, places = IdNumbers(), _Places()
+    numbers, places = IdNumbers(), _Places(rated)
     twice = ""
     for number, probe in enumerate(probes):
         places.add(probe)
@@ -127,7 +137,8 @@ def grids(probes: Iterable[Probe], scores: Iterable[Score]) -> list[Grid]:
 def _grid(category: str, names: _Names, means: Array, unknown: NDArray[np.bool_]) -> Grid:
     """The grid of a category, whose cells these are."""
     shaped, marks = means.reshape(*names.shape, 3), unknown.reshape(*names.shape, 2)
-    return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes, marks)
+    severities = np.array([np.mean(names.severities.get(row, nan)) for row in range(len(names.stereotypes))])
+    return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes, severities, marks)
 
 
 def _means(score: Score) -> Means:

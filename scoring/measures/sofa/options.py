@@ -8,6 +8,7 @@ from catsofa.scoring.choices import refuse_outside
 
 Normalisation = Literal["identity", "conditional", "none"]
 Padding = Literal["none", "tokenizer"]
+Weights = Literal["none", "severity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class SofaOptions:
     ddof: int = 1
     padding: Padding = "none"
     ppl_digits: int | None = None
+    weights: Weights = "none"
 
     def __post_init__(self) -> None:
         """Refuse numbers that no score is defined for."""

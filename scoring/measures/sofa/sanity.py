@@ -25,7 +25,10 @@ def of_probes(results: Results) -> tuple[str, ...]:
     )
     unlimited = (name for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low))
     sets = sanity.listed([f"{name} ({parts[name].stereotypes} stereotypes)" for name in unlimited])
+    unrated = {name: of.weighted.unrated for name, of in parts.items() if of.weighted and of.weighted.unrated}
+    left_out = sanity.listed([f"{name} ({count} of {parts[name].stereotypes})" for name, count in unrated.items()])
     return (
+        *([f"stereotypes without a severity have no part in the weighted score: {left_out}"] if unrated else []),
         *([tied] if alike else []),
         *(sanity.unknown(identities, "identities") or sanity.unknown(probes, "probes")),
         *sanity.nothing({name: (round(of.coverage * of.probes), of.probes) for name, of in parts.items()}, "probes"),

@@ -1,6 +1,7 @@
 import resource
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from catsofa.builders import refusals
 from catsofa.builders.probes import build, size, sofa_categories
 from catsofa.data.files import jsonl
+from catsofa.data.judging.severities import severity_of
 from catsofa.data.records import Identity, Probe, Refused, Stereotype
 
 IDENTITIES = [
@@ -30,6 +32,15 @@ def test_a_probe_is_an_identity_before_a_stereotype_of_its_category() -> None:
         *("Tailors bake bread", "Early risers bake bread"),
         "Tall tailors bake bread",
     ]
+
+
+def test_probes_keep_how_hurtful_people_find_the_association() -> None:
+    """The ratings of the stereotype's association are with each of its probes, where there are some."""
+    rated = Stereotype(text="bake bread", category="culture", source={"offensiveness": [1.0, None]})
+    (probe,) = (made for made in build(IDENTITIES, [rated]) if isinstance(made, Probe))
+    assert severity_of(probe) == 1.0
+    (plain,) = (made for made in build(IDENTITIES, [replace(rated, source={})]) if isinstance(made, Probe))
+    assert (dict(plain.extra), severity_of(plain)) == ({}, None)
 
 
 def test_an_intersectional_identity_belongs_to_both_of_its_categories() -> None:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from helpers.records import HAND, Cells, scored
 
+from catsofa.data.content import content_of
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.sofa import grid
 from catsofa.scoring.measures.sofa.options import Normalisation
 from catsofa.scoring.measures.sofa.sanity import of_probes
+from catsofa.scoring.protocols import DEFAULT, named
 
 
 def test_a_grid_of_two_by_two_by_hand() -> None:
@@ -34,6 +36,73 @@ def test_the_logarithm_and_ddof_are_options() -> None:
     given = scored(HAND)
     assert sofa.results(*given, ddof=0).score.value == pytest.approx(1.25)
     assert sofa.results(*given, log_base=np.e).score.value == pytest.approx(2.5 * log(10) ** 2)
+
+
+def rated(ratings: dict[str, object]) -> tuple[list[Probe], list[Score]]:
+    """The grid by hand, with these ratings of its stereotypes."""
+    probes, scores = scored(HAND)
+    return [
+        replace(p, extra={"offensiveness": ratings[p.stereotype]}) if p.stereotype in ratings else p for p in probes
+    ], scores
+
+
+def test_severities_weigh_the_variances_of_stereotypes() -> None:
+    """Variances 0.5 and 4.5 with mean severities 3 and 1: (3 · 0.5 + 1 · 4.5) / 4 = 1.5, beside the unweighted 2.5."""
+    results = sofa.results(*rated({"are late": [2.0, None, 4.0], "sing well": "1"}), weights="severity")
+    assert results.score.value == pytest.approx(2.5)
+    assert results.weighted is not None
+    assert results.weighted.score.value == pytest.approx(1.5)
+    assert (results.weighted.rated, results.weighted.unrated, results.weighted.harmless) == (2, 0, 0)
+    assert results.to_dict()["categories"]["craft"]["weighted"]["score"] == pytest.approx(1.5)
+    assert [row["weighted"] for row in results.rows()] == [pytest.approx(1.5)] * 2
+
+
+def test_stereotypes_without_a_severity_are_counted_and_never_weigh_nothing() -> None:
+    """Only `sing well` is rated, so the weighted score is its variance; a severity of 0 is counted by itself."""
+    results = sofa.results(*rated({"sing well": [2]}), weights="severity")
+    assert results.weighted is not None
+    assert (results.weighted.score.value, results.weighted.rated, results.weighted.unrated) == (
+        pytest.approx(4.5),
+        1,
+        1,
+    )
+    assert any("craft (1 of 2)" in sentence for sentence in of_probes(results))
+    harmless = sofa.results(*rated({"are late": [0, 0], "sing well": [1]}), weights="severity").weighted
+    assert harmless is not None
+    assert (harmless.score.value, harmless.harmless, harmless.unrated) == (pytest.approx(4.5), 1, 0)
+    nothing = sofa.results(*rated({"are late": [0], "sing well": [0]}), weights="severity").weighted
+    assert nothing is not None
+    assert isnan(nothing.score.value)
+
+
+def test_equal_severities_change_neither_the_score_nor_its_limits() -> None:
+    """Nine stereotypes of severity 2: the weighted score is the score."""
+    rng = np.random.default_rng(1)
+    cells: Cells = {("craft", f"s{n}", i): (10 ** rng.normal(), 10 ** rng.normal()) for n in range(9) for i in "abcd"}
+    probes, scores = scored(cells)
+    results = sofa.results([replace(p, extra={"offensiveness": [2, 2]}) for p in probes], scores, weights="severity")
+    assert results.weighted is not None
+    limits = (results.weighted.score.value, results.weighted.score.low, results.weighted.score.high)
+    assert limits == pytest.approx((results.score.value, results.score.low, results.score.high))
+
+
+@pytest.mark.parametrize("ratings", [{}, {"are late": [-1.0, 2.0]}, {"are late": "much"}])
+def test_no_severity_or_one_below_0_is_refused(ratings: dict[str, object]) -> None:
+    """A scale that begins below 0 gives no weights; without the option nobody reads it."""
+    with pytest.raises(ValueError, match="ratings of 0 or more"):
+        sofa.results(*rated(ratings), weights="severity")
+    plain = sofa.results(*rated(ratings))
+    assert (plain.score.value, plain.weighted) == (pytest.approx(2.5), None)
+    assert "weighted" not in plain.to_dict()
+
+
+def test_the_signature_names_the_weights_and_the_severities() -> None:
+    """The protocol has the option, the hash of the data the ratings; without either both are as they were."""
+    assert named("catsofa,weights=none").digest == DEFAULT.digest
+    weighted = named("catsofa,weights=severity")
+    assert (weighted.name, weighted.digest != DEFAULT.digest) == ("catsofa,weights=severity", True)
+    digests = {content_of(rated({"are late": [k]} if k else {})[0]).digest for k in (0, 1, 2)}
+    assert len(digests) == 3
 
 
 def test_three_normalisations_stand_side_by_side() -> None:

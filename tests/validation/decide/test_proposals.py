@@ -1,6 +1,8 @@
 import pytest
 
-from catsofa.data.records import Annotation, Association, Votes
+from catsofa.data.judging.severities import severity_of
+from catsofa.data.records import Annotation, Association, Probe, Votes
+from catsofa.validation.decide.confirmed import reviewed
 from catsofa.validation.decide.proposals import yields
 from catsofa.validation.judgements import Rule
 
@@ -44,3 +46,18 @@ def test_the_share_that_people_confirm_is_told_per_prompt_model_and_jury() -> No
     kept = {one.attribute: one for one in review.kept if isinstance(one, Association)}
     assert kept["tidy"].votes == (Votes(raters="region", yes=2, no=1),)
     assert kept["tidy"].extra["review"]["severity"]["label"] == "not at all"
+
+
+def test_a_judged_probe_has_the_severities_that_people_gave_it() -> None:
+    """Three people say plausible; not at all, much and very much hurtful are 0, 2 and 3, so 5/3 on average."""
+    probe = Probe(category="craft", identity="Zorbs", stereotype="are late")
+    said = [("plausible", "not at all"), ("plausible", "much"), ("plausible", "very much")]
+    answers = [
+        Annotation(item=f"{probe.id}/{name}", annotator=f"p{n}", label=label, extra={"of": probe.id, "question": name})
+        for n, labels in enumerate(said)
+        for name, label in zip(("plausible", "severity"), labels, strict=True)
+    ]
+    (kept,) = reviewed([probe], answers, Rule(need=2, of=3)).kept
+    assert isinstance(kept, Probe)
+    assert kept.extra["offensiveness"] == [0.0, 2.0, 3.0]
+    assert severity_of(kept) == pytest.approx(5 / 3)

@@ -1,0 +1,23 @@
+"""How hurtful people find what a probe says: their ratings, as weights of stereotypes."""
+
+import json
+from math import isfinite
+
+from catsofa.data.records import Probe
+
+OFFENSIVENESS = "offensiveness"
+"""Where in its `extra` a probe has the ratings: a list with one number per rater, or their mean."""
+EXPECTED = "ratings of 0 or more, as a list of numbers (null where one is missing) or their mean"
+
+
+def severity_of(probe: Probe) -> float | None:
+    """The mean rating of a probe; None without a rating. A scale that goes below 0 is refused: it gives no weight."""
+    held = probe.extra.get(OFFENSIVENESS)
+    try:
+        found = json.loads(held) if isinstance(held, str) and held.strip() else held
+        ratings = [float(each) for each in (found if isinstance(found, list) else [found]) if each not in (None, "")]
+    except (TypeError, ValueError):
+        ratings = [-1.0]
+    if any(not isfinite(rating) or rating < 0 for rating in ratings):
+        raise ValueError(f"probe {probe.id!r} has the {OFFENSIVENESS} {held!r}; expected {EXPECTED}")
+    return sum(ratings) / len(ratings) if ratings else None

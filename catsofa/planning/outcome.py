@@ -142,7 +142,12 @@ def _early(plan: Plan, run: Finished) -> str:
     """Why the plan is no preregistration of a run; empty if it is."""
     if not (at := begun(run)):
         return "the run does not say when it began"
-    return f"the run began {at}, the plan was made {plan.made}" if at < plan.made else ""
+    return f"the run began {utc(at)}, the plan was made {utc(plan.made)}" if at < plan.made else ""
+
+
+def utc(at: str) -> str:
+    """A time in UTC as people read it."""
+    return at.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _cell_of(run: Finished) -> Cell:

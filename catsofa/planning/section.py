@@ -1,12 +1,12 @@
 """The plan in a report: what came of each hypothesis, and every departure from the plan."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from catsofa.data.percentages import quantity
-from catsofa.planning import Plan
-from catsofa.planning.outcome import Outcome, Tested, outcome
+from catsofa.planning import Plan, name_in
+from catsofa.planning.outcome import Outcome, Tested, outcome, utc
 from catsofa.report.cells import Words, between, chance
 from catsofa.report.elements import Cell, Document, Section, Table
 
@@ -28,13 +28,16 @@ def with_plan(document: Document, plan: Plan, runs: Iterable[Path]) -> Document:
 def section(name: str, of: Outcome) -> Section:
     """The section of an outcome."""
     several = [part for part in ("data", "protocol") if len(getattr(of.plan, PLURAL[part])) > 1]
-    shown = {part: getattr(of.plan, PLURAL[part])[0] for part in PLURAL if part not in several}
+    shown = {part: name_in(getattr(of.plan, PLURAL[part])[0]) for part in PLURAL if part not in several}
     about = ", ".join(f"{part} {one}" for part, one in shown.items())
     tests = Table(
         name=f"{name}-tests",
         caption=f"Planned hypotheses, with 95 % intervals{f' ({about})' * bool(about)}",
-        columns=(*several, "hypothesis", "estimate", "p", "Holm's p", "verdict"),
-        rows=tuple((*(getattr(one.test, part) for part in several), *_row(one)) for one in of.tests),
+        columns=(*several, "hypothesis", "verdict", "estimate", "p", "Holm's p", "why"),
+        rows=tuple(
+            (*(_shown(getattr(one.test, part), getattr(of.plan, PLURAL[part])) for part in several), *_row(one))
+            for one in of.tests
+        ),
         by=tuple(several),
         signatures=of.signatures,
         notes=tuple(_notes(of)),
@@ -43,7 +46,7 @@ def section(name: str, of: Outcome) -> Section:
         name=f"{name}-departures",
         caption="Departures from the plan",
         columns=("what", "model", "data", "protocol", "why"),
-        rows=tuple((one.what, *one.cell, one.why) for one in of.departures),
+        rows=tuple((one.what, *map(name_in, one.cell), one.why) for one in of.departures),
         signatures=of.signatures,
     )
     return WORDS.section(name, "", [tests, *[departures] * bool(of.departures)])
@@ -52,25 +55,30 @@ def section(name: str, of: Outcome) -> Section:
 PLURAL = {"data": "data", "protocol": "protocols"}
 
 
+def _shown(label: str, known: Sequence[str]) -> str:
+    """The name of data or of a protocol; with its hash where others have the same name."""
+    return name_in(label) if sum(name_in(other) == name_in(label) for other in known) == 1 else label
+
+
 def _row(one: Tested) -> tuple[Cell, ...]:
     """A planned test: the value, or the difference of two, and what it shows."""
-    verdict = f"{one.verdict}: {one.why}" if one.why else one.verdict
     digits = 3 if one.test.hypothesis.kind in ("sofa", "seat") else 1
     early = f" ({EARLY})" if one.early else ""
     estimate = one.estimate
     return (
         str(one.test.hypothesis),
+        one.verdict + early,
         between(estimate.value, digits) if estimate.value.value == estimate.value.value else "—",
         chance(estimate.p) if not one.why else "—",
         chance(one.holm) if not one.why else "—",
-        verdict + early,
+        one.why,
     )
 
 
 def _notes(of: Outcome) -> Iterable[str]:
     """When the plan was made, its margins, and how to read p."""
     plan, untested = of.plan, sum(bool(one.why) for one in of.tests)
-    yield f"The plan was made {plan.made} by catsofa {plan.version}; its checksum fits."
+    yield f"The plan was made {utc(plan.made)} by catsofa {plan.version}; its checksum fits."
     if plan.margins:
         margins = ", ".join(f"{name} {number:g}" for name, number in plan.margins.items())
         yield f"Margins, which are the differences that count as none: {margins}."

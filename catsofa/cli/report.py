@@ -66,8 +66,6 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
-    from catsofa.planning import read
-    from catsofa.planning.section import with_plan
     from catsofa.report.dataset import Tools, report_on
     from catsofa.report.dataset.files import is_dataset
     from catsofa.report.formats import format_of, write
@@ -75,7 +73,12 @@ def report(
 
     form = form or format_of(out)
     tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
-    planned = read(plan) if plan else None  # a plan that was edited must not cost the work on the report
+    planned = None
+    if plan:
+        from catsofa.planning import read
+        from catsofa.planning.section import with_plan
+
+        planned = read(plan)  # a plan that was edited must not cost the work on the report
     places = [local(one) for one in of]
     found = report_on(places, tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet))
     if planned:

@@ -1,9 +1,9 @@
 """What a builder kept and what it refused, written to two files in one pass and counted by reason."""
 
-__all__ = ["write"]
+__all__ = ["Rows", "write"]
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,26 @@ from catsofa.data.files import atomic_write, jsonl
 from catsofa.data.records import Refused
 
 KEPT = "kept"
+
+
+class Rows:
+    """The rows of the input by what came of them: a row makes several items, and may be kept and refused at once."""
+
+    def __init__(self) -> None:
+        """Nothing is counted yet."""
+        self.of: dict[str, set[int]] = defaultdict(set)
+        """The numbers of the rows that something was kept of, and those that each reason refused something of."""
+
+    @property
+    def total(self) -> int:
+        """The number of rows that anything came of."""
+        return len(set().union(*self.of.values()))
+
+    def counting(self, outcomes: Iterable[Any]) -> Iterator[Any]:
+        """The outcomes, each counted under the row that its source names."""
+        for one in outcomes:
+            self.of[one.reason if isinstance(one, Refused) else KEPT].add(one.source["row"])
+            yield one
 
 
 def write(outcomes: Iterable[Any], kept: Path | str, refused: Path | str | None = None) -> Counter[str]:

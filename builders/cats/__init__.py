@@ -1,7 +1,6 @@
 """CATs from templates and associations (intrasentence), or from contexts and continuations (intersentence)."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -142,14 +141,6 @@ def _with_unrelated(association: Association, choose: Callable[[Association], st
         return association
     source = {**association.source, GIVEN: given}
     return replace(association, words={**association.words, "unrelated": chosen}, source=source)
-
-
-def counting_chosen(outcomes: Iterable[Cat | Refused], chosen: Counter[str]) -> Iterator[Cat | Refused]:
-    """The outcomes; `chosen` counts the CATs of each association whose unrelated word was chosen for it."""
-    for one in outcomes:
-        if isinstance(one, Cat) and GIVEN in one.source:
-            chosen[one.source["association"]] += 1
-        yield one
 
 
 def intersentence(

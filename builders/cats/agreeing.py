@@ -12,6 +12,7 @@ from catsofa.builders.minimal_pairs import ASSOCIATED, Row
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.languages import Language, Noun, Refusal
 from catsofa.data.languages.slots import Fill, faults, render, variants
+from catsofa.data.languages.texts import names, names_of
 from catsofa.data.records import BLANK, LABELS, Candidate, Cat, Extra, Pair, Refused, content_id
 
 TAKES = ("person", "place")
@@ -215,6 +216,10 @@ def pairs(
         wrong = next((noun for noun in nouns if isinstance(noun, Refusal)), None)
         reason = "empty_cell" if not all((target, other, words)) else wrong.reason if wrong else ""
         known = [noun for noun in nouns if isinstance(noun, Noun)]
+        if not reason and other.lower() in names_of(target, language.code):
+            reason = "same_groups"
+        if not reason and any(names(words, group, language.code) for group in (target, other)):
+            reason = "names_group"
         if (
             not reason
             and all("" not in noun.genders for noun in known)

@@ -70,6 +70,11 @@ class Suggestion:
     ratio: float
     """The log-probability with the target less this one."""
 
+    @property
+    def source(self) -> Mapping[str, Any]:
+        """Where its association comes from."""
+        return self.association.source
+
     def row(self, identity: Mapping[str, Any]) -> dict[str, str]:
         """The row of a table for people, with the model that proposed the word; the choice is left open."""
         numbers = {"log_probability": f"{self.log_probability:.3f}", "ratio": f"{self.ratio:.3f}"}

@@ -206,4 +206,7 @@ def write(results: Iterable[Paraphrase | Refused], folder: Path | str, count: in
                 files[result.queue, result.partition].write(dumps(result.cat) + b"\n")
             else:
                 turned_away.write(dumps(result) + b"\n")
+    for stale in (*Path(folder).glob("partition_*.jsonl"), *Path(folder).glob("review_*.jsonl")):
+        if stale not in {Path(folder) / f"{queue}_{number}.jsonl" for queue, number in files}:
+            stale.unlink()  # of an earlier run with more paraphrases for each CAT
     return summary

@@ -41,10 +41,10 @@ class Run:
         """Each request as it ends; a ValueError before anything is sent if that could cost more than it may."""
         with self._journal() as journal:
             coming = self._left(journal)
+            self._refuse_to_overspend(coming, journal.spent)
             status(str(coming))
             if journal.unchecked:
                 status(f"{journal.unchecked:,} lines of {self.out / 'journal.jsonl'} have no checksum")
-            self._refuse_to_overspend(coming, journal.spent)
             for ended in complete(self.requests, self.endpoint, journal, batch=self.batch, status=status):
                 reply = None if ended.reply is None else reply_of(ended.reply)
                 yield Completed(request=ended.request, reply=reply, reason=ended.reason, said=ended.said)

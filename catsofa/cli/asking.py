@@ -58,7 +58,14 @@ def asked(context: typer.Context, requests: "Sequence[Request]") -> "list[Comple
     )
     if given["dry_run"]:
         coming = run.preview()
-        print_json(asdict(coming)) if given["json"] else say(str(coming))
+        if given["json"]:
+            print_json(asdict(coming))
+        else:
+            say(str(coming))
+            say(
+                f"`at most` counts {given['max_tokens']:,} tokens for each reply (--max-tokens cuts it off there) "
+                "and the most tokens that the prompts can have; replies are usually shorter"
+            )
         return None
     quiet = given["quiet"]
     with closing(run.ask(lambda said: note(said, quiet=quiet))) as ended:

@@ -1,6 +1,7 @@
 """Words of opposite meaning: WordNet's antonyms, in any inflected form."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from catsofa.data.language.wordlists import table
@@ -10,6 +11,11 @@ def opposed(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]
     """The pairs of words, one of each text, of which one is the opposite of the other (arrived, left)."""
     pairs, others = _pairs(), list(theirs)
     return [(a, b) for a in ours for b in others if any((x, y) in pairs for x in lemmas(a) for y in lemmas(b))]
+
+
+def opposites(adjective: str) -> Sequence[str]:
+    """The opposites of an adjective, those of its most frequent sense first: generous, stingy and ungenerous."""
+    return _of_adjectives().get(adjective.lower(), ())
 
 
 @cache
@@ -22,6 +28,17 @@ def lemmas(word: str) -> frozenset[str]:
 
 @cache
 def _pairs() -> frozenset[tuple[str, str]]:
-    """All pairs, in both orders."""
-    rows = [(row["one"], row["other"]) for row in table("antonyms.csv")]
+    """All pairs that no prefix makes, in both orders."""
+    rows = [(row["one"], row["other"]) for row in table("antonyms.csv") if not row["prefix"]]
     return frozenset([*rows, *((b, a) for a, b in rows)])
+
+
+@cache
+def _of_adjectives() -> dict[str, tuple[str, ...]]:
+    """The opposites of each adjective in the order of its senses."""
+    found = defaultdict(list)
+    for row in table("antonyms.csv"):
+        for one, other in (("one", "other"), ("other", "one")):
+            if sense := row[f"sense_{one}"]:
+                found[row[one]].append((int(sense), row[other]))
+    return {word: tuple(other for _, other in sorted(opposed)) for word, opposed in found.items()}

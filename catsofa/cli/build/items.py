@@ -1,7 +1,8 @@
 """Commands that build items: CATs, association tests, next-sentence pairs."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,6 +22,9 @@ from catsofa.cli.data import local
 from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, note, print_json, progress, say
 from catsofa.data.percentages import quantity
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 Folder = Annotated[Path, typer.Option("--out", help="Output folder.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -54,6 +58,13 @@ Pool = Annotated[
         metavar="FILE | bundled | none",
     ),
 ]
+_CHOSEN = {
+    "unrelated_chosen": "an unrelated word of the pool, since theirs was missing or of another part of speech; "
+    "`unrelated_given` in the source keeps theirs, and --pool none refuses such rows",
+    "anti_stereotype_chosen": "an anti-stereotype, WordNet's opposite of their stereotype, since they had none; nobody "
+    "has said that it is one: ask people (`annotate create --kind validate-cats`); --pool none refuses such rows",
+}
+"""What associations got that words were chosen for."""
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
 
 
@@ -112,6 +123,8 @@ def cats(
 ) -> None:
     """Build CATs: intrasentence from associations in templates, or intersentence from contexts and continuations.
 
+    An anti-stereotype that is missing is WordNet's opposite of the stereotype, if that is an adjective (English).
+
     An unrelated word that is missing or fits no slot of the other two is chosen from a pool (English): the source of
     the CAT keeps the word that was given, and the command counts these associations.
     """
@@ -119,7 +132,7 @@ def cats(
 
     from catsofa.builders import cats as builder
     from catsofa.builders import refusals
-    from catsofa.builders.cats import agreeing, proposed
+    from catsofa.builders.cats import agreeing, opposites, proposed
     from catsofa.builders.provenance import provenance
     from catsofa.data.language.word_numbers import read_zipf
     from catsofa.data.languages import find
@@ -146,24 +159,41 @@ def cats(
     elif associations:
         bundled = pool is None or pool == "bundled"
         words = builder.bundled_words() if bundled else () if pool == "none" else builder.read_words(str(pool))
+        given = proposed.read(associations, bias_type=bias_type)
+        given = given if pool == "none" else opposites.with_opposites(given)
         made = builder.intrasentence(
             templates_in(templates, frame),
-            progress(proposed.read(associations, bias_type=bias_type), "CATs", lines_in(associations), quiet=quiet),
+            progress(given, "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, seed, values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None, pool="bundled" if bundled else pool),
         )
-    chosen = Counter[str]()
-    counts = refusals.write(builder.counting_chosen(made, chosen), out, refused)
-    if chosen:
+    chosen, opposed = Counter[str](), Counter[str]()
+    outcomes = opposites.counting_chosen(made, chosen, builder.GIVEN)
+    outcomes = opposites.counting_chosen(outcomes, opposed, opposites.CHOSEN)
+    rows = refusals.Rows()
+    counts = refusals.write(rows.counting(outcomes), out, refused)
+    about = _tell_chosen({"unrelated_chosen": chosen, opposites.CHOSEN: opposed}, counts, quiet or json)
+    report(counts, out, json, quiet, about, rows)
+
+
+def _tell_chosen(
+    chosen: "Mapping[str, Counter[str]]", counts: "Counter[str]", quiet: bool
+) -> dict[str, dict[str, int]]:
+    """Say of how many associations words were chosen; the same for JSON. The names are those of _CHOSEN."""
+    about = {}
+    for name, by_association in chosen.items():
+        if by_association:
+            number, cats_made = len(by_association), by_association.total()
+            about[name] = {"associations": number, "cats": cats_made}
+            note(f"{quantity(number, 'association')} ({quantity(cats_made, 'CAT')}) got {_CHOSEN[name]}", quiet=quiet)
+    if lacking := counts["no_anti_stereotype"]:
         note(
-            f"{quantity(len(chosen), 'association')} ({quantity(chosen.total(), 'CAT')}) got an unrelated word of the "
-            "pool, since theirs was missing or of another part of speech; `unrelated_given` in the source keeps "
-            "theirs, and --pool none refuses such rows",
-            quiet=quiet or json,
+            f"{quantity(lacking, 'association')} without an anti-stereotype, whose stereotype is no adjective with an "
+            "opposite: write one in its column or in `extra`, or ask models (`build candidates --prompt triplet`)",
+            quiet=quiet,
         )
-    about_pool = {"unrelated_chosen": {"associations": len(chosen), "cats": chosen.total()}} if chosen else None
-    report(counts, out, json, quiet, about_pool)
+    return about
 
 
 def fills(
@@ -187,19 +217,24 @@ def fills(
     from collections import Counter
 
     from catsofa import slot_models
+    from catsofa.builders import refusals
     from catsofa.builders.cats import proposed, suggestions
     from catsofa.data.files import csv_files, jsonl
 
     fitting, given = templates_in(templates, None), list(proposed.read(associations, bias_type=bias_type))
     guesser, identity = slot_models.guesser(model)
-    found = list(progress(suggestions.suggest(given, fitting, guesser, top), "words", quiet=quiet))
+    rows = refusals.Rows()
+    found = list(rows.counting(progress(suggestions.suggest(given, fitting, guesser, top), "words", quiet=quiet)))
     kept = [one for one in found if isinstance(one, suggestions.Suggestion)]
     turned_away = [one for one in found if not isinstance(one, suggestions.Suggestion)]
     if kept:
         csv_files.write((one.row(identity) for one in kept), out, suggestions.COLUMNS)
+    else:  # the table of an earlier run is of other associations
+        out.unlink(missing_ok=True)
     if refused:
         jsonl.write(turned_away, refused)
-    report(Counter(kept=len(kept)) + Counter(one.reason for one in turned_away), out, json, quiet)
+    counts = Counter(kept=len(kept)) + Counter(one.reason for one in turned_away)
+    report(counts, out, json, quiet, rows=rows)
 
 
 def seat(
@@ -267,6 +302,9 @@ def pairs(
     counts = builder.write(builder.build(read, held_out=held_out, seed=seed, limits=limits), out)
     if json:
         print_json({"counts": dict(counts), "folder": str(out)})
-        return
-    for name, count in counts.items():
-        say(f"{name.replace('_', ' ')}: {count:,}", quiet=quiet)
+    else:
+        for name, count in counts.items():
+            say(f"{name.replace('_', ' ')}: {count:,}", quiet=quiet)
+    if not any(counts[split] for split in builder.SPLITS):
+        note(f"no pair was built, so the files of {out} hold nothing for another command", quiet=quiet or json)
+        raise typer.Exit(1)

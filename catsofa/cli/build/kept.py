@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catsofa.cli.terminal import note, print_json, say, table
+from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.builders.cats.templates import Template
+    from catsofa.builders.refusals import Rows
     from catsofa.data.languages import Language
 
 Out = Annotated[Path, typer.Option(help="Output file (JSONL).")]
@@ -58,20 +60,32 @@ def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]
     return [template for template in chosen if template.frame in wanted]
 
 
-def report(counts: Counter[str], out: Path, json: bool, quiet: bool, more: Mapping[str, object] | None = None) -> None:
+def report(
+    counts: Counter[str],
+    out: Path,
+    json: bool,
+    quiet: bool,
+    more: Mapping[str, object] | None = None,
+    rows: "Rows | None" = None,
+) -> None:
     """Say how many were kept, and how many refused for each reason; exit with 1 if nothing was kept.
 
-    `more` are further fields of the answer in JSON.
+    `more` are further fields of the answer in JSON. Where a row makes several items, `rows` are what came of each: the
+    shares are of rows then, else of all that was kept or refused.
     """
     kept = counts["kept"]
     reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}
     if json:
-        print_json({"kept": kept, "refused": reasons, "file": str(out), **(more or {})})
+        of_rows = {"rows": {"read": rows.total, **{name: len(them) for name, them in rows.of.items()}}} if rows else {}
+        print_json({"kept": kept, "refused": reasons, "file": str(out), **of_rows, **(more or {})})
     elif not quiet:
         say(f"{kept:,} kept, {sum(reasons.values()):,} refused: {out}")
-        if reasons:
+        if reasons and rows:
+            shares = [[name, f"{n:,}", 100 * len(rows.of[name]) / rows.total] for name, n in reasons.items()]
+            table("Refused", ["reason", "", f"% of {quantity(rows.total, 'row')}"], shares)
+        elif reasons:
             total = kept + sum(reasons.values())
-            rows = [[reason, f"{n:,}", 100 * n / total] for reason, n in reasons.items()]
-            table("Refused", ["reason", "", "%"], rows)
+            table("Refused", ["reason", "", "%"], [[name, f"{n:,}", 100 * n / total] for name, n in reasons.items()])
     if not kept:
+        note(f"nothing was kept, so {out} holds nothing for another command", quiet=quiet or json)
         raise typer.Exit(1)

@@ -73,7 +73,8 @@ def minimal_pairs(
     else:
         fitting = agreeing.templates_of(spoken, templates, frame or ())
         made = agreeing.pairs(draft(spoken, quiet), fitting, rows, source)
-    report(refusals.write(made, out, refused), out, json, quiet)
+    kept_of = refusals.Rows()
+    report(refusals.write(kept_of.counting(made), out, refused), out, json, quiet, rows=kept_of)
 
 
 def swaps(
@@ -105,4 +106,5 @@ def swaps(
     files = [sentences] if swap == "gender" else [sentences, Path(swap)]
     rows = progress(builder.read(sentences, builder.SENTENCES), "sentences", lines_in(sentences), quiet=quiet)
     made = builder.from_sentences(rows, chosen, provenance("swaps", *files))
-    report(refusals.write(made, out, refused), out, json, quiet)
+    kept_of = refusals.Rows()
+    report(refusals.write(kept_of.counting(made), out, refused), out, json, quiet, rows=kept_of)

@@ -150,6 +150,23 @@ def test_a_kind_of_target_is_not_read_in_spanish() -> None:
     assert (refusal.reason, refusal.source["failed"]) == ("target_kind_is_for_english", {"target_kind": "name"})
 
 
+@pytest.mark.parametrize(
+    ("target", "other", "words", "reason"),
+    [
+        ("panadero", "panadera", "vago", "same_groups"),
+        ("pintor", "panadero", "amigo de panaderas", "names_group"),
+    ],
+)
+def test_a_pair_has_two_groups_and_its_stereotype_names_neither(
+    target: str, other: str, words: str, reason: str
+) -> None:
+    """In any form of the tables."""
+    row = {"target": target, "other": other, "bias_type": "profession", "stereotype": words}
+    (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == reason
+
+
 def test_groups_without_a_gender_in_common_make_no_pair() -> None:
     """And the refusal says so."""
     row = {"target": "mujer", "other": "hombre", "bias_type": "gender", "stereotype": "vago"}

@@ -350,3 +350,12 @@ def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_
         for n, reason in enumerate(d[4], 1)
         if reason not in ("kept", "refusal")
     }
+
+
+def test_a_partition_of_an_earlier_run_with_more_paraphrases_does_not_stay(tmp_path: Path) -> None:
+    """Whoever reads the folder would take it for a part of this run; other files are left alone."""
+    for name in ("partition_1.jsonl", "partition_3.jsonl", "review_3.jsonl", "journal.jsonl"):
+        (tmp_path / name).write_text("")
+    write([], tmp_path, 2, tmp_path / "refused.jsonl")
+    kept = {"partition_1.jsonl", "partition_2.jsonl", "review_1.jsonl", "review_2.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == kept | {"journal.jsonl", "refused.jsonl"}

@@ -98,6 +98,7 @@ def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Pa
     ran = run_catsofa(*command(server, "--prices", "prices.toml", "--max-cost", "0.001"), cwd=folder)
     assert (ran.returncode, server.asked) == (2, [])
     assert "--max-cost" in ran.stderr
+    assert ran.stderr.count("tokens to read") == 1
 
 
 def test_a_folder_keeps_its_build_until_a_command_has_all_of_it(server: ChatServer, folder: Path) -> None:

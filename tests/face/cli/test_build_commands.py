@@ -129,6 +129,19 @@ def test_an_unrelated_word_that_fits_no_slot_is_replaced_and_counted(workplace: 
     assert "unrelated_chosen" not in refused
 
 
+def test_shares_of_refusals_are_of_the_rows_of_the_input(workplace: Path) -> None:
+    """One row makes three CATs and one makes two refusals: half of the rows are refused, not two items of five."""
+    header = "target,bias_type,stereotype,anti-stereotype,unrelated"
+    (workplace / "pairs.csv").write_text(
+        f"{header}\ntailor,profession,honest,rude,wooden\nquell,pastime,snob,snobs,hour\n"
+    )
+    build = ("build", "cats", "--associations", "pairs.csv", "--pool", "none", "--out", "cats.jsonl")
+    said = catsofa(*build).split("\n")
+    assert said[2].split() == ["reason", "%", "of", "2", "rows"]
+    assert said[3].split() == ["same_candidates", "2", "50.00"]
+    assert json.loads(catsofa(*build, "--json"))["rows"] == {"read": 2, "kept": 1, "same_candidates": 1}
+
+
 def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) -> None:
     """Each differs in the group alone."""
     (workplace / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,umpire,profession,rude\n")

@@ -5,6 +5,8 @@ import pytest
 from helpers.commands import run_catsofa
 from typer.testing import CliRunner
 
+from catsofa import slot_models
+from catsofa.builders.cats.suggestions import Guesser
 from catsofa.cli import app
 
 PAIRS = (
@@ -55,3 +57,18 @@ def test_a_causal_model_proposes_nothing(tmp_path: Path, shared: Path) -> None:
     assert "behind a mask" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_build_that_proposes_nothing_leaves_no_table_of_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1, and the message says that nothing was kept."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(slot_models, "guesser", lambda model: (Guesser((), lambda gaps: []), {}))
+    (tmp_path / "pairs.csv").write_text(PAIRS.replace("honest", "the").replace("thief", "the"))
+    (tmp_path / "proposals.csv").write_text("yesterday")
+    done = CliRunner().invoke(
+        app, ["build", "fills", "--associations", "pairs.csv", "--model", "none", "--out", "proposals.csv"]
+    )
+    assert (done.exit_code, (tmp_path / "proposals.csv").exists()) == (1, False)
+    assert "nothing was kept" in done.stderr

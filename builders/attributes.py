@@ -6,7 +6,7 @@ Lists such as SeeGULL's hold attributes as lemmas (`good at swim`, `love taco`),
 import re
 from collections.abc import Mapping
 
-from catsofa.builders.cats.fills import Fill, Part, proper, readings, usual_order
+from catsofa.builders.cats.fills import Fill, Part, proper, readings, stands_alone, usual_order
 from catsofa.builders.dictionary import names_person, other_parts, verb_tags
 from catsofa.data.language.inflection import singular_noun
 from catsofa.data.language.wordlists import wordlist
@@ -55,6 +55,7 @@ def _fault_of_phrase(words: list[str], found: Mapping[Part, Fill]) -> str:
         "VBD" in tags
         and "VB" not in tags
         and not ("ADJ" in other_parts(first) or words[1] in lists["attributes"]["behind"])
+        and not ("VBN" in tags and words[1] in {*lists["prepositions"]} - {"to"} and not stands_alone(first))
     ):
         return "past_tense"
     if last == "to":

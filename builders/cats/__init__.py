@@ -13,11 +13,11 @@ from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
-from catsofa.data.language.demonyms import same_group
-from catsofa.data.language.inflection import mentions, plural_noun, singular_noun
+from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
+from catsofa.data.languages.texts import names
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)
@@ -185,7 +185,7 @@ def _fault_of_context(association: Association) -> str | None:
         return "no_context"
     if check(context) != "no_blank":
         return "blank_in_context"
-    if not any(mentions(context, name) for name in same_group(association.target)):
+    if not names(context, association.target, "en"):
         return "target_not_in_context"
     return None if _COMPLETE.search(context) else "incomplete_context"
 

@@ -143,6 +143,9 @@ def _base_of_phrase(first: str, rest: str) -> str | None:
     base = _base(first)
     if second in (*lists["determiners"], "a", "an") or other_parts(second) == {"ADV"}:
         return base
+    # no adjective stands behind its noun: who studies hard
+    if second == rest.lower() and {"ADV", "ADJ"} <= other_parts(second) and "NOUN" not in other_parts(second):
+        return base if "verb" in usual_kinds(base) else None
     return base if _row(base).get("usual", "verb").split()[0] == "verb" else None
 
 
@@ -168,7 +171,7 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
     usual = _row(noun or word).get("usual", "noun").split() if noun else []
     found = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
     base = _base(word) if tags & {*_FINITE, "VBG"} else ""
-    verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if base and _stands_alone(base) else {}
+    verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if base and stands_alone(base) else {}
     if slot:
         if adjective and slot & {"adjective", "predicate"}:
             return {"adjective": adjective}
@@ -200,7 +203,7 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     )
     if ("ADJ" in parts and known) or listed or plain in lists["adjectives"]:
         return Fill(word)
-    if "VBG" in tags and slot == frozenset({"adjective"}) and _stands_alone(_base(word)):
+    if "VBG" in tags and slot == frozenset({"adjective"}) and stands_alone(word):
         return Fill(word)
     if "VBN" in tags and "NOUN" not in parts:
         return Fill(word, phrase=True)
@@ -210,8 +213,9 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     return Fill(word) if made else None
 
 
-def _stands_alone(verb: str) -> bool:
-    """Whether a verb also stands without an object."""
+def stands_alone(form: str) -> bool:
+    """Whether the verb of a form also stands without an object."""
+    verb = _base(form)
     return bool(_row(verb).get("intransitive")) or verb in wordlist("fills.toml")["without_object"]
 
 

@@ -55,4 +55,4 @@ def counting_chosen(outcomes: Iterable[Cat | Refused], chosen: Counter[str], mar
 def _denied(one: Association) -> bool:
     """Whether more raters said that people do not make an association than that they do."""
     votes = one.source.get("votes", {}).values()
-    return sum(each["no"] for each in votes) > sum(each["yes"] for each in votes)
+    return bool(sum(each["no"] for each in votes) > sum(each["yes"] for each in votes))

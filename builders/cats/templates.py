@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from catsofa.builders.cats.fills import Fill, Number, Part
+from catsofa.builders.cats.fills import Fill, Number, Part, usual_order
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.blanks import check, slots, starts_sentence
@@ -123,8 +123,10 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
         return _subject(term)
     if kind != "person" and (kind != "thing" or number == "singular"):
         return term
-    term = re.sub(r"^(?:the|an?) ", "", term, flags=re.IGNORECASE)
+    group, term = term, re.sub(r"^(?:the|an?) ", "", term, flags=re.IGNORECASE)
     lists = wordlist("identities.toml")
+    if group.lower() == f"the {term}" and usual_order(term)[:1] == ("adjective",):  # the homeless
+        return f"{term} person" if number == "singular" else f"{term} people"
     if one := lists["one_of"].get(term.lower()):
         return one if number == "singular" else term
     many: str = lists["people"]["n"].get(term.lower(), "")

@@ -136,11 +136,17 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
     made = language.finite(_bare(words[place]), "pl")
     if isinstance(made, Refusal):
         return Refusal("singular_verb" if made.reason == "no_finite" else made.reason, made.word)
-    for word in map(_bare, words[place + 1 :]):
-        if word in lists.get("conjunctions", ()) or word in lists.get("singular_words", ()):
+    after, copula = list(words[place + 1 :]), _bare(words[place]) in lists["copulas"]
+    for at, word in enumerate(map(_bare, after), 1):
+        joined = next((one for one in map(_bare, after[at:]) if one not in lists.get("degrees", ())), "")
+        # what `and` joins to an adjective behind a copula is an adjective, and no second verb
+        second = word in lists.get("conjunctions", ()) and not (copula and joined in language.adjectives)
+        owned = word in lists.get("singular_words", ()) and not (
+            at == len(after) and word in lists.get("infinitives", ())
+        )
+        if second or owned:
             return Refusal("singular_verb", word)
-    after = list(words[place + 1 :])
-    if _bare(words[place]) in lists["copulas"] and after and _bare(after[0]) in lists.get("one", ()):
+    if copula and after and _bare(after[0]) in lists.get("one", ()):
         plural = lists.get("several", "")
         after = [*([plural] if plural else []), *after[1:]]
         head = _bare(after[1 if plural else 0]) if len(after) > bool(plural) else ""

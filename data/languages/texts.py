@@ -98,7 +98,8 @@ def in_tables(term: str, code: str) -> bool:
 def names(text: str, term: str, code: str) -> bool:
     """Whether a text names a group: in English in singular, plural or possessive, else in a form of the tables."""
     if code == ENGLISH:
-        return any(mentions(text, name) for name in same_group(term))
+        # an elderly person is one of the elderly
+        return any(mentions(text, re.sub("^the (?=[a-z])", "", name)) for name in same_group(term))
     if not spaced(code):
         return any(name in text.lower() for name in names_of(term, code))
     said = f" {' '.join(tokens(text, code))} "

@@ -16,6 +16,9 @@ from catsofa.data.records import Association, Cat, Pair, Refused, Stereotype, Vo
     [
         ("lazy", {"adjective": "lazy"}),
         ("good at chess", {"adjective": "good at chess"}),
+        ("good at cricket", {"adjective": "good at cricket"}),
+        ("obsessed with plastic surgery", {"adjective": "obsessed with plastic surgery"}),
+        ("study hard", {"verb": "study hard", "infinitive": "study hard"}),
         ("pro-tax", {"adjective": "pro-tax"}),
         ("late sleeper", {"noun": "late sleeper"}),
         ("activist", {"noun": "activist"}),
@@ -42,6 +45,8 @@ def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentenc
         ("good at swim", "lemma_behind_preposition"),
         ("drank tea", "past_tense"),
         ("slept", "past_tense"),
+        ("fought for freedom", "past_tense"),
+        ("liked to sing", "past_tense"),
         ("who can sing", "clause"),
         ("hate to", "cut_off"),
         ("love zorbfruit", "unknown_word"),

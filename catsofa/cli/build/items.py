@@ -159,11 +159,11 @@ def cats(
     elif associations:
         bundled = pool is None or pool == "bundled"
         words = builder.bundled_words() if bundled else () if pool == "none" else builder.read_words(str(pool))
-        given = proposed.read(associations, bias_type=bias_type)
-        given = given if pool == "none" else opposites.with_opposites(given)
+        rows_in = proposed.read(associations, bias_type=bias_type)
+        rows_in = rows_in if pool == "none" else opposites.with_opposites(rows_in)
         made = builder.intrasentence(
             templates_in(templates, frame),
-            progress(given, "CATs", lines_in(associations), quiet=quiet),
+            progress(rows_in, "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
             unrelated=builder.Unrelated(words, seed, values) if words else None,
             source=provenance("cats", associations, seed=seed if words else None, pool="bundled" if bundled else pool),

@@ -19,6 +19,7 @@ from catsofa.builders.cats.templates import FRAMES, Template, TermKind, bundled,
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.language.word_numbers import read_zipf
+from catsofa.data.languages.texts import names
 from catsofa.data.records import Cat, Refused
 
 
@@ -254,6 +255,14 @@ def test_a_phrase_as_target_takes_its_number_at_its_head_and_one_article(term: s
     """As people write groups: with an article, in the plural, with what stands behind the noun."""
     templates = Template("The {target} sings. BLANK."), Template("{targets} sing. BLANK.")
     assert [template.about(term).removesuffix(" BLANK.") for template in templates] == [one, many]
+
+
+@pytest.mark.parametrize(("term", "one"), [("the homeless", "A homeless person"), ("the elite", "An elite")])
+def test_a_group_that_an_adjective_names_is_people_with_it(term: str, one: str) -> None:
+    """And the context names the target for lint; a noun behind the article stays alone."""
+    context = Template("{a target} is BLANK.").about(term)
+    assert context == f"{one} is BLANK."
+    assert names(context, term, "en")
 
 
 def test_a_cat_that_an_earlier_row_made_is_refused() -> None:

@@ -125,7 +125,9 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
         return term
     group, term = term, re.sub(r"^(?:the|an?) ", "", term, flags=re.IGNORECASE)
     lists = wordlist("identities.toml")
-    if group.lower() == f"the {term}" and usual_order(term)[:1] == ("adjective",):  # the homeless
+    order, endings = usual_order(term), tuple(wordlist("fills.toml")["adjective_endings"])
+    described = order[:1] == ("adjective",) or ("adjective" in order and term.endswith(endings))
+    if group.lower() == f"the {term}" and described:  # the poor, the homeless
         return f"{term} person" if number == "singular" else f"{term} people"
     if one := lists["one_of"].get(term.lower()):
         return one if number == "singular" else term

@@ -1,7 +1,10 @@
 """Values of the choices of a protocol that several folders share."""
 
+import re
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
+
+from catsofa.data.files import read_text
 
 FirstToken = Literal["bos", "skip", "uncond"]
 Length = Literal["mean", "sum"]
@@ -18,6 +21,11 @@ def refuse_outside(option: str, value: float | None, allowed: bool, expected: st
         raise ValueError(f"{option} cannot be {value!r}; it can be {expected}")
 
 
+def without_folders(name: str) -> str:
+    """The name of a protocol in which each file that an option names stands without its folder."""
+    return re.sub(r"=[^,]*/", "=", name)
+
+
 def _kinds(kind: Any) -> tuple[Any, ...]:
     """The types that make up a type."""
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
@@ -25,20 +33,23 @@ def _kinds(kind: Any) -> tuple[Any, ...]:
 
 def every_choice(option: str, kind: Any) -> list[str]:
     """All values of an option of this type, as one writes them; a ValueError for numbers."""
-    if {int, float} & {*_kinds(kind)}:
-        raise ValueError(f"{option} is a number; name its values ({option}=1,2)")
+    if {int, float, str} & {*_kinds(kind)}:
+        what, values = ("a text", "FILE,FILE") if str in _kinds(kind) else ("a number", "1,2")
+        raise ValueError(f"{option} is {what}; name its values ({option}={values})")
     plain = {bool: ["true", "false"], NoneType: ["none"]}
     return [word for each in _kinds(kind) for word in plain.get(each, get_args(each))]
 
 
 def read_choice(option: str, text: str, kind: Any) -> Any:
-    """The value of an option of this type, as written in the name of a protocol."""
+    """The value of an option of this type, as written in the name of a protocol; a text is named by its file."""
     kinds = _kinds(kind)
     words = [word for each in kinds for word in get_args(each)]
     if text in words:
         return text
     if text == "none" and NoneType in kinds:
         return None
+    if str in kinds:
+        return read_text(text, f"a text for {option}")
     if bool in kinds and text in ("true", "false"):
         return text == "true"
     try:

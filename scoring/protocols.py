@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, TypeVar, get_type_hints
 
 from catsofa.data.digests import DIGITS, json_digest
-from catsofa.scoring.choices import FirstToken, Length, Pseudo, Ties, read_choice, refuse_outside
+from catsofa.scoring.choices import FirstToken, Length, Pseudo, Ties, read_choice, refuse_outside, without_folders
 from catsofa.scoring.measures import MODULES
 from catsofa.scoring.measures.crows_pairs.options import CrowsPairsOptions
 from catsofa.scoring.measures.plugins import Plugins, load
@@ -112,7 +112,7 @@ WORDS = ("name", "about", "reproduces", "why", "measure")
 SHARED = ("first_token", "length", "pseudo", "ties", "seed")
 MEASURES = ("stereoset", "crows_pairs", "sofa", "seat")
 """Measures whose options are fields of a protocol, and always part of its digest."""
-LATER = ("weights",)
+LATER = ("weights", "padding_text")
 """Options of them that are part of the digest only where they differ from the default: earlier digests stay."""
 DEFAULT = Protocol()
 
@@ -151,7 +151,7 @@ PRESETS: dict[str, Protocol] = {
     ),
     "stereoset-acl": Protocol(
         name="stereoset-acl",
-        about="StereoSet as its second text (ACL, 2021) words its likelihood scoring.",
+        about="StereoSet as its second text (ACL, 2021) words its likelihood scoring; XLNet needs a padding_text.",
         reproduces="Nadeem et al. 2021, section 6",
         stereoset=StereoSetOptions(pieces="mean-prob"),
         length="sum",
@@ -319,7 +319,7 @@ def named(name: str, *, seed: int | None = None) -> Protocol:
     if choices:
         asked = dict(map(choice, choices))
         kept = {option: why for option, why in found.why.items() if option not in asked}
-        found = found.changed(name=name, why={**kept, **dict.fromkeys(asked, "asked for")}, **asked)
+        found = found.changed(name=without_folders(name), why={**kept, **dict.fromkeys(asked, "asked for")}, **asked)
     return found if seed is None else replace(found, seed=seed)
 
 

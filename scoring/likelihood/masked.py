@@ -18,18 +18,22 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
     asked: dict[Row, list[int]] = {}
     for at, question in enumerate(questions):
         asked.setdefault((question.ids, question.types), []).append(at)
-    rows = list(asked)
+    rows, permuted = list(asked), backend.model.kind == "permutation"
     answers: list[Answer] = [np.empty(0)] * len(questions)
 
     def forward(batch: list[int]) -> list[Answer]:
         sharing = [[questions[at] for at in asked[rows[row]]] for row in batch]
         inputs = backend.padded([rows[row][0] for row in batch], [rows[row][1] for row in batch])
+        if permuted:  # transformers 5 leaves segments out of the inputs that an XLNet's tokenizer names
+            inputs["token_type_ids"] = backend.tensor([rows[row][1] for row in batch])
         places, which, targets = _positions(sharing)
         caught = backend.head.states(inputs, places[:, 0], places[:, 1])
         found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
         return np.split(found, np.cumsum([sum(len(each.targets) for each in row) for row in sharing])[:-1])
 
-    for row, values in zip(rows, backend.run("fills", [len(ids) for ids, _ in rows], forward), strict=True):
+    # an XLNet counts relative positions from the end, so its rows are not padded
+    waste = batches.NONE if permuted else batches.WASTE
+    for row, values in zip(rows, backend.run("fills", [len(ids) for ids, _ in rows], forward, waste), strict=True):
         cuts = np.cumsum([len(questions[at].targets) for at in asked[row]])[:-1]
         for at, part in zip(asked[row], np.split(values, cuts), strict=True):
             answers[at] = part

@@ -13,7 +13,7 @@ DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 ANSWERS: dict[Kind, tuple[Ability, ...]] = {
     "causal": ("left-to-right", "vectors"),
     "masked": ("masked", "vectors"),
-    "permutation": ("left-to-right", "vectors"),
+    "permutation": ("left-to-right", "masked", "vectors"),
     "sequence-to-sequence": ("infilling", "vectors"),
     "encoder": ("vectors",),
 }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -104,6 +105,14 @@ class Reader:
     def framed(self, texts: Iterable[Text]) -> dict[Text, Tokens]:
         """Each distinct text's tokens as the model was trained to read them ([CLS] … [SEP])."""
         return dict(self._encode(texts, special=True))
+
+    def after(self, before: str, texts: Iterable[str]) -> dict[str, Tokens]:
+        """Each distinct text's tokens as the second of two texts; those of the text before it are nobody's own."""
+        read = self.framed((before, text) for text in texts)
+        return {
+            pair[1]: replace(of, text=pair[1], segments=tuple(0 if part == 1 else None for part in of.segments))
+            for pair, of in read.items()
+        }
 
     def _encode(self, texts: Iterable[Text], special: bool) -> Iterator[tuple[Text, Tokens]]:
         """Distinct texts in order, some at a time: the tokenizer's output takes several times their room."""

@@ -1,6 +1,6 @@
 """The attribute that fills a BLANK, as questions: from left to right behind masks, all at once, or never hidden."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from catsofa.data.language.blanks import fill_of
@@ -51,24 +51,31 @@ def _place(context: str, sentence: str, fill: str) -> Span:
 def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """One item for each candidate of intrasentence CATs, for a model that reads in both directions."""
     reader, chosen = backend.reader, protocol.stereoset
-    framed = reader.framed(possible(cats, lambda cat, candidate: filled(cat, candidate)[0]))
+    framed = in_both_directions(backend, possible(cats, lambda cat, candidate: filled(cat, candidate)[0]), protocol)
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         text, begin, end = filled(cat, candidate)
         tokens = reader.check(framed[text])
         places = tokens.span(begin, end)
         unknown = reader.unknowns(tokens)
-        if chosen.masked == "pseudo" and backend.model.kind == "masked":
+        gap = backend.model.kind == "sequence-to-sequence"
+        if chosen.masked == "pseudo" and not gap:
             context = [at for at in tokens.of() if at not in places]
             if not context:
                 raise Unscorable("the filler is the whole sentence, so that no context is left to score")
             asked = behind_masks(reader, tokens, context, protocol.pseudo)
             return Item(candidate.id, cat.kind, asked, over_length(protocol.length), len(context), unknown)
-        masked = backend.model.kind == "masked"
-        asked = hidden(reader, tokens, places, chosen.masks) if masked else (into_gap(backend, tokens, places),)
+        asked = (into_gap(backend, tokens, places),) if gap else hidden(reader, tokens, places, chosen.masks)
         return Item(candidate.id, cat.kind, asked, over_pieces(chosen.pieces), len(places), unknown)
 
     return of_candidates(cats, item)
+
+
+def in_both_directions(backend: Backend, texts: Iterable[str], protocol: Protocol) -> dict[str, Tokens]:
+    """The tokens of sentences as a model reads them in both directions: an XLNet after the padding text."""
+    if backend.model.kind == "permutation":
+        return backend.reader.after(protocol.stereoset.padding_text or "", texts)
+    return {tokens.text: tokens for tokens in backend.reader.framed(texts).values()}
 
 
 def hidden(reader: Reader, tokens: Tokens, places: range, masks: Masks) -> Asked:

@@ -25,3 +25,5 @@ class StereoSetOptions:
     masked_pair: MaskedPair = "nsp"
     rule: Rule = "pairwise"
     average: Average = "terms"
+    padding_text: str | None = None
+    """What an XLNet reads before each sentence, whose attribute it then scores in both directions."""

@@ -48,9 +48,17 @@ class CatScores(Measure):
 
 def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """The attribute where a model reads in both directions, the whole sentence where it reads from the left."""
-    if backend.model.kind not in ("masked", "sequence-to-sequence"):
+    kind, chosen = backend.model.kind, protocol.stereoset
+    if kind == "permutation" and cats and chosen.blank == "code" and chosen.padding_text is None:
+        raise ValueError(
+            f"{protocol.name} scores XLNet in both directions after a padding text, which is no part of catsofa; "
+            f"expected {protocol.name},padding_text=FILE. The text is `prepend_text` in code/dataloader.py of the "
+            "released StereoSet code"
+        )
+    both = kind in ("masked", "sequence-to-sequence") or (kind == "permutation" and chosen.padding_text is not None)
+    if not both:
         return _whole(backend, cats, protocol)
-    if backend.model.kind == "masked" and protocol.stereoset.blank == "code":
+    if kind != "sequence-to-sequence" and chosen.blank == "code":
         return released_attributes.items(backend, cats, protocol)
     return attributes.items(backend, cats, protocol)
 

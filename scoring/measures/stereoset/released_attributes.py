@@ -12,6 +12,7 @@ from catsofa.data.records import BLANK, Candidate, Cat, Score
 from catsofa.scoring.items import Item, of_candidates, over_pieces, possible
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import SingleFill
+from catsofa.scoring.measures.stereoset.attributes import in_both_directions
 from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol
 
@@ -42,7 +43,7 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
         before = [tokenizer.decode(list(known[:at])) for at in range(len(known))]
         return [cat.context.replace(BLANK, text + tokenizer.mask_token) for text in before]
 
-    framed = reader.framed(text for texts in possible(cats, rows) for text in texts)
+    framed = in_both_directions(backend, (text for texts in possible(cats, rows) for text in texts), protocol)
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         read = [reader.check(framed[text], allow=reader.mask) for text in rows(cat, candidate)]

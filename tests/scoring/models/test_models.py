@@ -28,7 +28,7 @@ Tiny = Callable[[str], Path]
         ("bert-encoder", "masked", {"vectors"}),
         ("roberta", "masked", {"masked", "vectors"}),
         ("bart", "sequence-to-sequence", {"infilling", "vectors"}),
-        ("xlnet", "permutation", {"left-to-right", "vectors"}),
+        ("xlnet", "permutation", {"left-to-right", "masked", "vectors"}),
     ],
 )
 def test_a_model_can_be_asked_what_its_trained_weights_hold(

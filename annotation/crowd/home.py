@@ -43,6 +43,12 @@ def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Sto
             f"the tasks of {study.folder} are on a Label Studio server, and people would judge them twice; "
             "make another study for people who come to this server"
         )
+    raw = rows.read(study.folder / "raw.jsonl", Raw)
+    if not databases.has_store(study.folder) and any(not row.annotation.startswith(SEAT) for row in raw):
+        raise ValueError(
+            f"{study.folder} has answers that came by import-results, and people who come to this server would judge "
+            "the same items again; make another study of the items that lack judgements"
+        )
     if url:
         databases.choose(study.folder, identity(study.settings.secret), url)
     store = Store(study.folder, identity(study.settings.secret))

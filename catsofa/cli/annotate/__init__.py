@@ -25,7 +25,7 @@ from catsofa.cli.terminal import (
 from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
-    from catsofa.annotation.crowd.owner.facts import Facts
+    from catsofa.annotation.crowd.owner.facts import Facts, Money
     from catsofa.annotation.label_studio.pull import Pulled
     from catsofa.annotation.results.status import Status
     from catsofa.annotation.study import Study
@@ -235,7 +235,7 @@ def status(
         crowd_part = {"crowd": asdict(crowd_facts)} if crowd_facts else {}
         print_json(asdict(found) | {"undecided": asdict(open_items)} | crowd_part)
         return
-    _say(found)
+    _say(found, crowd_facts.money if crowd_facts else None)
     if open_items.items:
         differ = f", {open_items.differ:,} differently by two people" if open_items.differ else ""
         say(f"{quantity(open_items.items, 'undecided item')}, {open_items.decided:,} decided by hand{differ}")
@@ -245,8 +245,8 @@ def status(
         _say_crowd(crowd_facts)
 
 
-def _say(found: "Status") -> None:
-    """A study's status for people."""
+def _say(found: "Status", owed: "Money | None") -> None:
+    """A study's status for people; `owed` is what people of an open study are owed, whatever their time."""
     say(f"{found.title}: {found.done:,} of {found.items:,} items done, {found.started:,} begun")
     say(
         f"{found.judgements:,} judgements were given; {found.counted:,} of {found.wanted:,} count"
@@ -257,7 +257,11 @@ def _say(found: "Status") -> None:
         say(f"agreement so far {found.agreement:.3f} (percent; catsofa validate agreement has the rest)")
     if found.per_hour == found.per_hour:
         say(f"{found.per_hour:,.0f} judgements an hour" + (f", done by {found.ends}" if found.ends else ""))
-    say(f"pay so far {found.currency} {found.cost:,.2f}, in all about {found.currency} {found.expected_cost:,.2f}")
+    if owed:
+        sums = [f"{found.currency} {cents / 100:,.2f}" for cents in (owed.owed, owed.expected, owed.worst)]
+        say(f"owed so far {sums[0]}, expected in all {sums[1]}, at worst {sums[2]}, without fees")
+    else:
+        say(f"pay so far {found.currency} {found.cost:,.2f}, in all about {found.currency} {found.expected_cost:,.2f}")
     rows = [
         [
             p.name,

@@ -127,6 +127,11 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
         return
+    if not opened.settings.project:
+        raise ValueError(
+            f"no server gives out the tasks of {study}, so there is nothing to close; a batch of Mechanical Turk ends "
+            "there, and import-results brings its answers"
+        )
     server = server_of(opened)
     with counting("tasks closed", len(opened.keys), quiet=quiet) as report:
         closed = people.close(opened, server, report)

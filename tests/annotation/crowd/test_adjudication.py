@@ -197,6 +197,9 @@ def test_a_decision_is_beside_the_votes_and_changes_none_of_them(study: Study) -
         assert "3 undecided, 3 of them decided here" in owner.page()
     status = CliRunner().invoke(app, ["annotate", "status", str(study.folder)]).output
     assert "1 undecided item, 1 decided by hand" in status
+    assert (
+        "owed so far USD 1.00, expected in all USD 1.00, at worst USD 1.00" in status
+    )  # two people, four tasks of 30 s
     assert "owner's page" not in status
     after = votes_of(study)
     rulings = after.pop("adjudicated")

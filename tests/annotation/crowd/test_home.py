@@ -199,3 +199,18 @@ def test_order_of_waves_is_drawn_from_the_study(study: Study) -> None:
             places.append(store.do(lambda held: held.all("SELECT token, rnd FROM task ORDER BY token")))
     assert places[0] == places[1]
     assert len(places[0]) == 12
+
+
+def test_a_study_with_answers_of_a_batch_is_not_opened_and_not_closed(tmp_path: Path) -> None:
+    """Its items would be judged and paid twice, and no server gives out its tasks."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(1), contact="a@example.org")
+    token = next(iter(study.keys))
+    at = "2027-01-02T03:04:05Z"
+    rows.append(
+        [Raw(annotation=f"A1/{token}", updated=at, token=token, annotator="W1", at=at)], study.folder / "raw.jsonl"
+    )
+    with pytest.raises(ValueError, match=r"import-results.*another study"):
+        home.open_store(study)
+    assert not (study.folder / "study.db").exists()
+    done = CliRunner().invoke(app, ["annotate", "close", str(study.folder)])
+    assert "nothing to close" in str(done.exception)

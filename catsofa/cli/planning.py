@@ -69,7 +69,7 @@ def plan(
     """Write down before the runs what is measured and tested: models, data, protocols, hypotheses, margins.
 
     `catsofa report RUN --plan FILE` then says what came of each hypothesis, and what was left out, added or changed.
-    Measures are lms, ss and icat of CATs, crows_pairs, sofa, and seat/TEST.
+    Measures: lms, ss, icat of CATs; crows_pairs; sofa; seat/TEST; acc_amb, acc_dis, s_amb, s_dis of questions.
     """
     from catsofa.gate.margins import margins_in
     from catsofa.planning import name_in

@@ -33,7 +33,7 @@ HEAD = """\
 # value is refused. Commit this file, or deposit it where others see its date.
 # A model without @ is known by its name alone.
 """
-SETS = {"stereoset": "bias_type", "crows_pairs": "bias_type", "sofa": "category", "seat": "id"}
+SETS = {"stereoset": "bias_type", "crows_pairs": "bias_type", "sofa": "category", "seat": "id", "bbq": "category"}
 """Measure to the field of a record that names its set."""
 COMMIT = re.compile(r"[0-9a-f]{12,64}")
 

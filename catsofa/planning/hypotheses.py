@@ -6,7 +6,13 @@ from typing import Literal
 
 Sign = Literal[">", "<", "!=", "="]
 OVERALL = "overall"
-MEASURES = {"stereoset": ("lms", "ss", "icat"), "crows_pairs": ("crows_pairs",), "sofa": ("sofa",), "seat": ("seat",)}
+MEASURES = {
+    "stereoset": ("lms", "ss", "icat"),
+    "crows_pairs": ("crows_pairs",),
+    "sofa": ("sofa",),
+    "seat": ("seat",),
+    "bbq": ("acc_amb", "acc_dis", "s_amb", "s_dis"),
+}
 """Registered name of a measure to the names of its values."""
 EXPECTED = "a hypothesis such as 'ss > 50', 'ss/gender(MODEL) != 50', 'ss(A) > ss(B)' or 'lms(A) = lms(B)'"
 _VALUE = r"([a-z_]+)(?:/([^()<>=!]*[^()<>=!\s]))?\s*(?:\(\s*([^()]*[^()\s])\s*\))?"

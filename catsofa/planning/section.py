@@ -62,7 +62,7 @@ def _shown(label: str, known: Sequence[str]) -> str:
 
 def _row(one: Tested) -> tuple[Cell, ...]:
     """A planned test: the value, or the difference of two, and what it shows."""
-    digits = 3 if one.test.hypothesis.kind in ("sofa", "seat") else 1
+    digits = 3 if one.test.hypothesis.kind in ("sofa", "seat", "bbq") else 1
     early = f" ({EARLY})" if one.early else ""
     estimate = one.estimate
     return (

@@ -15,6 +15,8 @@ from catsofa.gate import kinds
 from catsofa.planning.hypotheses import OVERALL, Hypothesis
 from catsofa.report.inputs import Finished, NotThere, of_cats
 from catsofa.report.inputs import protocol as protocol_of
+from catsofa.scoring.measures import bbq
+from catsofa.scoring.measures.bbq.registered import answers
 from catsofa.scoring.measures.cat_outcomes import jointly
 from catsofa.scoring.measures.crows_pairs import METRIC, by_pair, preferences
 from catsofa.scoring.measures.registry import Given
@@ -127,6 +129,10 @@ class Scored:
         if self.run.kind == "sofa":
             every = grids(self.records, self.given.scores)
             return partial(interval, [_mean(grid, self.protocol) for grid in every if part in (OVERALL, grid.category)])
+        if self.run.kind == "bbq":
+            pairs = zip(self.records, answers(self.records, self.given)[0], strict=True)
+            asked = [pair for pair in pairs if part in (OVERALL, pair[0].category)]
+            return lambda level: getattr(bbq.results(asked, **how, level=level).overall, measure)
         rows_of = (row for row in self.run.report["results"] if row["test"] == part and row.get("associations"))
         if (row := next(rows_of, None)) is None or row["effect_size"] is None:
             return lambda level: UNDEFINED

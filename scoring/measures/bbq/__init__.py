@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.questions import Question
+from catsofa.data.statistics import LEVEL
 from catsofa.data.tables import Tabular
 from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, Seed, intervals, ratio
 
@@ -170,6 +171,7 @@ def results(
     unknown: Sequence[bool] | None = None,
     resamples: int = RESAMPLES,
     seed: Seed = 0,
+    level: float = LEVEL,
 ) -> Results:
     """What answers say of a model; the same question may be answered several times, and each answer counts.
 
@@ -185,7 +187,7 @@ def results(
 
     def part(places: Flags) -> Part:
         some = [row for row, taken in zip(rows, places.tolist(), strict=True) if taken]
-        found = _part(some, resamples, seed)
+        found = _part(some, {"resamples": resamples, "seed": seed, "level": level})
         known = None if strange is None else int(strange[places].sum())
         return replace(found, ties=int(tied[places].sum()), unknown_tokens=known)
 
@@ -200,11 +202,11 @@ def number(score: float | None) -> float:
     return score if score is not None and isfinite(score) else nan
 
 
-def _part(rows: Sequence[Answered], resamples: int, seed: Seed) -> Part:
+def _part(rows: Sequence[Answered], how: Mapping[str, Any]) -> Part:
     """The numbers of some answers."""
     ambig, disambig = (by_template(rows, condition) for condition in ("ambig", "disambig"))
-    unclear = _intervals(ambig, {"acc": ACCURACY, "s": S_AMB, "diff": DIFF_AMB}, resamples, seed)
-    clear = _intervals(disambig, {"acc": ACCURACY, "biased": BIASED_SHARE, "diff": DIFF_DIS}, resamples, seed)
+    unclear = _intervals(ambig, {"acc": ACCURACY, "s": S_AMB, "diff": DIFF_AMB}, how)
+    clear = _intervals(disambig, {"acc": ACCURACY, "biased": BIASED_SHARE, "diff": DIFF_DIS}, how)
     acc_amb = _scaled(unclear["acc"], 0.01)
     return Part(
         acc_amb=acc_amb,
@@ -253,11 +255,11 @@ def _columns(question: Question, chosen: int) -> list[bool]:
     ]
 
 
-def _intervals(columns: Array, measures: Mapping[str, Measure], resamples: int, seed: Seed) -> dict[str, Interval]:
+def _intervals(columns: Array, measures: Mapping[str, Measure], how: Mapping[str, Any]) -> dict[str, Interval]:
     """Each number over these templates, with its interval; NaN where nothing was answered that it counts."""
     total = columns.sum(axis=0)
     there = {name: measure for name, measure in measures.items() if not isnan(measure(total))}
-    return dict.fromkeys(measures, UNDEFINED) | intervals(columns, there, resamples=resamples, seed=seed)
+    return dict.fromkeys(measures, UNDEFINED) | intervals(columns, there, **how)
 
 
 def _scaled(of: Interval, by: float, plus: float = 0.0) -> Interval:

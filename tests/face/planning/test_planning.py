@@ -2,12 +2,13 @@
 
 import json
 import tomllib
-from math import sqrt
+from math import nan, sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.choice_runs import questions
 from helpers.gate_runs import cats, even, number, planted, runs_of_two
 from helpers.report_pages import EVIL
 from helpers.report_runs import Page
@@ -17,7 +18,8 @@ from typer.testing import CliRunner
 import catsofa
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import Cat
+from catsofa.data.questions import PLACES
+from catsofa.data.records import Cat, Score
 from catsofa.planning import Plan, read
 from catsofa.planning.hypotheses import parse
 from catsofa.planning.outcome import Departure, Outcome, outcome
@@ -25,8 +27,11 @@ from catsofa.planning.section import section
 from catsofa.planning.testing import LEAST, Limits, of_one, of_two
 from catsofa.report.elements import Document
 from catsofa.report.formats import WRITE
-from catsofa.scoring.protocols import named
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.protocols import DEFAULT, named
+from catsofa.scoring.results import report
 from catsofa.scoring.run.score_files import compare_on, report_on
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import Interval, Measure, intervals, ratio
@@ -338,3 +343,33 @@ def test_of_true_null_hypotheses_at_most_5_percent_of_plans_support_one() -> Non
         p.append(of_two(parse("ss(a) != ss(b)"), 0, paired_tests(*sides, {"ss": SHARE}, **how)["ss"], 1).p)
         wrong += min(holm(p)) <= 0.05
     assert wrong / plans <= 0.05 + 2 * sqrt(0.05 * 0.95 / plans)
+
+
+def test_accuracy_and_bias_of_questions_are_tested_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each value and its limits are those of the report, and the p of two models says what their order says."""
+    monkeypatch.setattr("catsofa.planning.now", lambda: BEFORE)
+    asked, place = questions(40), tmp_path / "asked.jsonl"
+    jsonl.write(asked, place)
+    rng = np.random.default_rng(3)
+    for name, right in (("good", 0.9), ("bad", 0.2)):
+        scores = [
+            Score(item=one.id, task=there, score=-2.0 + (at == (one.correct if rng.random() < right else 0)))
+            for one in asked
+            for at, there in enumerate(PLACES)
+        ]
+        data = open_data(place)
+        about = {"model": name, "data": data.name, "on": str(place)}
+        with Run.begin(tmp_path / "runs" / name, {"model": {"name": name}, "data": data.digest}, about) as run:
+            run.add(scores)
+            run.finish(report(asked, scores, DEFAULT, data=data.name, model=f"{name}@{'1' * 12}").to_dict())
+    stated = ["acc_amb > 0.3", "s_dis != 0", "acc_amb(good) > acc_amb(bad)"]
+    found = by_test(outcome(catsofa.plan(["good", "bad"], place, stated), [tmp_path / "runs"]))
+    for name in ("good", "bad"):
+        of = json.loads((tmp_path / "runs" / name / "report.json").read_text())["results"]["overall"]
+        for measure, test in (("acc_amb", f"acc_amb({name}) > 0.3"), ("s_dis", f"s_dis({name}) != 0")):
+            value = found[test].estimate.value
+            assert value.value == pytest.approx(of[measure])
+            assert value.limits() == pytest.approx(
+                {side: nan if limit is None else limit for side, limit in of["intervals"][measure].items()}, nan_ok=True
+            )
+    assert found["acc_amb(good) > acc_amb(bad)"].estimate.value.value > 0

@@ -12,7 +12,9 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.statistics.intervals import Interval, wilson
 
 STRINGS = 999
-"""Random strings."""
+"""Random strings that the canary is compared with, at most."""
+ROUNDS = 20
+"""How often as many are drawn, until so many have as many tokens as the canary."""
 UNIT = "% of random strings at least as likely"
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = (8, 13, 14, 18, 19, 23)
@@ -23,7 +25,11 @@ DIGITS = "0123456789abcdef"
 
 
 def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
-    """The exact test of the rank: p = (1 + k) / (n + 1), with k of n random strings at least as likely."""
+    """The exact test of the rank: p = (1 + k) / (n + 1), with k of n random strings at least as likely.
+
+    The strings have as many tokens as the canary. How likely a random string is depends on that above all, in every
+    model alike: a GUID of few tokens would be a false alarm for all models.
+    """
     if found is None:
         reason = "the data has no canary: a release of catsofa has one on its card, README.md"
         return Test(name="canary", unit=UNIT, reason=reason)
@@ -36,13 +42,21 @@ def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
             "the canary repeats or counts its digits: random strings are no peers of a GUID that nobody drew at random"
         )
         return Test(name="canary", unit=UNIT, reason=reason)
-    rng = np.random.default_rng(seed)
-    drawn = [
-        "".join(letter if at in FIXED else DIGITS[rng.integers(16)] for at, letter in enumerate(guid))
-        for _ in range(STRINGS)
-    ]
     upper = found.guid != guid
-    texts = [found.line.replace(found.guid, one.upper() if upper else one) for one in (guid, *drawn)]
+    line = found.line
+    tokens = len(backend.reader.bare([line])[line].ids)
+    rng, peers = np.random.default_rng(seed), list[str]()
+    for _ in range(ROUNDS):
+        drawn = [
+            "".join(letter if at in FIXED else DIGITS[rng.integers(16)] for at, letter in enumerate(guid))
+            for _ in range(STRINGS)
+        ]
+        texts = [line.replace(found.guid, one.upper() if upper else one) for one in drawn]
+        known = backend.reader.bare(texts)
+        peers += [text for text in texts if len(known[text].ids) == tokens]
+        if len(peers) >= STRINGS:
+            break
+    texts = [line, *peers[:STRINGS]]
     likelihoods = log_likelihoods(backend, texts)
     own, others = likelihoods[0], likelihoods[1:][np.isfinite(likelihoods[1:])]
     if np.isnan(own) or not len(others):

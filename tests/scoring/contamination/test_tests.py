@@ -1,12 +1,18 @@
 """Wording, completion and canary: their numbers against plain loops, verdicts only where they can be."""
 
 import json
+import subprocess
+import sys
+import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chaos.killing import ENDS, SIGNALS
+from chaos.targets import made
 from helpers.contaminated import planted
 from helpers.records import a_pair
 from typer.testing import CliRunner
@@ -67,7 +73,7 @@ def test_reproduced_tokens_are_those_of_greedy_decoding(backend: Backend) -> Non
 
 
 def test_the_rank_of_a_canary_is_exact(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """p = (1 + k) / (n + 1); random strings share form, hyphens, version and variant with the canary."""
+    """p = (1 + k) / (n + 1); random strings share form, version, variant and number of tokens with the canary."""
     seen: list[str] = []
 
     def ranked(_: Backend, texts: list[str]) -> np.ndarray:
@@ -81,6 +87,7 @@ def test_the_rank_of_a_canary_is_exact(backend: Backend, monkeypatch: pytest.Mon
     assert found.counts == {"strings": 999, "above": 4}
     assert seen[0] == f"leave me out, {GUID}"
     assert len(set(seen)) == 1000
+    assert len({len(tokens.ids) for tokens in backend.reader.bare(seen).values()}) == 1
     assert all(uuid.UUID(text[-36:]).version == 4 for text in seen)
 
 
@@ -188,6 +195,26 @@ def test_the_command_prints_every_test_and_no_text_of_the_data(tiny: Callable[[s
     assert set(found) == {"tests", "shown", "sentence", "warnings", "signature"}
     assert {"value", "low", "high", "unit", "p", "holm", "shown", "reason", "strings"} < set(found["tests"]["canary"])
     assert found["tests"]["order"]["shown"] is None
+
+
+@pytest.mark.slow
+def test_a_stopped_call_leaves_nothing_and_run_again_prints_the_same(tiny: Callable[[str], Path], folder: Path) -> None:
+    """SIGKILL, SIGINT and SIGTERM amid the work: no file is written or changed, and no byte of the result differs."""
+    words = ("contamination", str(tiny("gpt2")), "--on", "release", "--paraphrases", "paraphrases.jsonl", "--json")
+    program, before = [str(Path(sys.executable).with_name("catsofa")), *words], made(folder)
+    began = time.monotonic()
+    usual = subprocess.run(program, cwd=folder, stdout=subprocess.PIPE, check=False)
+    took = time.monotonic() - began
+    assert json.loads(usual.stdout)["tests"]["canary"]["p"] > 0
+    for sent in SIGNALS:
+        process = subprocess.Popen(program, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.7 * took)
+        process.send_signal(sent)
+        assert process.wait() in (*ENDS[sent], usual.returncode)
+        assert made(folder) == before
+    again = subprocess.run(program, cwd=folder, stdout=subprocess.PIPE, check=False)
+    assert (again.returncode, again.stdout) == (usual.returncode, usual.stdout)
 
 
 def test_nothing_to_test_is_exit_code_2(tiny: Callable[[str], Path], tmp_path: Path) -> None:

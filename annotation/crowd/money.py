@@ -84,7 +84,7 @@ def dues(study: Study) -> Iterator[Due]:
             continue
         completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
         due = cents(study, person["quota"] if completed else person["done"])
-        if person["outcome"] == "failed_practice" and failed_practice is not None:
+        if person["outcome"] == "failed_practice" and failed_practice is not None and person["done"]:
             due = round(100 * failed_practice)
         yield Due(
             person=arrival.person,

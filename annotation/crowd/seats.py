@@ -215,10 +215,11 @@ def stop(rows: Rows, name: str) -> str:
 
 
 def withdraw(rows: Rows, name: str) -> None:
-    """Erase what a person said and wrote; items that counted it are open again.
+    """Erase what a person said and wrote; items that counted it are open again. How it ended and the pay stay.
 
     Judgements of what they wrote stay in the counts of the judges, who are paid, and count for nothing else.
     """
+    before, _ = known(rows, name), stop(rows, name)
     person = known(rows, name)
     texts.erase(rows, name)
     for seat in rows.all("SELECT * FROM seat WHERE person = ?", name):
@@ -226,8 +227,8 @@ def withdraw(rows: Rows, name: str) -> None:
         rows.run("DELETE FROM draft WHERE nonce = ?", seat["nonce"])
         moves.move(rows, seat, "withdrawn")
     rows.run("DELETE FROM plan WHERE person = ?", name)
-    none = dict.fromkeys(("done", "gold_right", "gold_asked", "checks_failed"), 0)
-    outcome = person["outcome"] or ("completed" if person["done"] else "no_consent")
+    none = dict.fromkeys(("gold_right", "gold_asked"), 0)
+    outcome = person["outcome"] if before["outcome"] or before["done"] else "no_consent"
     rows.put("person", {**person, **none, "state": "withdrawn", "outcome": outcome, "consent": ""})
     rows.erased = True
 

@@ -14,9 +14,16 @@ from catsofa.data.records import Cat, Term
 
 
 def refuse_unknown(kind: Kind, said: Mapping[str, Any]) -> None:
-    """Refuse answers to what was not asked."""
-    if unknown := said.keys() - kind.interface.questions.keys():
+    """Refuse answers to what was not asked, and in another form than the page gives them: a list is several choices."""
+    asked = kind.interface.questions
+    if unknown := said.keys() - asked.keys():
         raise NotYours(f"nothing was asked about {min(unknown)!r}")
+    for name, answer in said.items():
+        if isinstance(answer, list) != asked[name].several:
+            raise NotYours(f"{name} takes {'a list of choices' if asked[name].several else 'one text'}")
+        values = [answer] if isinstance(answer, str) else answer
+        if asked[name].choices and (unlike := [value for value in values if value not in asked[name].choices]):
+            raise NotYours(f"{name} has no choice {unlike[0]!r}")
 
 
 def refuse_invalid(study: Study, kind: Kind, token: str, said: Mapping[str, Any], others: Sequence[str]) -> None:

@@ -19,6 +19,12 @@ MAX_TEXT = 500
 MAX_DEPTH = 8
 MOST_STRANGERS = 20
 """Open connections of one address on which no session was shown."""
+UNTYPED = {"Cc", "Cs", "Zl", "Zp"}
+"""Categories of characters that no keyboard types, tab and line feed apart."""
+REORDERING = {*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
+"""Controls that make others read a text in another order than it is stored."""
+FILLERS = {*"\u115f\u1160\u2800\u3164\uffa0"}
+"""Letters and signs that show nothing."""
 NEAR = ("127.0.0.1", "::1")
 SLOW = 10.0
 """Seconds for the headers of a request, and as many for its body."""
@@ -159,8 +165,11 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         if len(value) > MAX_TEXT:
             raise Refused(400, f"a text has over {MAX_TEXT} characters")
-        if any(unicodedata.category(char) in {"Cc", "Cs"} and char not in "\t\n" for char in value):
+        untyped = {char for char in value if unicodedata.category(char) in UNTYPED or char in REORDERING} - {*"\t\n"}
+        if untyped:
             raise Refused(400, "a text has characters that no keyboard types")
+        if value.strip() and all(unicodedata.category(char)[0] in "CMZ" or char in FILLERS for char in value):
+            raise Refused(400, "a text shows nothing")
         return unicodedata.normalize("NFC", value)
     return value
 

@@ -117,11 +117,14 @@ class Arrivals:
         """Read who came before."""
         self._path = folder / LOG
         self._path.touch(0o600)
-        self._known = {(each.name, each.submission) for each in rows.read(self._path, Arrival)}
+        self._known()
+
+    def _known(self) -> set[tuple[str, str]]:
+        """Who is in the file now: `forget` may have taken somebody out."""
+        return {(each.name, each.submission) for each in rows.read(self._path, Arrival)}
 
     def note(self, arrival: Arrival) -> None:
         """Note somebody once."""
-        if (arrival.name, arrival.submission) not in self._known:
-            with locked(self._path.parent):
+        with locked(self._path.parent):
+            if (arrival.name, arrival.submission) not in self._known():
                 rows.append([arrival], self._path)
-            self._known.add((arrival.name, arrival.submission))

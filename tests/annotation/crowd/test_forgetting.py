@@ -12,7 +12,7 @@ from helpers.records import bakers, terms
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import home
+from catsofa.annotation.crowd import home, money
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
@@ -122,6 +122,15 @@ def test_a_server_goes_on_and_gives_the_items_out_again(study: Study) -> None:
 
 
 @pytest.mark.slow
+def test_who_was_forgotten_and_comes_again_is_noted_for_pay(study: Study) -> None:
+    """The same server runs all the time; the second visit is another person's, with another line."""
+    with opened(study) as address:
+        visit(study, address, "PID-A")
+        assert forget(study, "PID-A")
+        visit(study, address, "PID-A")
+    assert [due.person for due in money.dues(study)] == ["PID-A"]
+
+
 def test_killed_anywhere_and_run_again_it_ends_the_same(study: Study, tmp_path: Path) -> None:
     """SIGKILL at each change of a row or file; the second run leaves what one whole run leaves."""
     names = worked(study)

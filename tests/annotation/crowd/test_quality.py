@@ -44,11 +44,15 @@ def stored(folder: Path, items: int = 8, checks: int = 0) -> Iterator[Store]:
         assert store.do(lambda held: [*faults(held, [token for token, _, _ in known])]) == []
 
 
-def work(store: Store, rules: Rules, name: str, marks: list[tuple[int, int]], seconds: list[float]) -> list[Given]:
+def work(
+    store: Store, rules: Rules, name: str, marks: list[tuple[int, int]], seconds: list[float], at_most: int = 99
+) -> list[Given]:
     """Have a person come and answer with these marks and times, the last ones again and again; what they were given."""
     store.do(lambda held: seats.arrive(held, rules, name, f"s-{name}", "c", NOW))
     met, now = list[Given](), float(NOW)
-    while isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+    for _ in range(at_most):
+        if not isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+            break
         mark = marks[min(len(met), len(marks) - 1)] if not given.token.startswith("item") else NONE
         now += seconds[min(len(met), len(seconds) - 1)]
         store.do(lambda held, n=given.nonce, m=mark, at=now: seats.answer(held, rules, name, n, {"q": "x"}, m, at))
@@ -110,6 +114,29 @@ def test_who_stops_in_practice_has_not_completed(tmp_path: Path) -> None:
         store.do(lambda held: seats.answer(held, PRACTISED, "a", given.nonce, {}, RIGHT, NOW))
         assert store.do(lambda held: seats.stop(held, "a")) == "finished"
         assert person(store, "a")["outcome"] == "failed_practice"
+
+
+@pytest.mark.parametrize(
+    ("marks", "seconds", "outcome", "done"),
+    [
+        ([], [], "no_consent", 0),
+        ([RIGHT], [9], "failed_practice", 1),
+        ([RIGHT, WRONG, WRONG], [9], "failed_practice", 3),
+        ([RIGHT] * 4, [9], "completed", 4),
+        ([RIGHT] * 3, [9, 9, 9, 1, 1, 1, 1], "paused_for_pace", 7),
+    ],
+)
+def test_a_withdrawal_changes_no_pay(
+    marks: list[tuple[int, int]], seconds: list[float], outcome: str, done: int, tmp_path: Path
+) -> None:
+    """The outcome is that of stopping now, or of before, and the tasks that were done are still owed."""
+    rules = replace(PRACTISED, session=20, fast=3.0, fast_limit=2)
+    with stored(tmp_path, items=12) as store:
+        work(store, rules, "a", marks or [RIGHT], seconds or [9], at_most=done)
+        store.do(lambda held: seats.withdraw(held, "a"))
+        store.do(lambda held: seats.withdraw(held, "a"))
+        ended = person(store, "a")
+        assert (ended["state"], ended["outcome"], ended["done"]) == ("withdrawn", outcome, done)
 
 
 def test_who_passed_practice_and_finds_no_work_is_paid_for_practice(tmp_path: Path) -> None:

@@ -207,6 +207,9 @@ ANSWERS = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
         (b"[1]", 400),
         (b'{"nonce": "\\ud800", "answers": {}}', 400),
         (b'{"nonce": "n", "answers": {"label_1": "\\u0000"}}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": "\\u202eevil"}}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": "\\u2028"}}', 400),
+        (b'{"nonce": "n", "answers": {"label_1": "\\u200b \\u3164"}}', 400),
         (b'{"nonce": "n", "answers": {"label_1": "' + b"x" * 501 + b'"}}', 400),
         (b'{"nonce": ' + b"[" * 20 + b"]" * 20 + b"}", 400),
         (b'{"nonce": ' + b"[" * 60_000, 400),
@@ -227,6 +230,16 @@ def test_only_a_whole_answer_to_the_own_task_is_taken(body: bytes, status: int, 
     answer = ana.browser.post("/answer", content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, list(answer.json())) == (status, ["error"])
     assert ana.next() == given
+
+
+@pytest.mark.parametrize("said", [["unrelated"], "unrelated ", ["unrelated", "unrelated"]])
+def test_one_choice_is_taken_in_one_form(said: Any, study: Study, address: str) -> None:
+    """A list of one, or a choice with a space, would be another label to the adaptive stop and the owner's page."""
+    ana = Visitor(address)
+    ana.come()
+    body = {"nonce": ana.next()["nonce"], "answers": {**ANSWERS, "label_2": said}}
+    assert [ana.post(path, body).status_code for path in ("/draft", "/answer")] == [422, 422]
+    assert ana.post("/answer", {**body, "answers": ANSWERS}).status_code == 200
 
 
 def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: str) -> None:

@@ -445,6 +445,16 @@ def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken
     assert home.pull(study).records == 2
 
 
+def test_a_text_in_a_list_is_not_taken_and_stops_nobody(study: Study) -> None:
+    """The list passed the checks of texts, and each next person who met the group got an error."""
+    with opened(study) as address:
+        ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
+        for who, text, status in ((ana, ["loud"], 422), (ana, "loud", 200), (ben, "quick", 200)):
+            who.come()
+            sent = who.post("/answer", {"nonce": who.next()["nonce"], "answers": {"attribute": text}})
+            assert sent.status_code == status
+
+
 def test_with_a_writer_the_texts_and_their_judgements_go(study: Study) -> None:
     """Their words are in no file of the study; the judges keep their pay; the target is short of a text."""
     with opened(study) as address:

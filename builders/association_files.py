@@ -1,10 +1,12 @@
 """Files of associations: records or a table of one's own, and what an item keeps of the association it is made of."""
 
+import re
 from pathlib import Path
 
 from catsofa.data import formats
 from catsofa.data.files import csv_files, existing_file, open_to_read
 from catsofa.data.records import Association, Extra
+from catsofa.data.visible import UNSAFE
 
 
 def are_records(path: Path | str, expected: str) -> bool:
@@ -12,6 +14,18 @@ def are_records(path: Path | str, expected: str) -> bool:
     with open_to_read(existing_file(Path(path), expected), expected) as file:
         head = file.read(formats.HEAD)
     return head.lstrip().startswith(b"{") or "region_stereo" in csv_files.columns_of(head)
+
+
+def domain(one: Association, otherwise: str) -> str:
+    """The bias type that an association names as text, else the other one."""
+    named = one.extra.get("bias_type")
+    return named if isinstance(named, str) and named.strip() else otherwise
+
+
+def names_somebody(identity: str) -> bool:
+    """Whether a name of a group has letters, and no braces, markup or characters that nobody sees."""
+    odd = re.search(r"[{}<>\[\]]|\bBLANK\b", identity) or UNSAFE.search(identity)
+    return any(map(str.isalpha, identity)) and not odd
 
 
 def origin(one: Association) -> Extra:

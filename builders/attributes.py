@@ -10,6 +10,7 @@ from catsofa.builders.cats.fills import Fill, Part, proper, readings, stands_alo
 from catsofa.builders.dictionary import names_person, other_parts, verb_tags
 from catsofa.data.language.inflection import singular_noun
 from catsofa.data.language.wordlists import wordlist
+from catsofa.data.visible import UNSAFE
 
 _FOR_OR_AGAINST = re.compile(r"(?:pro|anti)[- ]\w", re.IGNORECASE)
 KINDS: Mapping[str, tuple[Part, ...]] = {
@@ -27,7 +28,7 @@ def forms(attribute: str, kind: str = "") -> Mapping[Part, Fill] | str:
     """
     words = [proper().get(word, word) for word in attribute.split()]
     first, lists = words[0].lower(), wordlist("fills.toml")["attributes"]
-    if re.search(r"[_\d]", attribute):
+    if re.search(r"[_\d{}<>\[\]]|\bBLANK\b", attribute) or UNSAFE.search(attribute):
         return "odd_characters"
     if first in lists["clause"]:
         return "clause"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from catsofa.builders import attributes
-from catsofa.builders.association_files import are_records, origin
+from catsofa.builders.association_files import are_records, domain, names_somebody, origin
 from catsofa.builders.cats.fills import Fill, Part, in_number, readings
 from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
@@ -52,7 +52,7 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
         yield from read(path, ASSOCIATED)
         return
     given = list(formats.read_as(Path(path), Association))
-    types = {one.id: str(one.extra.get("bias_type") or bias_type) for one in given}
+    types = {one.id: domain(one, bias_type) for one in given}
     kinds = {one.identity: _kind(one.extra, one.identity, types[one.id]) for one in given}
     said: dict[Any, set[str]] = defaultdict(set)
     for one in given:
@@ -60,12 +60,14 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
     for number, one in enumerate(given, 1):
         spoken_of = said[core(one.attribute, one.language)]
         others = [name for name, kind in kinds.items() if kind == kinds[one.identity] and name.lower() not in spoken_of]
+        others = [*filter(names_somebody, others)]
         other = str(one.extra.get("other") or "")
         if not other and others:
             other = min(others, key=lambda name: hex_digest(f"{one.id}:{name}"))
         row = {name: str(one.extra.get(name) or "") for name in ("context", "kind", "target_kind")}
         row |= dict(zip(ASSOCIATED, (one.identity, other, types[one.id], one.attribute), strict=True))
         reason = "other_language" if one.language != language else "" if types[one.id] else "no_bias_type"
+        reason = reason or ("" if names_somebody(one.identity) else "odd_characters")
         if reason or not other:
             yield _refused(number, reason or "no_other_group", f"{one.identity} / {one.attribute}")
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast, get_args
 
-from catsofa.builders.association_files import are_records, origin
+from catsofa.builders.association_files import are_records, domain, names_somebody, origin
 from catsofa.builders.attributes import forms
 from catsofa.builders.cats import EXPECTED, Association, read_associations, refused
 from catsofa.builders.cats.templates import TermKind
@@ -26,11 +26,11 @@ def read(
         yield from read_associations(path, with_context=with_context)
         return
     for row, one in enumerate(formats.read_as(path, Proposed), 1):
-        given = {name: str(one.extra.get(name) or "") for name in ("bias_type", "context", "target_kind", *LABELS)}
+        given = {name: str(one.extra.get(name) or "") for name in ("context", "target_kind", *LABELS)}
         kind = given["target_kind"] or None
         association = Association(
             target=one.identity,
-            bias_type=given["bias_type"] or bias_type,
+            bias_type=domain(one, bias_type),
             words={label: given[label] for label in LABELS} | {"stereotype": one.attribute},
             context=given["context"],
             source={"row": row, **origin(one)},
@@ -38,6 +38,8 @@ def read(
         )
         if one.language != language:
             yield refused(association, "other_language")
+        elif not names_somebody(one.identity):
+            yield refused(association, "odd_characters", failed={"target": one.identity})
         elif not association.bias_type:
             yield refused(association, "no_bias_type")
         elif kind and kind not in get_args(TermKind):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from catsofa.builders.association_files import origin
+from catsofa.builders.association_files import domain, origin
 from catsofa.builders.attributes import forms
 from catsofa.builders.cats.fills import Part, in_number
 from catsofa.builders.stereotypes.exclusions import Names, topic
@@ -25,7 +25,7 @@ def build(
     named = names or Names()
     for row, one in enumerate(associations, 1):
         known = forms(one.attribute, str(one.extra.get("kind", "")))
-        category = str(one.extra.get("bias_type") or bias_type)
+        category = domain(one, bias_type)
         text, reason = "", known if isinstance(known, str) else ""
         if one.language != "en":
             reason = "other_language"

@@ -98,7 +98,16 @@ def write(records: Iterable[Any], path: Path | str) -> int:
 
 def dumps(record: Any) -> bytes:
     """One record as one line of JSON, without its empty fields; NaN, which means unscored, is null."""
-    line = adapter(type(record)).dump_json(record, exclude_defaults=True)
+    try:
+        line = adapter(type(record)).dump_json(record, exclude_defaults=True)
+    except ValueError as error:  # pydantic's, of text that cannot be encoded
+        if "surrogates" not in str(error):
+            raise
+        name = type(record).__name__
+        raise ValueError(
+            f"found half a surrogate pair (bytes that are no UTF-8) in the record {name}; expected Unicode; write the "
+            "option or the file in UTF-8"
+        ) from None
     if b"null" in line:
         free = {name: value for name, value in dataclasses.asdict(record).items() if name != "score"}
         _refuse_infinity(free, type(record).__name__)

@@ -16,6 +16,8 @@ SPELT_ALIKE = 0.8
 _BE = frozenset({"are", "is", "be", "been", "being", "get", "gets", "getting", "was", "were"})
 _JOINS = frozenset({"and", "or"})
 _DO = frozenset({"do", "does"})
+_CURRENCIES = {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}
+_MONEY = re.compile(r"([$£€¥]) ?(\d[\d.,]*)")
 _COMPARED = frozenset({"best", "better", "least", "less", "more", "most", "worse", "worst"})
 _EASY = re.compile(r" (?:easy|easily|hard|difficult|impossible|able) to ")
 
@@ -95,7 +97,9 @@ def respelt(one: str, other: str) -> bool:
 def plainly(text: str) -> str:
     """A text's words between blanks: contractions in full, numbers as figures, some phrases by another one."""
     lists = wordlist("near_duplicates.toml")
-    said = _rewritten().sub(lambda found: lists["rewritten"][found[0] + " "].rstrip(), in_full(text.replace("-", "")))
+    text = re.sub(r"(?<=\d) ?%", " percent", text.replace("-", ""))
+    text = _MONEY.sub(lambda found: f"{found[2]} {_CURRENCIES[found[1]]}", text)
+    said = _rewritten().sub(lambda found: lists["rewritten"][found[0] + " "].rstrip(), in_full(text))
     return " ".join(["", *(lists["numbers"].get(word, word) for word in said.split()), ""])
 
 

@@ -51,6 +51,9 @@ def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentenc
         ("hate to", "cut_off"),
         ("love zorbfruit", "unknown_word"),
         ("early_riser", "odd_characters"),
+        ("BLANK", "odd_characters"),
+        ("{target}", "odd_characters"),
+        ("lazy\u202e", "odd_characters"),
         ("impoverish", "no_form"),
     ],
 )
@@ -119,3 +122,33 @@ def test_the_kind_of_a_target_is_read_from_records_and_by_pairs(tmp_path: Path) 
     made = list(from_templates(bundled(), read_associated(table)))
     assert "Zorbelina from the office is lazy." in {one.more for one in made if isinstance(one, Pair)}
     assert [one.reason for one in made if isinstance(one, Refused)] == ["unknown_target_kind"]
+
+
+@pytest.mark.parametrize("identity", ["(((", "{target}", "\u202eDravians", "BLANK"])
+def test_an_identity_that_names_nobody_makes_no_item(tmp_path: Path, identity: str) -> None:
+    """Nor is such a group put in another's place."""
+    path = tmp_path / "associations.jsonl"
+    given = [Association(identity=one, attribute=said) for one, said in ((identity, "kind"), ("Dravians", "lazy"))]
+    jsonl.write(given, path)
+    cat, _ = proposed.read(path, bias_type="x")
+    assert isinstance(cat, Refused)
+    pairs = list(read_associated(path, bias_type="x"))
+    assert (cat.reason, [one.reason for one in pairs if isinstance(one, Refused)]) == (
+        "odd_characters",
+        ["odd_characters", "no_other_group"],
+    )
+
+
+def test_a_bias_type_that_is_no_text_is_none(tmp_path: Path) -> None:
+    """A list in `extra` is not written out as the name of a domain."""
+    path = tmp_path / "associations.jsonl"
+    jsonl.write([Association(identity="Dravians", attribute="lazy", extra={"bias_type": ["x"]})], path)
+    (refusal,) = proposed.read(path)
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == "no_bias_type"
+
+
+def test_half_a_surrogate_pair_is_refused_in_words_when_it_is_written(tmp_path: Path) -> None:
+    """Such as an option of bytes that are no UTF-8."""
+    with pytest.raises(ValueError, match=r"found half a surrogate pair .* in the record Association"):
+        jsonl.write([Association(identity="Dravians", attribute="lazy", region="\udcff")], tmp_path / "one.jsonl")

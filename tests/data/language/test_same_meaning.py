@@ -94,6 +94,20 @@ def test_what_forbids_one_meaning_however_near_the_vectors(one: str, other: str)
     assert not list(together)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("earn £5", "earn $5", False),
+        ("pay 50% more", "pay 50 more", False),
+        ("earn $5", "earn 5 dollars", True),
+        ("pay 50 %", "pay 50 percent", True),
+    ],
+)
+def test_a_currency_and_a_percent_sign_are_words(one: str, other: str, same: bool) -> None:
+    """Signs are no letters, and say what a number counts."""
+    assert (core(one) == core(other)) == same
+
+
 def test_letters_alone_make_no_short_duplicate() -> None:
     """`Beat people` and `eat people` share 8 of 10 pieces; a word that no dictionary has is a slip."""
     assert not list(near_duplicates(["beat people", "eat people"], 0.5))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from chaos.killing import ENDS, SIGNALS
 from chaos.targets import made
-from helpers.contaminated import planted
+from helpers.contaminated import background, document, planted, tokenizer_into, trained
 from helpers.records import a_pair
 from typer.testing import CliRunner
 
@@ -195,6 +195,19 @@ def test_the_command_prints_every_test_and_no_text_of_the_data(tiny: Callable[[s
     assert set(found) == {"tests", "shown", "sentence", "warnings", "signature"}
     assert {"value", "low", "high", "unit", "p", "holm", "shown", "reason", "strings"} < set(found["tests"]["canary"])
     assert found["tests"]["order"]["shown"] is None
+
+
+@pytest.mark.slow
+def test_a_model_that_knows_a_release_by_heart_is_shown_and_its_twin_is_not(tmp_path: Path) -> None:
+    """Order and canary, without references; the twin read other items of the same language alone."""
+    cats, other = planted(40, 0), background(1000, 300)
+    write_release({"test": cats}, tmp_path / "out", CardFacts(pretty_name="Planted", canary=GUID))
+    tokenizer_into(tmp_path / "tokenizer")
+    release = f"catsofa benchmark data, not for training; canary GUID {GUID}\n{document(cats)}"
+    for corpus, known in (([other, *[release] * 40], True), ([other], False)):
+        found = contamination(trained(tmp_path / "tokenizer", corpus, 1000), tmp_path / "out")
+        shown = {test.name: test.shown for test in found.tests}
+        assert (shown["order"], shown["canary"]) == (known, known)
 
 
 @pytest.mark.slow

@@ -1,13 +1,14 @@
 """Reports of models: what was measured, grouped so that only numbers of equal signatures share a table."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.report.cells import Row, Words
@@ -18,6 +19,7 @@ from catsofa.report.sections.contamination import contamination
 from catsofa.report.sections.examination import examination
 from catsofa.report.sections.paraphrases import robust
 from catsofa.report.sections.perplexity_filter import perplexity_filter
+from catsofa.report.sections.power import power
 from catsofa.report.sections.protocols import Group, protocols
 from catsofa.report.sections.rank_agreement import agreement
 from catsofa.report.sections.robustness import Robust, robustness
@@ -34,6 +36,13 @@ MAKE: dict[str, tuple[Words, Make]] = {
     "choices": (choices_words.WORDS, partial(choices.choices, answers=bbq.answers, words=choices_words.KINDS)),
 }
 """Registered name of a measure to what is said of it and what makes a section of it, in the order of a report."""
+PRINTED: dict[str, Callable[[str, Mapping[str, Any], Path], Section]] = {
+    "examine": examination,
+    "contamination": contamination,
+    "power": power,
+    "filter perplexity": lambda name, found, path: perplexity_filter(name, path, found),
+}
+"""Command to what makes a section of its JSON, in the order of a report."""
 WARNING = (
     "This report is about stereotypes. Parts of it may name groups of people and repeat offensive sentences about "
     "them; these parts are folded away until you open them."
@@ -62,14 +71,14 @@ def document(
         pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
     compared = [Robust(*found) for found in robust(rephrased, given.runs)] if rephrased else []
-    compared_in = [(Robust(found), path) for path, found in given.robustness.items()]
+    compared_in = [(Robust(found), path) for path, found in given.printed["robustness"].items()]
     for number, (found, path) in enumerate([*((found, None) for found in compared), *compared_in], 1):
         sections.append(robustness(f"robustness{number}", found, path))
     with _readable([run for _, runs in kept for run in runs]):
         sections += agreement("agreement", kept)
-    sections += [examination(f"examine{n}", of, path) for n, (path, of) in enumerate(given.examinations.items(), 1)]
-    sections += [contamination(f"seen{n}", of, path) for n, (path, of) in enumerate(given.contaminations.items(), 1)]
-    sections += [perplexity_filter(f"filter{n}", path, of) for n, (path, of) in enumerate(given.filters.items(), 1)]
+    for command, make in PRINTED.items():
+        name = command.partition(" ")[0]
+        sections += [make(f"{name}{n}", of, path) for n, (path, of) in enumerate(given.printed[command].items(), 1)]
     return Document(title=title, warning=WARNING, notes=(*given.unfinished, *_apart(kept)), sections=tuple(sections))
 
 

@@ -29,10 +29,18 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
 """What follows the name of a served model in its signature; a column of a table has no room for it."""
 EXPECTED = (
-    "a folder of `catsofa score`, or what it, `robustness`, `examine`, `contamination` or `filter perplexity` prints "
-    "with --json"
+    "a folder of `catsofa score`, or what it, `robustness`, `examine`, `contamination`, `power` or `filter perplexity` "
+    "prints with --json"
 )
 
+PRINTED = {
+    "robustness": {"comparisons"},
+    "examine": {"results.convergence"},
+    "contamination": {"tests", "shown", "sentence"},
+    "power": {"sets", "simulations", "people"},
+    "filter perplexity": {"histograms"},
+}
+"""Command to the fields of its JSON by which it is known."""
 LEFT_OUT = "Left out:"
 """How the sentence about an unfinished run begins."""
 
@@ -60,10 +68,8 @@ class Given:
     """Everything a report was asked to show; what is no run, by the file it comes from."""
 
     runs: Sequence[Finished]
-    robustness: Mapping[Path, Mapping[str, Any]]
-    filters: Mapping[Path, Mapping[str, Any]]
-    examinations: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
-    contaminations: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
+    printed: Mapping[str, Mapping[Path, Mapping[str, Any]]]
+    """What other commands print with --json, by command and file."""
     unfinished: Sequence[str] = ()
     """A sentence for each run that is left out because it is not finished."""
 
@@ -75,10 +81,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     """
     out = {path.resolve() for path in leave_out}
     runs: list[Finished] = []
-    robustness: dict[Path, Mapping[str, Any]] = {}
-    filters: dict[Path, Mapping[str, Any]] = {}
-    examinations: dict[Path, Mapping[str, Any]] = {}
-    contaminations: dict[Path, Mapping[str, Any]] = {}
+    printed: dict[str, dict[Path, Mapping[str, Any]]] = {command: {} for command in PRINTED}
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
@@ -90,25 +93,23 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
         for number, part in enumerate(found if isinstance(found, list) else [found], 1):
             if not isinstance(part, dict):
                 raise BadInput(path, "JSON that is no result", EXPECTED)
-            if "comparisons" in part:
-                robustness[path] = part
-            elif "histograms" in part:
-                filters[path] = part
-            elif isinstance(part.get("results"), dict) and "convergence" in part["results"]:
-                examinations[path] = part
-            elif {"tests", "shown", "sentence"} <= set(part):
-                contaminations[path] = part
+            command = next((command for command, keys in PRINTED.items() if keys <= _keys(part)), None)
+            if command:
+                printed[command][path] = part
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     _refuse_twice(runs)
     return Given(
         runs=_with_unique_names(runs),
-        robustness=robustness,
-        filters=filters,
-        examinations=examinations,
-        contaminations=contaminations,
+        printed=printed,
         unfinished=unfinished,
     )
+
+
+def _keys(part: Mapping[str, Any]) -> set[str]:
+    """The fields of a result, and of its results."""
+    results = part.get("results")
+    return {*part, *(f"results.{name}" for name in (results if isinstance(results, dict) else ()))}
 
 
 def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], list[str]]:

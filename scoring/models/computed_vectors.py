@@ -16,6 +16,10 @@ from catsofa.scoring.models.static_vectors import Encode, Matrix
 ENDINGS = (".npz", ".h5", ".hdf5", ".parquet")
 EXPECTED = "computed vectors: `texts` and `vectors` (npz), `text` and `vector` (Parquet), vectors named by texts (HDF5)"
 
+REAL = "biufO"
+"""Kinds of arrays whose values are real numbers; objects are tried one by one. A complex number has a part that is
+lost, and a date or a word is none."""
+
 
 def computed_vectors(path: Path | str) -> Encode:
     """Texts to their vectors in the file, by the exact text; NaN for a text that is not there."""
@@ -34,8 +38,9 @@ def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
     known: dict[str, Matrix] = {}
     for text, vector in found:
         try:
+            given = np.asarray(vector)
             with np.errstate(over="ignore"):
-                row = np.asarray(vector, dtype=np.float32)
+                row = given.astype(np.float32, casting="unsafe" if given.dtype.kind in REAL else "safe")
         except (TypeError, ValueError):
             raise BadInput(path, f"{short(vector)} as the vector of {short(text)}", "numbers") from None
         size = len(next(iter(known.values()))) if known else row.size
@@ -52,14 +57,17 @@ def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
 
 def _npz(path: Path) -> Iterator[tuple[Any, Any]]:
     """The arrays `texts` and `vectors`; nothing is unpickled."""
+    from lzma import LZMAError
     from zipfile import BadZipFile
+    from zlib import error as broken
 
+    faults = (OSError, KeyError, TypeError, ValueError, RuntimeError, EOFError, BadZipFile, LZMAError, broken)
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             texts, vectors = arrays["texts"], arrays["vectors"]
-    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
+    except faults as error:
         raise BadInput(path, f"no arrays of that kind ({short(error)})", EXPECTED) from None
-    if texts.shape != vectors.shape[:1]:
+    if texts.ndim != 1 or texts.shape != vectors.shape[:1]:
         raise BadInput(path, f"{texts.shape} texts and {vectors.shape} vectors", EXPECTED)
     return zip(texts.tolist(), vectors, strict=True)
 
@@ -75,7 +83,10 @@ def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:
         raise BadInput(path, f"no Parquet ({short(error)})", EXPECTED) from None
     if not {"text", "vector"} <= set(table.column_names):
         raise BadInput(path, f"the columns {', '.join(table.column_names)}", "the columns text and vector")
-    return zip(table["text"].to_pylist(), table["vector"].to_pylist(), strict=True)
+    try:
+        return zip(table["text"].to_pylist(), table["vector"].to_pylist(), strict=True)
+    except UnicodeDecodeError as error:
+        raise BadInput(path, f"a text that is not UTF-8 ({short(error)})", EXPECTED) from None
 
 
 def _hdf5(path: Path) -> Iterator[tuple[Any, Any]]:

@@ -1,6 +1,8 @@
 """Vectors that the user computed, as a file that stands for a model."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,12 +136,50 @@ def _no_file_of_its_kind(path: Path) -> None:
         path.with_suffix(ending).write_bytes(b"no such format")
 
 
+def _no_list(path: Path) -> None:
+    np.savez(path, texts="a zorb", vectors=1.0)
+
+
+def _one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, np.eye(2))
+
+
+def _damaged(path: Path) -> None:
+    for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA):
+        place = path.with_stem(f"{path.stem}{compression}")
+        with zipfile.ZipFile(place, "w", compression) as file:
+            for name, array in {"texts": np.array(TEXTS), "vectors": np.eye(3)}.items():
+                held = io.BytesIO()
+                np.save(held, array)
+                file.writestr(f"{name}.npy", held.getvalue())
+        held = bytearray(place.read_bytes())
+        held[60:100] = bytes(byte ^ 0x5A for byte in held[60:100])
+        place.write_bytes(held)
+
+
+def _complex(path: Path) -> None:
+    npz(path, ["a zorb", "a florin"], np.eye(2) + 1j)
+
+
+def _dates(path: Path) -> None:
+    npz(path, ["a zorb", "a florin"], np.zeros((2, 2), "datetime64[s]"))
+
+
+def _not_utf8(path: Path) -> None:
+    texts = pa.array([b"a zorb", b"\xff"]).view(pa.string())
+    parquet.write_table(pa.table({"text": texts, "vector": [[1.0, 2.0], [3.0, 4.0]]}), path.with_suffix(".parquet"))
+
+
 @pytest.mark.parametrize(
     "write",
-    [_two, _infinite, _pickled, _other_lengths, _ragged, _other_columns, _scalar, _words, _no_file_of_its_kind],
+    [
+        *(_two, _infinite, _pickled, _other_lengths, _ragged, _other_columns, _scalar, _words, _no_file_of_its_kind),
+        *(_no_list, _one_array, _damaged, _complex, _dates, _not_utf8),
+    ],
 )
 def test_a_file_that_does_not_say_one_vector_a_text_is_refused(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    """Twice, infinite, pickled, of other lengths, no columns, no numbers, no such format: an error with the file."""
+    """Twice, infinite, pickled, no columns, no real numbers, damaged, no such format: an error with the file."""
     write(tmp_path / "v.npz")
     for path in tmp_path.iterdir():
         with pytest.raises(BadInput, match=path.name):

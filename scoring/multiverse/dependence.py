@@ -15,7 +15,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.statistics import LEVEL
 from catsofa.scoring.multiverse.cells import Cell
 from catsofa.scoring.multiverse.choices import Effect, effects
-from catsofa.scoring.statistics.intervals import Array, Interval, Measure, limits, reach_of_range, resampled_sums
+from catsofa.scoring.statistics.intervals import Array, Interval, Measure, interval_of_range, limits, resampled_sums
 
 _CLAIM = re.compile(r"\s*(\w+)\s*([<>])\s*(-?\d+(?:\.\d+)?)\s*")
 
@@ -144,8 +144,7 @@ def dependence(
 ) -> Dependence:
     """How far the numbers of these cells of one model depend on the protocol; equal cells count once.
 
-    All cells are resampled together, so that they are compared on the same items and the same terms. The range R of
-    estimates is at most the range of the true values and that of the errors away from the true range. `options` are the
+    All cells are resampled together, so that they are compared on the same items and the same terms. `options` are the
     choices of each protocol; for the effects of choices, a cell counts under each protocol that leads to it.
     """
     cells, twins = distinct(of)
@@ -165,7 +164,9 @@ def dependence(
         if len(known) > 1:
             names = [name for at, name in enumerate(cells) if at in known]
             drawn = np.stack([kind(sums[at]) for at in known], axis=1)
-            spread = _spread({name: own[name][measure] for name in names}, drawn, kind, clusters)
+            # an item moves icat, the lesser of two pieces, up to twice as far
+            items = int(rows.sum()) / kind.pieces(sums[0][:1]).shape[-1]
+            spread = _spread({name: own[name][measure] for name in names}, drawn, kind, clusters, items)
             asked = {
                 str(claim): _support(claim.side, claim.at, spread.values, drawn, clusters)
                 for claim in claims
@@ -174,7 +175,7 @@ def dependence(
             each = {name: names.index(twins.get(name, name)) for name in of if twins.get(name, name) in names}
             here, at = np.array([value.value for value in spread.values.values()]), [*each.values()]
             chosen = [options[name] for name in each] if options else [{}]
-            by_choice = effects(here[at], drawn[:, at], chosen, clusters)
+            by_choice = effects(here[at], drawn[:, at], chosen, clusters, items)
             found[measure] = replace(spread, claims=asked, effects=by_choice)
     refused = "" if found else "every number but one is undefined"
     return Dependence(items=int(rows.sum()), clusters=clusters, spreads=found, refused=refused)
@@ -186,15 +187,14 @@ def _blocks(parts: Sequence[Array], resamples: int, seed: int) -> list[Array]:
     return np.split(sums, np.cumsum([part.shape[1] for part in parts])[:-1], axis=1)
 
 
-def _spread(values: Mapping[str, Interval], drawn: Array, kind: Measure, clusters: int) -> Spread:
+def _spread(values: Mapping[str, Interval], drawn: Array, kind: Measure, clusters: int, items: float) -> Spread:
     """The range of values with its interval, and the share above the ideal; `drawn` has a row for each resample."""
     here = np.array([found.value for found in values.values()])
-    between, reach = float(np.ptp(here)), reach_of_range(drawn - here, clusters)
     ideal = kind.ideal if kind.ideal is not None and kind.least < kind.ideal < kind.most else None
     at = nan if ideal is None else ideal
     return Spread(
         values=values,
-        range=Interval(between, max(0.0, between - reach), min(kind.most - kind.least, between + reach)),
+        range=interval_of_range(float(np.ptp(here)), drawn - here, clusters, items),
         median=float(np.median(here)),
         ideal=ideal,
         above=_support(">", at, values, drawn, clusters),

@@ -28,6 +28,8 @@ BLOCK = 250_000
 """Draws held in memory at once: so few stay in the cache, which is twice as fast as millions."""
 FEWEST = 3
 """Up to so many clusters there are too few resamples to draw in the upper limit of a lesser number."""
+ROUNDING = 1e-9
+"""A range of percentages below which nothing but rounding sets them apart."""
 HALVINGS = 12
 """Of the bracket in which that limit is looked for: to a four-thousandth of its width."""
 
@@ -216,17 +218,28 @@ def normal_draws(covariance: Array, rows: int, rng: np.random.Generator) -> Arra
     return np.concatenate([half, -half])
 
 
-def reach_of_range(errors: Array, clusters: int) -> float:
-    """How far the range of some estimates may be from that of their true values: its interval goes as far each way.
+def interval_of_range(value: float, errors: Array, clusters: int, items: float) -> Interval:
+    """The interval of the range of some percentages over so many items, from their estimated range.
 
-    `errors` has a row for each resample: the estimates less those of the sample. It is their range's 95 % quantile,
-    widened as Student's t is, so that the interval holds the true range in 95 % of cases or more.
+    `errors` has a row for each resample: the estimates less those of the sample. The estimated range differs from the
+    true one by the range of the errors at most. So the interval reaches their range's 95 % quantile either way, widened
+    as Student's t is, and holds the true range in 95 % of cases or more. Where no item of a sample, or one, turns
+    between two percentages, resampling shows too little of how many others would: the interval never lies within
+    Wilson's limits, which a share of items of this size has.
     """
     whole = errors[np.isfinite(errors).all(axis=1)]
     if clusters < 2 or not len(whole):
-        return nan
+        return Interval(value, nan, nan)
+    value = 0.0 if value < ROUNDING else value
+    reach = reach_of(np.ptp(whole, axis=1), clusters)
+    low, high = wilson(min(100.0, value), items)
+    return Interval(value, max(0.0, min(value - reach, low)), max(value, min(100.0, max(value + reach, high))))
+
+
+def reach_of(errors: Array, clusters: int) -> float:
+    """The 95 % quantile of how large errors are in resamples, widened as Student's t is."""
     wider = students(clusters) / WIDE * sqrt(clusters / (clusters - 1))
-    return float(np.quantile(np.ptp(whole, axis=1), LEVEL)) * wider
+    return float(np.quantile(errors, LEVEL)) * wider
 
 
 def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:
@@ -267,7 +280,7 @@ def _spread(resampled: Array, clusters: int) -> float:
     return float(np.nanstd(resampled)) * sqrt(clusters / (clusters - 1)) if clusters > 1 else nan
 
 
-def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score limits, in percent, of a percentage `share` of `n` items; (NaN, NaN) of none."""
     if not n:
         return nan, nan

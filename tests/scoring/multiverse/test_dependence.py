@@ -118,6 +118,33 @@ def test_the_interval_of_the_range_holds_the_true_range() -> None:
     assert zero / 200 <= 0.05
 
 
+@pytest.mark.parametrize(("pairs", "turn"), [(20, 0.02), (20, 0.1), (100, 0.01), (100, 0.05)])
+def test_protocols_that_seldom_disagree_have_no_range_of_zero(pairs: int, turn: float) -> None:
+    """So few pairs turn that most samples hold none or one: the interval still holds the true range in 95 % or more."""
+    rng, held = np.random.default_rng(1), 0
+    for _ in range(200):
+        won = rng.random(pairs) < 0.5
+        cells = _cells(np.column_stack([won, won | (rng.random(pairs) < 2 * turn)]))
+        options = {"0": {"a": "x"}, "1": {"a": "y"}}
+        spread = dependence(cells, resamples=100, seed=0, options=options).spreads["score"]
+        effect = spread.effects["a"]
+        assert effect
+        assert effect.moves.value == pytest.approx(spread.range.value)
+        held += max(spread.range.low, effect.moves.low) <= 100 * turn <= min(spread.range.high, effect.moves.high)
+    assert held >= 0.95 * 200
+
+
+def test_rounding_alone_is_no_range() -> None:
+    """Two protocols with one score of every pair: a range of 0 with a lower limit of 0, and no shown effect."""
+    won = np.random.default_rng(0).random((100, 1)) < 0.61
+    found = dependence(_cells(np.tile(won, 2)), resamples=50, seed=0, options={"0": {"a": "x"}, "1": {"a": "y"}})
+    spread = found.spreads["score"]
+    effect = spread.effects["a"]
+    assert effect
+    assert (spread.range.value, spread.range.low, effect.moves.value, effect.moves.low) == (0, 0, 0, 0)
+    assert 3 < effect.moves.high < 4
+
+
 def _cells(won: Any) -> dict[str, Cell]:
     """A cell for each column of preferences over pairs."""
     measure = Measure(name="score", pieces=ratio(0, 1), ideal=50, least=0, most=100)

@@ -105,7 +105,7 @@ def _share(here: Array, errors: Array, project: Array, clusters: int) -> Interva
     def lengths(numbers: Array) -> Array:
         inside = numbers @ project
         rest = numbers - numbers.mean(axis=-1, keepdims=True) - inside
-        return np.linalg.norm([inside, rest], axis=-1)
+        return np.asarray(np.linalg.norm([inside, rest], axis=-1))
 
     def share(inside: float, rest: float) -> float:
         inside, rest = max(0.0, inside), max(0.0, rest)

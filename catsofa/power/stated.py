@@ -176,7 +176,9 @@ def _sides(
         of, made[name] = STATED[name], _made(name, counts, terms)
         share = _true(of.mean / 100, of.between, terms, rng)
         moved = slope * effect / 100 + rng.normal(0, of.apart / 100, terms)
-        turned = np.maximum(of.differ / 100, np.abs(moved))
+        # no more may turn than there are on either side, or the change would lack what is cut off
+        room = np.minimum(2 * share + moved, 2 * (1 - share) - moved)
+        turned = np.maximum(np.minimum(of.differ / 100, room), np.abs(moved))
         before[name] = rng.binomial(made[name], share)
         down = rng.binomial(before[name], np.clip((turned - moved) / (2 * share), 0, 1))
         up = rng.binomial(made[name] - before[name], np.clip((turned + moved) / (2 * (1 - share)), 0, 1))

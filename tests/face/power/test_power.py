@@ -111,6 +111,16 @@ def test_an_effect_in_points_is_the_effect_that_is_planted() -> None:
         assert change == pytest.approx(moved, abs=0.6)
 
 
+@pytest.mark.parametrize("name", stated.CHANGES)
+def test_without_an_effect_nothing_moves_on_average(name: str) -> None:
+    """Terms with an lms near 100 have few CATs left to win: as many are lost, so that no change is drawn."""
+    measure, effects, _ = stated.CHANGES[name]
+    rng, counts = np.random.default_rng(1), np.full(79, 27)
+    sides = [stated._sides(counts, "terms", effects, 0.0, 20_000, rng) for _ in range(10)]
+    change = np.mean([measure(after.sum(axis=0)) - measure(before.sum(axis=0)) for before, after in sides])
+    assert change == pytest.approx(0, abs=0.12)
+
+
 @pytest.mark.slow
 def test_the_smallest_effect_has_the_power_that_is_printed() -> None:
     """Another seed finds the printed effect at the printed rate, to the error of both simulations."""

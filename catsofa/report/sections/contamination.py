@@ -1,6 +1,7 @@
 """A test of contamination in a report: whether four tests show that a model has seen the data."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ def _row(test: str, of: Mapping[str, Any]) -> tuple[str, Number, Cell, Number, N
     """One test; counts are the only whole numbers of its JSON."""
     counts = ", ".join(f"{count:,} {what}" for what, count in of.items() if type(count) is int)
     above: Cell = "—" if of["change"] is None else valued(of["change"], 2)
-    return test, valued(of, 2), above, chance(of["p"]), chance(of["holm"]), counts or "—", VERDICTS[of["shown"]]
+    value, p, holm = (replace(one, missing="—") for one in (valued(of, 2), chance(of["p"]), chance(of["holm"])))
+    return test, value, above, p, holm, counts or "—", VERDICTS[of["shown"]]
 
 
 def _note(test: str, of: Mapping[str, Any]) -> str:

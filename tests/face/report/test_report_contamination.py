@@ -64,6 +64,7 @@ def test_each_test_is_a_row_with_its_number_p_basis_and_verdict(tmp_path: Path) 
     assert order["rests on"] == "1,200 items, 13 shards"
     assert [row["verdict"] for row in (order, canary)] == ["contamination is shown", "contamination is not shown"]
     assert (completion["above references"].low, completion["p"].value) == (-1.0, None)
+    assert str(wording["value"]) == str(completion["p"]) == "—"
     assert completion["verdict"] == wording["verdict"] == "no verdict"
     assert table.notes[1] == "wording: no verdict: no paraphrases."
     assert table.caption == "contamination shown by: order"

@@ -88,8 +88,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """A string, or the empty one."""
-    return value if isinstance(value, str) else ""
+    """A string, with U+FFFD for half a surrogate pair, which no file holds; or the empty one."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", value) if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from catsofa.builders.paraphrases.checks import odd_characters
 from catsofa.builders.paraphrases.replies import LONGEST, parse, refuses, reply_of
 from catsofa.data.language import blanks
 from catsofa.data.servers.requests import completion
@@ -169,3 +170,10 @@ def test_a_reply_beyond_all_that_was_asked_for_is_truncated() -> None:
     reply = reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy\n" * 2_200_000}}]})
     assert (reply.ending, len(reply.text)) == ("truncated", LONGEST)
     assert reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy"}}]}).ending == "complete"
+
+
+def test_half_a_surrogate_pair_in_a_reply_costs_that_line_and_not_the_build() -> None:
+    """No file holds it, so the reply has the sign for an unknown character, which the checks refuse."""
+    reply = reply_of({"choices": [{"message": {"content": "tidy\ud800\nloud"}}]})
+    first, second = parse(reply.text).sentences
+    assert (odd_characters(first), second) == ({"\ufffd"}, "loud")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
@@ -61,6 +61,20 @@ def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Sto
     order = Random(hex_digest(f"{study.settings.secret}:order"))
     store.do(lambda held: seats.add(held, tasks, study.settings.overlap, order, study.settings.texts))
     return store
+
+
+def refuse_other_practice(held: Rows, study: Study, practice: Collection[str]) -> None:
+    """Refuse other practice items while people are at theirs, which no page could show."""
+    query = (
+        "SELECT p.task, p.person FROM plan p JOIN person q ON q.name = p.person AND q.state = 'working' "
+        "JOIN task t ON t.token = p.task AND t.kind = 'practice' LEFT JOIN seat s ON s.task = p.task "
+        "AND s.person = p.person AND s.state IN ('checked', 'skipped') WHERE s.task IS NULL"
+    )
+    if lost := {row["person"] for row in held.all(query) if row["task"] not in practice}:
+        raise ValueError(
+            f"{len(lost):,} of the people at work began with practice items that {study.folder} has no more: "
+            "put the [practice] file back as it was, and make another study for other items"
+        )
 
 
 def missing(held: Rows, judges: int = 0) -> int:

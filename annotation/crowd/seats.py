@@ -21,6 +21,8 @@ WAVE = 200
 """Items with free seats that are handed out at once, at least."""
 FREED = 20
 """Expired seats that are freed in one job."""
+SET_BACK = 60.0
+"""Seconds by which clocks are set back without harm."""
 ENDED = {"finished", "failed", "paused", "voided", "screened", "full", "declined", "withdrawn"}
 """States in which a person gets no further task."""
 
@@ -64,6 +66,7 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
     order = Random(secrets.randbits(64))
+    _free(rows, rules, now)
     # what is being written now is judged later
     needed = "(kind = 'item' AND valid + held < need) OR (kind = 'write' AND valid < need)"
     free = rows.first(f"SELECT token FROM task WHERE {needed} LIMIT 1")
@@ -98,8 +101,7 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
 
 def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     """The task a person has or now gets; else `wait`, or the state in which their work ended."""
-    for late in rows.all("SELECT * FROM seat WHERE state = 'held' AND until < ? ORDER BY until LIMIT ?", now, FREED):
-        moves.move(rows, late, "expired")
+    _free(rows, rules, now)
     person = known(rows, name)
     if person["state"] in ENDED:
         return str(person["state"])
@@ -258,6 +260,13 @@ def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
 def counted(rows: Rows) -> dict[str, int]:
     """How many judgements of each item count."""
     return {row["token"]: row["valid"] for row in rows.all("SELECT token, valid FROM task WHERE kind = 'item'")}
+
+
+def _free(rows: Rows, rules: Rules, now: float) -> None:
+    """Free seats that were held too long, and those held longer than anybody may: the clock was set back since."""
+    query = "SELECT * FROM seat WHERE state = 'held' AND (until < ? OR until > ?) ORDER BY until LIMIT ?"
+    for late in rows.all(query, now, now + rules.hold + SET_BACK, FREED):
+        moves.move(rows, late, "expired")
 
 
 def _new_person(rows: Rows, name: str, state: str, outcome: str, submission: str, consent: str, now: float) -> Row:

@@ -1,6 +1,7 @@
 """What a request must be before anything is done for it: its host, origin, size, pace, and the characters in it."""
 
 import asyncio
+import ipaddress
 import json
 import time
 import unicodedata
@@ -75,6 +76,17 @@ class Buckets:
             full = (key for key, (had, then) in self._left.items() if had + (now - then) * self._rate >= self._size)
             for each in list(full):
                 del self._left[each]
+
+
+def network(host: str) -> str:
+    """What limits count as one client: an address, or the /64 of IPv6 that one machine has to itself."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.version == 4 or address.ipv4_mapped:
+        return host
+    return ":".join(address.exploded.split(":")[:4])
 
 
 def answer_in(sent: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -179,20 +191,20 @@ class Strangers:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._open = defaultdict[str, set[int]](set)
+        self._open = defaultdict[str, set[tuple[str, int]]](set)
 
     def come(self, host: str, port: int) -> bool:
         """Note a connection; whether the address has too many. The proxy of this machine stands for many people."""
         if host in NEAR:
             return False
-        self._open[host].add(port)
-        return len(self._open[host]) > MOST_STRANGERS
+        self._open[network(host)].add((host, port))
+        return len(self._open[network(host)]) > MOST_STRANGERS
 
     def go(self, host: str, port: int) -> None:
         """Forget a connection that showed a session or ended."""
-        self._open[host].discard(port)
-        if not self._open[host]:
-            del self._open[host]
+        self._open[network(host)].discard((host, port))
+        if not self._open[network(host)]:
+            del self._open[network(host)]
 
 
 class Patient(H11Protocol):

@@ -92,6 +92,7 @@ def serving(
     except Timeout:
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study, rules.practice, store) as rows:
+        rows.do(lambda held: home.refuse_other_practice(held, study, rules.practice))
         site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
         desk = Desk(site, look, owner) if look and owner != "off" and reached else None

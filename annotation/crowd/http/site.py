@@ -104,7 +104,7 @@ class Site:
                 self.strangers.go(request.client.host, request.client.port)
             self._by_session.take(f"{request.method} {cookie}")
         else:
-            self._by_address.take(request.client.host if request.client else "")
+            self._by_address.take(guards.network(request.client.host) if request.client else "")
 
     async def missing(self, request: Request, error: Exception) -> Response:
         """A path or a method that there is not."""

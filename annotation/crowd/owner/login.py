@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
-from catsofa.annotation.crowd.http.guards import NEAR, Buckets, Refused
+from catsofa.annotation.crowd.http.guards import NEAR, Buckets, Refused, network
 from catsofa.annotation.crowd.store import Rows
 from catsofa.data.digests import hex_digest
 
@@ -48,7 +48,7 @@ class Login:
 
     async def enter(self, request: Request, key: str, answer: Response) -> Response:
         """The answer with a session for whoever has the secret of the link, which then works no more."""
-        self._guesses.take(request.client.host if request.client else "")
+        self._guesses.take(network(request.client.host) if request.client else "")
         cookie, now = secrets.token_urlsafe(32), time.time()
 
         def job(held: Rows) -> None:

@@ -139,6 +139,18 @@ def test_a_withdrawal_changes_no_pay(
         assert (ended["state"], ended["outcome"], ended["done"]) == ("withdrawn", outcome, done)
 
 
+def test_other_practice_items_are_refused_while_people_are_at_theirs(tmp_path: Path) -> None:
+    """Their page could not show the items that are gone; who met all of theirs works on."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
+    rules = Rules(session=3, practice=("old0", "old1"), practice_pass=0)
+    with home.open_store(study, rules.practice) as store:
+        work(store, rules, "a", [RIGHT], [9], at_most=1)
+        with pytest.raises(ValueError, match="began with practice items"):
+            store.do(lambda held: home.refuse_other_practice(held, study, ["new0"]))
+        work(store, rules, "a", [RIGHT], [9], at_most=1)
+        store.do(lambda held: home.refuse_other_practice(held, study, ["new0"]))
+
+
 def test_who_passed_practice_and_finds_no_work_is_paid_for_practice(tmp_path: Path) -> None:
     """Others took the last seats meanwhile: no work was left, which is another outcome than a failed practice."""
     with stored(tmp_path, items=1) as store:

@@ -122,6 +122,34 @@ def state_of(store: Store, name: str) -> list[str]:
     return [row["state"] for row in store.do(lambda rows: rows.all(query, name))]
 
 
+def test_who_comes_when_the_last_task_was_left_is_not_turned_away(tmp_path: Path) -> None:
+    """Nobody else is at work to free it; an hour before, the task was in somebody's hands."""
+    rules = Rules()
+    with opened(tmp_path, tasks(1)) as store:
+        store.do(lambda rows: [rows.put("task", {**task, "need": 1}) for task in rows.all("SELECT * FROM task")])
+        for name, now in (("a", 0), ("early", 1), ("b", 3600)):
+            state = store.do(lambda rows, name=name, at=now: seats.arrive(rows, rules, name, f"s-{name}", "c", at))
+            assert state == ("full" if name == "early" else "working")
+            given = store.do(lambda rows, name=name, at=now: seats.next_task(rows, rules, name, at))
+            assert isinstance(given, Given) is (name != "early")
+
+
+def test_a_clock_that_was_set_back_locks_no_task(tmp_path: Path) -> None:
+    """A task given out three days ahead of the clock goes to the next person; the late answer does no harm."""
+    rules, ahead = Rules(), 3 * 86400
+    with opened(tmp_path, tasks(1)) as store:
+        store.do(lambda rows: seats.arrive(rows, rules, "a", "s-a", "c", ahead))
+        first = store.do(lambda rows: seats.next_task(rows, rules, "a", ahead))
+        store.do(lambda rows: [rows.put("task", {**task, "need": 1}) for task in rows.all("SELECT * FROM task")])
+        assert store.do(lambda rows: seats.arrive(rows, rules, "b", "s-b", "c", 0)) == "working"
+        then = store.do(lambda rows: seats.next_task(rows, rules, "b", 0))
+        assert isinstance(first, Given)
+        assert isinstance(then, Given)
+        store.do(lambda rows: seats.answer(rows, rules, "b", then.nonce, {"q": "x"}, NONE, 1))
+        store.do(lambda rows: seats.answer(rows, rules, "a", first.nonce, {"q": "x"}, NONE, 2))
+        assert store.do(seats.counted) == {"item0": 1}
+
+
 def test_who_comes_back_after_a_sleep_finds_the_same_task_with_its_draft(tmp_path: Path) -> None:
     """The task was free for a while; nobody took it."""
     rules = Rules()

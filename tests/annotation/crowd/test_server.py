@@ -232,6 +232,24 @@ def test_only_a_whole_answer_to_the_own_task_is_taken(body: bytes, status: int, 
     assert ana.next() == given
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("", "a", False),
+    ],
+)
+def test_limits_count_a_network_that_one_machine_has_to_itself(one: str, other: str, same: bool) -> None:
+    """A /64 of IPv6 has addresses without end for one client."""
+    assert (guards.network(one) == guards.network(other)) is same
+    strangers = guards.Strangers()
+    many = [strangers.come(host, port) for port in range(guards.MOST_STRANGERS) for host in (one, other)]
+    assert any(many) is same
+
+
 @pytest.mark.parametrize("said", [["unrelated"], "unrelated ", ["unrelated", "unrelated"]])
 def test_one_choice_is_taken_in_one_form(said: Any, study: Study, address: str) -> None:
     """A list of one, or a choice with a space, would be another label to the adaptive stop and the owner's page."""

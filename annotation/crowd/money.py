@@ -104,10 +104,12 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
     """Write payments.csv, and what each platform takes; how many lines each file has.
 
     approve.txt, bonuses.csv and return.csv are for Prolific and the like; mturk_review.csv and mturk_bonuses.csv have
-    Mechanical Turk's own columns.
+    Mechanical Turk's own columns. A platform's lists have no address of somebody who was invited beside it.
     """
     out.mkdir(parents=True, exist_ok=True)
-    turk, others = ([due for due in found if (due.platform == "mturk") == wanted] for wanted in (True, False))
+    elsewhere = {"mturk"} | ({"invitation"} if {due.platform for due in found} - {"invitation"} else set())
+    turk = [due for due in found if due.platform == "mturk"]
+    others = [due for due in found if due.platform not in elsewhere]
     tables: dict[str, tuple[tuple[str, ...], list[dict[str, str]]]] = {
         "payments.csv": (
             COLUMNS,

@@ -80,6 +80,16 @@ def test_the_lists_have_what_platforms_take(paid: Study, tmp_path: Path) -> None
         assert [row["submission"] for row in csv.DictReader(file)] == ["S-fails"]
 
 
+def test_who_was_invited_beside_a_platform_is_in_payments_alone(tmp_path: Path) -> None:
+    """The lists go to the platform, which must not read the addresses of others."""
+    about = {"name": "p1", "outcome": "paused", "tasks": 3, "due": 30, "paid_by": "bonus"}
+    invited = money.Due(person="ana@example.org", submission="ana@example.org", platform="invitation", **about)
+    other = money.Due(person="PID1", submission="S1", platform="prolific", **about)
+    for found, holding in (([invited, other], 1), ([invited], 2)):
+        money.write(found, tmp_path)
+        assert sum("ana@" in file.read_text() for file in tmp_path.iterdir()) == holding
+
+
 def test_a_study_to_which_nobody_came_has_no_lists(tmp_path: Path) -> None:
     """The sentence names the command that opens it."""
     study = a_study(tmp_path, 2)

@@ -260,6 +260,16 @@ def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_pa
         assert store.do(home.missing) == 0
 
 
+def test_who_stops_before_the_first_practice_item_is_owed_nothing(tmp_path: Path) -> None:
+    """The pay of a failed practice is for practice that somebody did."""
+    study = study_in(tmp_path)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        ana.browser.post("/stop", data={"sure": "yes"})
+    assert [(due.outcome, due.due, due.paid_by) for due in money.dues(study)] == [("failed_practice", 0, "")]
+
+
 def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_path: Path) -> None:
     """Two of three wrong: code PRAC3, 50 cents by a bonus, no judgement."""
     study = study_in(tmp_path)

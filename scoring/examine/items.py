@@ -77,6 +77,9 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
         undefined["people"] = people
     else:
         numbers |= people
+    if not of.preferences:
+        del numbers["all_agree"]
+        undefined["all_agree"] = "scores are hardly ever equal, also where all models prefer one side"
     complete = scored.all(axis=1)
     same = agreed(of.items[complete], values[complete])
     return Part(

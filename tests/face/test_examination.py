@@ -72,6 +72,8 @@ def test_margins_are_differences_of_scores(tmp_path: Path, matrix: list[ItemMatr
     part = found.parts["intrasentence"]
     assert "scores" in part.undefined["bipolar"]
     assert "scores" in part.dif["a.jsonl"].refused
+    assert np.isnan(part.to_dict()["all_agree"])
+    assert "scores" in part.undefined["all_agree"]
 
 
 @pytest.fixture(scope="module")

@@ -160,12 +160,13 @@ def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
     if nested:
         yield "variance of terms", "terms.term"
         yield "variance of model × term", "terms.model_term"
-    yield "coefficient, these terms (KR-20)", "kr20"
+    yield "coefficient, these terms (alpha)", "kr20"
     if nested:
         yield "coefficient, other terms", "coefficient"
     if "split_half" in part.numbers:
         yield "split-half over terms", "split_half"
-    yield "all models agree", "all_agree"
+    if "all_agree" in part.numbers:
+        yield "all models agree", "all_agree"
     if "item_rest.median" in part.numbers:
         yield "item–rest, median", "item_rest.median"
         yield "item–rest, below 0", "item_rest.negative"

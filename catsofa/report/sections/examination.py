@@ -29,7 +29,7 @@ SHARES = {
     "item_rest.negative": "item–rest correlation below 0, % of items",
 }
 PLAIN = {
-    "kr20": "coefficient, these terms (KR-20)",
+    "kr20": "coefficient, these terms (alpha)",
     "coefficient": "coefficient, other terms",
     "split_half": "split-half over terms",
     "item_rest.median": "item–rest correlation, median",

@@ -48,7 +48,7 @@ def test_every_number_of_each_task_stands_in_the_table(tmp_path: Path) -> None:
     rows = {row[0]: row[1:] for row in numbers.rows}
     part = given["results"]["habits"]
     assert rows["variance of models, %"][0].value == pytest.approx(100 * part["variance"]["model"])
-    assert rows["coefficient, these terms (KR-20)"][0].low == part["intervals"]["kr20"]["low"]
+    assert rows["coefficient, these terms (alpha)"][0].low == part["intervals"]["kr20"]["low"]
     assert str(rows["items for a coefficient of 0.8"][0]).startswith(f"{part['items_for']['0.8']} [")
     assert agreement.rows[0][0] == "habits – skills"
     assert any("a short form of 10 items" in note for note in numbers.notes)
@@ -65,7 +65,7 @@ def test_three_figures_are_drawn_in_every_format(tmp_path: Path) -> None:
     assert all("habits: " in one.alt and "skills: " in one.alt for one in drawn)
     assert html(made).count('<svg class="plot"') == 3
     for text in (markdown(made), latex(made)):
-        assert "KR-20" in text
+        assert "(alpha)" in text
 
 
 def test_numbers_that_few_models_cannot_give_leave_their_figure_out(tmp_path: Path) -> None:

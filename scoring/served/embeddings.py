@@ -62,11 +62,12 @@ def packed(body: Any) -> dict[str, Any]:
     """The vectors of a reply in the order of their texts, as text; a ValueError if the JSON has none."""
     data: Any = body.get("data") if isinstance(body, dict) else None
     try:
-        by_index = {int(row["index"]): np.asarray(row["embedding"], dtype="<f4") for row in data or ()}
+        with np.errstate(over="ignore"):
+            by_index = {int(row["index"]): np.asarray(row["embedding"], dtype="<f4") for row in data or ()}
         rows = np.stack([by_index[n] for n in range(len(by_index))])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError("the server's JSON has no vectors") from None
-    if rows.ndim != 2 or len(rows) != len(data) or not np.isfinite(rows).all():
+    if rows.ndim != 2 or rows.shape[1] < 2 or len(rows) != len(data) or not np.isfinite(rows).all():
         raise ValueError("the server's JSON has no finite vector for each text")
     return {"vectors": b64encode(rows.tobytes()).decode(), "width": rows.shape[1], "model": body.get("model")}
 

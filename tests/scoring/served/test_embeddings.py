@@ -78,12 +78,15 @@ def test_a_run_keeps_its_replies_and_is_finished_without_the_server(tiny: Tiny, 
         {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 0, "embedding": [1, 2]}]},
         {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1]}]},
         {"data": [{"index": 0, "embedding": 1.5}]},
+        {"data": [{"index": 0, "embedding": []}]},
+        {"data": [{"index": 0, "embedding": [1]}]},
+        {"data": [{"index": 0, "embedding": [1, 1e300]}]},
         {"data": [{"index": 0, "embedding": "text"}]},
         {"data": 3},
     ],
 )
 def test_json_without_a_vector_for_each_text_is_a_fault(body: Any) -> None:
-    """Missing, infinite, of other lengths, twice the same index."""
+    """Missing, infinite, of other lengths, of no or one number, twice the same index."""
     with pytest.raises(ValueError, match="vector"):
         packed(json.loads(json.dumps(body)))
 

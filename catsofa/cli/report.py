@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs --paraphrase paraphrased/gpt2 --paraphrase paraphrased/bert --out report.html",
             "catsofa report runs robustness.json filter.json --out report.html",
             "catsofa report runs --plan plan.toml --out report.html",
+            "catsofa report runs --x step --out training.html",
             "catsofa report examine.json --out measures.html --figures figures",
             "catsofa report contamination.json --out seen.html --figures figures",
             "catsofa report runs --out tables.tex",
@@ -55,6 +56,10 @@ def report(
         Path | None,
         typer.Option(help="Plan of `catsofa plan`: what came of its hypotheses, and where the runs depart from it."),
     ] = None,
+    x: Annotated[
+        str,
+        typer.Option(metavar="WORD", help="Word before the number that orders the checkpoints of a model (step)."),
+    ] = "",
     figures: Annotated[Path | None, typer.Option(help="Output folder for the figures as PDF, PNG and SVG.")] = None,
     corpus: CorpusName = "",
     frequencies: OldCorpus = "",
@@ -80,7 +85,7 @@ def report(
 
         planned = read(plan)  # a plan that was edited must not cost the work on the report
     places = [local(one) for one in of]
-    found = report_on(places, tools, paraphrases=paraphrase or (), progress=Bar("sections", quiet=quiet))
+    found = report_on(places, tools, paraphrases=paraphrase or (), x=x, progress=Bar("sections", quiet=quiet))
     if planned:
         found = with_plan(found, planned, [place for place in places if not is_dataset(place)])
     write(found, out, form, figures)

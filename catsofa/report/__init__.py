@@ -23,6 +23,7 @@ from catsofa.report.sections.power import power
 from catsofa.report.sections.protocols import Group, protocols
 from catsofa.report.sections.rank_agreement import agreement
 from catsofa.report.sections.robustness import Robust, robustness
+from catsofa.report.sections.series import series
 from catsofa.scoring.signature import differences, hashes_in
 
 Make = Callable[[str, Sequence[Row]], Section]
@@ -54,10 +55,12 @@ def document(
     title: str = "Stereotypes in language models",
     *,
     paraphrases: Iterable[Path | str] = (),
+    x: str = "",
 ) -> Document:
     """The report of these runs and results: a section for each measure, data set and protocol.
 
-    `paraphrases` are runs on paraphrases of what other runs scored, which are compared with them item by item.
+    `paraphrases` are runs on paraphrases of what other runs scored, which are compared with them item by item. `x` is
+    the word before the number that orders the checkpoints of a model (`step` of `…-step1000`).
     """
     rephrased = [Path(path) for path in paraphrases]
     given = find(paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()])
@@ -65,20 +68,20 @@ def document(
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
     with _readable([run for _, runs in kept for run in runs]):
         every = multiverse.many(given.runs)
-        sections = list(multiverse.sections("multiverse", every))
+        sections = [*(series("series", kept, x) if x else ()), *multiverse.sections("multiverse", every)]
         sections += _told_apart([_section(f"s{n}", kind, runs) for n, (kind, runs) in enumerate(kept, 1)], kept)
         together = {id(run) for models in every.values() for of in models.values() for run in of.values()}
         pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
     compared = [Robust(*found) for found in robust(rephrased, given.runs)] if rephrased else []
-    compared_in = [(Robust(found), path) for path, found in given.printed["robustness"].items()]
+    compared_in = [(Robust(found), path) for path, found in given.printed["robustness"]]
     for number, (found, path) in enumerate([*((found, None) for found in compared), *compared_in], 1):
         sections.append(robustness(f"robustness{number}", found, path))
     with _readable([run for _, runs in kept for run in runs]):
         sections += agreement("agreement", kept)
     for command, make in PRINTED.items():
         name = command.partition(" ")[0]
-        sections += [make(f"{name}{n}", of, path) for n, (path, of) in enumerate(given.printed[command].items(), 1)]
+        sections += [make(f"{name}{n}", of, path) for n, (path, of) in enumerate(given.printed[command], 1)]
     return Document(title=title, warning=WARNING, notes=(*given.unfinished, *_apart(kept)), sections=tuple(sections))
 
 

@@ -68,8 +68,8 @@ class Given:
     """Everything a report was asked to show; what is no run, by the file it comes from."""
 
     runs: Sequence[Finished]
-    printed: Mapping[str, Mapping[Path, Mapping[str, Any]]]
-    """What other commands print with --json, by command and file."""
+    printed: Mapping[str, Sequence[tuple[Path, Mapping[str, Any]]]]
+    """What other commands print with --json, by command: each result and its file."""
     unfinished: Sequence[str] = ()
     """A sentence for each run that is left out because it is not finished."""
 
@@ -81,7 +81,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     """
     out = {path.resolve() for path in leave_out}
     runs: list[Finished] = []
-    printed: dict[str, dict[Path, Mapping[str, Any]]] = {command: {} for command in PRINTED}
+    printed: dict[str, list[tuple[Path, Mapping[str, Any]]]] = {command: [] for command in PRINTED}
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
@@ -95,7 +95,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 raise BadInput(path, "JSON that is no result", EXPECTED)
             command = next((command for command, keys in PRINTED.items() if keys <= _keys(part)), None)
             if command:
-                printed[command][path] = part
+                printed[command].append((path, part))
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     _refuse_twice(runs)

@@ -37,18 +37,23 @@ class Tools:
 
 
 def report_on(
-    paths: Iterable[Path], tools: Tools | None = None, *, paraphrases: Sequence[Path] = (), progress: Progress = SILENT
+    paths: Iterable[Path],
+    tools: Tools | None = None,
+    *,
+    paraphrases: Sequence[Path] = (),
+    x: str = "",
+    progress: Progress = SILENT,
 ) -> Document:
     """The report of runs and data sets together: the runs' sections, then those of each data set."""
     given_paths = list(paths)
     runs = [path for path in given_paths if not is_dataset(path)]
     sets = [path for path in given_paths if path not in runs]
     if not sets:
-        return report.document(runs, paraphrases=paraphrases)
+        return report.document(runs, paraphrases=paraphrases, x=x)
     found = document(sets, tools, progress)
     if not runs and not paraphrases:
         return found
-    of_runs = report.document(runs, paraphrases=paraphrases)
+    of_runs = report.document(runs, paraphrases=paraphrases, x=x)
     sections = (*of_runs.sections, *found.sections)
     return Document(
         title=of_runs.title, warning=of_runs.warning, notes=(*of_runs.notes, *found.notes), sections=sections

@@ -1,0 +1,113 @@
+"""Checkpoints of a model in a report: each measure along the training, as lines."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from catsofa.report.cells import Words, about, limited, signatures
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, told_apart
+from catsofa.report.inputs import Finished
+
+WORDS = Words(
+    "Along the training",
+    "Each measure of the checkpoints of a model, with 95 % intervals, in the order of the number in their names.",
+    "Checkpoints of one model share their data and their seed: a change between two of them is a fact about this "
+    "training. The intervals are of each checkpoint alone; `catsofa compare` tests the change between two.",
+)
+IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "SoFa score": 0}
+MOST = 6
+"""Measures that are drawn; the table has all."""
+
+
+def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: str) -> Iterator[Section]:
+    """A section for each group of runs in which a model has two checkpoints or more; a ValueError if none has."""
+    number, made = re.compile(rf"{re.escape(word)}[-_=]?(\d+)"), 0
+    for at, (kind, runs) in enumerate(groups, 1):
+        points: dict[str, dict[int, Finished]] = defaultdict(dict)
+        for run in runs:
+            if kind in NUMBERS and (found := number.search(run.model)):
+                model = run.model[: found.start()].rstrip("-_@=/ ") + run.model[found.end() :]
+                if (twin := points[model].setdefault(int(found[1]), run)) is not run:
+                    raise ValueError(
+                        f"{twin.model} and {run.model} have one {word}, {int(found[1])}; expected each once"
+                    )
+        several = {model: dict(sorted(of.items())) for model, of in points.items() if len(of) > 1}
+        if several:
+            made += 1
+            yield _section(f"{name}{at}", kind, several, word)
+    if not made:
+        names = ", ".join(dict.fromkeys(run.model for _, runs in groups for run in runs)) or "none"
+        raise ValueError(
+            f"found no model with two checkpoints or more, by a number after {word!r}, in the names {names}; expected "
+            f"names such as model-{word}1000 and model-{word}2000"
+        )
+
+
+def _section(name: str, kind: str, models: Mapping[str, Mapping[int, Finished]], word: str) -> Section:
+    """The table of all points, and the lines."""
+    values = {model: {x: NUMBERS[kind](run.report["results"]) for x, run in of.items()} for model, of in models.items()}
+    runs = [run for of in models.values() for run in of.values()]
+    rows = [(run.model, run.report, run.signature) for run in runs]
+    measures = list(dict.fromkeys(m for of in values.values() for numbers in of.values() for m in numbers))
+    body: list[tuple[Cell, ...]] = [
+        (model or word, x, *(numbers.get(measure, "—") for measure in measures))
+        for model, of in values.items()
+        for x, numbers in of.items()
+    ]
+    table = Table(
+        name=f"{name}-points",
+        caption=f"Each checkpoint, by {word}",
+        columns=("model", word, *measures),
+        rows=tuple(body),
+        signatures=signatures(rows),
+        by=("model",) if len(values) > 1 else (),
+    )
+    drawn = measures[:MOST]
+    lines = {
+        measure: {model or word: {x: n[measure] for x, n in of.items() if measure in n} for model, of in values.items()}
+        for measure in drawn
+    }
+    figure = Figure(
+        name=f"{name}-lines",
+        caption=f"{', '.join(drawn)} by {word}, with 95 % intervals; dashed lines are ideal values",
+        alt="; ".join(
+            f"{m}, {model}, {word} {x}: {n}" for m, of in lines.items() for model, p in of.items() for x, n in p.items()
+        ),
+        draw=partial(drawing, lines, word),
+    )
+    return WORDS.section(name, about(rows), [table], [figure])
+
+
+NUMBERS: dict[str, Callable[[Any], dict[str, Number]]] = {
+    "stereoset": lambda results: {m: limited(results["overall"], m) for m in ("lms", "ss", "icat")},
+    "crows_pairs": lambda results: {"score": limited(results["overall"], "score")},
+    "sofa": lambda results: {"SoFa score": limited(results, "score", 3)},
+    "seat": lambda results: {row["test"]: limited(row, "effect_size", 2) for row in results},
+}
+"""Registered name of a measure to what is shown of its results."""
+
+
+def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) -> Any:
+    """A panel for each measure, a line for each model."""
+    from matplotlib.figure import Figure as Drawing
+
+    whole = Drawing(figsize=(WIDTH, 0.5 + 1.5 * len(lines)), layout="constrained")
+    panels = whole.subplots(len(lines), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (measure, models) in zip(panels, lines.items(), strict=True):
+        labels = told_apart(models)
+        for at, (model, points) in enumerate(models.items()):
+            known = {x: n for x, n in points.items() if n.value is not None}
+            low = [(n.value or 0.0) - (n.value if n.low is None else n.low) for n in known.values()]  # type: ignore[operator]
+            high = [(n.value if n.high is None else n.high) - (n.value or 0.0) for n in known.values()]  # type: ignore[operator]
+            how: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "fmt": f"{MARKERS[at % len(MARKERS)]}-"}
+            values = [n.value for n in known.values()]
+            axes.errorbar([*known], values, yerr=[low, high], label=labels[model], markersize=4, **how)
+        axes.axhline(IDEALS.get(measure, 0), color=INK, linestyle="--", linewidth=0.8)
+        axes.set(ylabel=measure)
+    panels[-1].set(xlabel=word)
+    if len(next(iter(lines.values()))) > 1:
+        whole.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
+    return whole

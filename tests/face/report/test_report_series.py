@@ -1,0 +1,49 @@
+"""Checkpoints of a model in a report."""
+
+from pathlib import Path
+
+import pytest
+from helpers.report_pages import EVIL
+from helpers.report_runs import association, cats, pairs, probes, run
+
+from catsofa.report import document, figures
+from catsofa.report.formats import html, latex
+
+RESULTS = {"cats": cats("d"), "pairs": pairs("d"), "probes": probes("d")}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_checkpoints_are_lines_in_the_order_of_their_numbers(tmp_path: Path, kind: str) -> None:
+    """Steps 500, 1000 and 20000 of two models; a model without a number is left to its own section."""
+    for model in ("a", "b"):
+        for step in (20000, 500, 1000):
+            run(tmp_path / f"{model}{step}", RESULTS[kind], f"{model}-step{step}")
+    run(tmp_path / "final", RESULTS[kind], "final")
+    found = document([tmp_path], x="step")
+    (table,) = found.sections[0].tables
+    assert [row[:2] for row in table.rows] == [(model, step) for model in "ab" for step in (500, 1000, 20000)]
+    drawn = figures.draw(found.sections[0].figures[0].draw)
+    lines = [list(line.get_xdata()) for line in drawn.axes[0].get_lines() if line.get_linestyle() == "-"]
+    assert lines == [[500, 1000, 20000]] * 2
+    assert not any(section.name.startswith("series") for section in document([tmp_path]).sections)
+
+
+def test_tests_of_association_have_a_column_each(tmp_path: Path) -> None:
+    """One checkpoint a row; page and LaTeX are written, and no text of the data is markup."""
+    for step in (1, 2):
+        run(tmp_path / str(step), [*association(EVIL, 0.01)], f"m@step{step}")
+    found = document([tmp_path], x="step")
+    assert found.sections[0].tables[0].columns == ("model", "step", EVIL)
+    assert EVIL not in html(found)
+    assert "step" in latex(found)
+
+
+def test_names_without_numbers_are_refused_with_what_was_found(tmp_path: Path) -> None:
+    """The word and the names; and two runs of one step."""
+    run(tmp_path / "a", cats("d"), "m-epoch1")
+    run(tmp_path / "b", cats("d"), "m-epoch2")
+    with pytest.raises(ValueError, match="'step', in the names m-epoch1, m-epoch2"):
+        document([tmp_path], x="step")
+    run(tmp_path / "c", cats("d"), "m-epoch02")
+    with pytest.raises(ValueError, match="have one epoch, 2"):
+        document([tmp_path], x="epoch")

@@ -1,81 +1,17 @@
 """How a next-sentence head is trained: the paper's recipe (Nadeem et al. 2020, A.4) unless another is asked for."""
 
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from catsofa.scoring.next_sentence.network import HeadName
-
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
-Indices = NDArray[np.int64]
+from catsofa.scoring.training import recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """Body and head together, by AdamW on the cross-entropy; the defaults are the paper's where it gives them."""
+class Recipe(recipe.Recipe):
+    """The defaults are the paper's where it gives them."""
 
     epochs: int = 10
     learning_rate: float = 1e-5
     batch: int = 80
-    warm_up: int = 500
-    """Steps, but at most a tenth of all."""
-    max_length: int = 256
-    weight_decay: float = 0.01
-    clip: float = 1.0
     head: HeadName | None = None
     """Its own for a model that has one, else a linear one over the mean of the states."""
-    accumulation: int = 1
-    """Parts in which a batch is forwarded where memory is short; only which units drop out depends on it."""
-    precision: Precision = "auto"
-    """Of the forward pass: bf16 on a GPU that knows it, else fp32; the weights are fp32."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be trained by."""
-        if min(self.epochs, self.batch, self.accumulation, self.max_length) < 1 or self.warm_up < 0:
-            raise ValueError("epochs, batch, accumulation and max_length are at least 1, and warm_up at least 0")
-        if not self.learning_rate > 0:
-            raise ValueError(f"a learning rate is above 0; found {self.learning_rate}")
-
-
-def rate(recipe: Recipe, step: int, total: int) -> float:
-    """The learning rate of a step, counted from 0: up over the warm-up, then linearly down to 0 after the last."""
-    warm_up = min(recipe.warm_up, total // 10)
-    if step < warm_up:
-        return recipe.learning_rate * (step + 1) / warm_up
-    return recipe.learning_rate * (total - step) / (total - warm_up)
-
-
-class Order:
-    """Which pairs make a batch: every epoch goes through all of them in an order of its own."""
-
-    def __init__(self, pairs: Indices, recipe: Recipe) -> None:
-        self._pairs, self._recipe = pairs, recipe
-        self._epoch, self._order = -1, pairs
-
-    @property
-    def per_epoch(self) -> int:
-        """Batches in an epoch; the last may have fewer pairs."""
-        return -(-len(self._pairs) // self._recipe.batch)
-
-    def batch(self, number: int) -> Indices:
-        """The pairs of a step, counted from 0."""
-        epoch, place = divmod(number, self.per_epoch)
-        if self._epoch != epoch:
-            self._epoch = epoch
-            self._order = np.random.default_rng([self._recipe.seed, epoch]).permutation(self._pairs)
-        return self._order[place * self._recipe.batch : (place + 1) * self._recipe.batch]
-
-
-def precision_on(asked: Precision, device: str) -> str:
-    """What the forward pass is computed in on a device."""
-    import torch
-
-    on_gpu = torch.device(device).type == "cuda"
-    if asked == "auto":
-        return "bf16" if on_gpu and torch.cuda.is_bf16_supported() else "fp32"
-    if asked == "fp16" and not on_gpu:
-        raise ValueError("fp16 is for GPUs; on a CPU use fp32 or bf16")
-    return asked

@@ -15,7 +15,8 @@ from helpers.next_heads import trained_head, write_pairs
 from catsofa.scoring import next_sentence
 from catsofa.scoring.next_sentence import training
 from catsofa.scoring.next_sentence.direction import STORIES
-from catsofa.scoring.next_sentence.recipe import Order, Recipe, rate
+from catsofa.scoring.next_sentence.recipe import Recipe
+from catsofa.scoring.training.recipe import Order, rate
 
 Tiny = Callable[[str], Path]
 

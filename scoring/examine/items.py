@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.percentages import in_percent
+from catsofa.data.percentages import in_percent, quantity
 from catsofa.data.statistics import Array, draw_counts
 from catsofa.scoring.examine.limits import CORRELATION, RELIABILITY, SHARE, Estimate, estimate
 from catsofa.scoring.examine.matrix import ItemMatrix
@@ -260,8 +260,8 @@ def _warnings(
     """Sentences that belong beside the numbers."""
     if (count := len(scored.models)) < MANY:
         yield (
-            f"{count} models: intervals over models have {count - 1} degrees of freedom, and models of one family "
-            "count as several here"
+            f"{count} models: intervals over models rest on {quantity(count - 1, 'degree')} of freedom, and models of "
+            "one family count as several here"
         )
     if missing := [name for name in matrix.models if name not in scored.models]:
         yield f"left out, since they score no item: {', '.join(missing)}"

@@ -41,7 +41,7 @@ def test_every_number_stands_beside_its_intervals(files: list[str], columns: int
     assert "intrasentence: 32 items of 8 terms, 5 models" in said
     for name in ("variance of", "coefficient,", "split-half", "all models", "item–rest,"):
         assert name in body
-    assert "warning: 5 models: intervals over models have 4 degrees of freedom" in " ".join(said.split())
+    assert "warning: 5 models: intervals over models rest on 4 degrees of freedom" in " ".join(said.split())
     assert "| resamples:1000 |" in said
 
 

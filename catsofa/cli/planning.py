@@ -140,8 +140,8 @@ def show_power(found: "PowerReport", effect: float | None) -> None:
     for test in dict.fromkeys(one.design.test for one in found.sets):
         rows = [one for one in found.sets if one.design.test == test]
         of, asked = rows[0].design, effect is not None
-        names = ["task"] * bool(of.task) + ["set", "items", of.called, "effect", "power"]
-        names += [f"at {effect:g}", "items needed"] if asked else []
+        names = ["task"] * bool(of.task) + ["set", "items", of.called, "effect", "power %"]
+        names += [f"power % at {effect:g}", "items needed"] if asked else []
         cells = [
             [
                 *([one.design.task] if one.design.task else []),
@@ -155,13 +155,16 @@ def show_power(found: "PowerReport", effect: float | None) -> None:
         table(f"{test}: smallest effect, in {of.unit} (level 5 %, power 80 %)", names, cells)
     if any(one.impossible for one in found.sets):
         say(f"{IMPOSSIBLE}: no effect that can be is found four times in five")
+    if effect is not None:
+        say("items needed for a power of 80 %: more terms (pairs, targets) with as many items each")
     if people := found.people:
         right = in_percent(people.right, 1)
         needed = quantity(people.judgements, "judgement")
-        say(f"people with {in_percent(people.accuracy)} right answers: {needed} of each item, so that the majority is")
-        say(f"right with a probability of {right}")
-        for name, value in people.agreement.items():
-            say(f"{name.replace('_', ' ')} of {people.items:,} items: {value:.3f} ± {people.half_width[name]:.3f}")
+        say(f"people who are right on {in_percent(people.accuracy)} of the items: {needed} of each item")
+        say(f"their majority is right with a probability of {right}")
+        pairs, alpha = (f"{people.agreement[name]:.3f} ± {people.half_width[name]:.3f}" for name in people.agreement)
+        say(f"agreement to expect on {people.items:,} items, ± half its 95 % interval:")
+        say(f"pairs of judgements that agree {pairs}, Krippendorff's alpha {alpha}")
     say(f"variance model: {found.model}")
     if any(one.design.exact is None for one in found.sets):
         say("power by simulation, with its 95 % Monte Carlo interval; p without Holm's correction")

@@ -42,6 +42,8 @@ class PowerReport(Tabular):
     """The variance model, in words."""
     signature: Signature
     people: Judgements | None = None
+    asked: float | None = None
+    """The effect that was asked about (`effect`), in the unit of each test."""
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,6 +52,7 @@ class PowerReport(Tabular):
             "level": LEVEL,
             "power": POWER,
             "simulations": SIMULATIONS,
+            "asked": self.asked,
             "model": self.model,
             "sets": [one.to_dict() for one in self.sets],
             "people": self.people.to_dict() if self.people else None,
@@ -138,6 +141,7 @@ def power(
         sets=sets,
         model=model,
         signature=signature,
+        asked=effect,
         people=judgements(accuracy, len(records), seed=chosen.seed) if accuracy is not None else None,
         warnings=(*skipped_rows(on), *told, *cautions),
     )

@@ -50,8 +50,8 @@ STATED = {
 }
 PLACES = {"ss": (SS_WON, SS_OF), "lms": (LMS_WON, LMS_OF)}
 CATS = "; ".join(
-    f"{name}: terms differ by {of.between:g} points, two models on {of.differ:g} % of the comparisons and, from term "
-    f"to term, by {of.apart:g} points more or less"
+    f"{name}: SD between terms {of.between:g} points; two models differ on {of.differ:g} % of the comparisons, SD of "
+    f"their change between terms {of.apart:g} points"
     for name, of in STATED.items()
 )
 PAIRS = f"every pair is a draw of its own, without ties; two models differ on {STATED['ss'].differ:g} % of the pairs"

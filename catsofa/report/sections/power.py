@@ -32,7 +32,7 @@ def power(name: str, found: Mapping[str, Any], path: Path) -> Section:
             table = Table(
                 name=f"{name}-{number}",
                 caption=f"{test}: smallest effect, in {rows[0]['unit']}",
-                columns=("set", "items", str(rows[0]["clusters_are"]), "effect", "power, %", *_asked(rows)),
+                columns=("set", "items", str(rows[0]["clusters_are"]), "effect", "power, %", *_asked(found, rows)),
                 rows=tuple(map(_row, rows)),
                 signatures=(signed["line"],),
                 notes=notes,
@@ -58,9 +58,9 @@ def _set(one: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (one["task"], one["domain"])))
 
 
-def _asked(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _asked(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The columns of the effect that was asked about."""
-    return ("power at the effect asked about, %", "items needed") if "at" in rows[0] else ()
+    return (f"power at {found['asked']:g}, %", f"items needed at {found['asked']:g}") if "at" in rows[0] else ()
 
 
 def _row(one: Mapping[str, Any]) -> tuple[Cell, ...]:

@@ -26,7 +26,7 @@ def printed(folder: Path, *, text: str = "trade", effect: float | None = 5.0) ->
 
 
 def test_each_set_is_a_row_with_the_numbers_of_the_json(tmp_path: Path) -> None:
-    """Sets, items, clusters, effects, power in percent, and the effect that was asked about; the model is named."""
+    """Sets, items, clusters, effects, power in percent, the effect that was asked about, and the model."""
     path = printed(tmp_path)
     (section,) = document([path]).sections
     given = json.loads(path.read_text())
@@ -38,6 +38,7 @@ def test_each_set_is_a_row_with_the_numbers_of_the_json(tmp_path: Path) -> None:
         assert str(row[3]) == ("larger than any" if one["impossible"] else f"{one['effect']:.2f}")
         assert str(row[4]).startswith(f"{100 * one['power']['value']:.1f}")
         assert row[6] == ("too many" if one["needed"]["items"] is None else one["needed"]["items"])
+    assert section.tables[0].columns[5:] == ("power at 5, %", "items needed at 5")
     assert given["model"] in section.tables[0].notes[0]
     assert any("judgements of each item" in note for note in section.tables[0].notes)
     for figure in section.figures:

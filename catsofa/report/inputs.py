@@ -71,11 +71,11 @@ class Given:
     printed: Mapping[str, Sequence[tuple[Path, Mapping[str, Any]]]]
     """What other commands print with --json, by command: each result and its file."""
     unfinished: Sequence[str] = ()
-    """A sentence for each run that is left out because it is not finished."""
+    """A sentence for each run that is left out because it is not finished, or is there twice."""
 
 
 def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
-    """What lies in these files and folders, and below them; a run that is there twice is refused.
+    """What lies in these files and folders, and below them; a run that is there twice counts once, or is refused.
 
     An unfinished run is refused if it is named itself, or alone; below a folder it is left out, and named.
     """
@@ -98,11 +98,11 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 printed[command].append((path, part))
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
-    _refuse_twice(runs)
+    runs, twice = _once(runs)
     return Given(
         runs=_with_unique_names(runs),
         printed=printed,
-        unfinished=unfinished,
+        unfinished=[*unfinished, *twice],
     )
 
 
@@ -128,13 +128,21 @@ def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], lis
     return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
 
 
-def _refuse_twice(runs: Sequence[Finished]) -> None:
-    """A model that is measured twice on the same data would count twice."""
-    seen: dict[Signature, int] = {}
-    for at, run in enumerate(runs):
-        if (first := seen.setdefault(replace(run.signature, batching=""), at)) != at:
-            places = f"{runs[first].folder} and {run.folder}"
-            raise ValueError(f"{places} are the same model on the same data; give one of them")
+def _once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
+    """Each run once, and a sentence for each copy of it elsewhere, as `score` and `multiverse` both make one.
+
+    A model that is measured twice on the same data would count twice: runs that differ in a number are refused.
+    """
+    seen: dict[Signature, Finished] = {}
+    told = []
+    for run in runs:
+        if (first := seen.setdefault(replace(run.signature, batching=""), run)) is run:
+            continue
+        if first.folder.resolve() == run.folder.resolve() or first.report["results"] != run.report["results"]:
+            raise ValueError(f"{first.folder} and {run.folder} are the same model on the same data; give one of them")
+        places = [without_folders(str(one.folder)) for one in (run, first)]
+        told.append(f"{LEFT_OUT} {places[0]}, which has the signature and the numbers of {places[1]}.")
+    return list(seen.values()), told
 
 
 def places_in(folder: Path) -> list[Path]:
@@ -268,4 +276,4 @@ def of_cats(run: Finished, of: list[Cat]) -> Outcomes:
 
 def without_folders(name: str) -> str:
     """A name in which a model or a file is called as in its folder: where the folder lies is nobody's business."""
-    return re.sub(r"(^|[=: ])/(?!/)(?:[^/\s]+/)*", r"\1", name)
+    return re.sub(r"(^|[=: ])\.{0,2}/(?!/)(?:[^/\s]+/)*", r"\1", name)

@@ -61,6 +61,8 @@ class Sample:
     """CATs with their paraphrases; none without paraphrases."""
     refused: int
     """Paraphrases that belong to no CAT of the data."""
+    unchanged: int
+    """Paraphrases with the text of their CAT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _sample(
     kept = {item.id for item in stratified(items, MOST, lambda item: (item.labels["domain"], item.cluster), seed)}
     reworded: dict[str, list[Cat]] = {}
     known = {record.id: record for record in records if isinstance(record, Cat)}
-    refused = 0
+    refused = unchanged = 0
     for given in paraphrases:
         if not known:
             raise ValueError(f"found {kind_name(type(records[0]))} with paraphrases; expected CATs, which have them")
@@ -160,12 +162,15 @@ def _sample(
         joined = join(known.values(), others)
         refused += len(joined.refused)
         for cat, other in joined.pairs:
-            if cat.id in kept and text_of(cat).text != text_of(other).text:
+            if text_of(cat).text == text_of(other).text:
+                unchanged += 1
+            elif cat.id in kept:
                 reworded.setdefault(cat.id, []).append(other)
     return Sample(
         [item for item in items if item.id in kept],
         [(known[name], tuple(others)) for name, others in reworded.items()],
         refused,
+        unchanged,
     )
 
 
@@ -190,8 +195,10 @@ def _compared(sample: Sample, models: Sequence[Measured], items: int, seed: int)
     counts = {"items": items, "paraphrases": sum(len(others) for _, others in sample.reworded)}
     own = models[0]
     if own.wording is None:
-        refused = f"; {quantity(sample.refused, 'paraphrase')} belong to no CAT" if sample.refused else ""
-        yield Test(name="wording", unit=wording.UNIT, reason=f"no paraphrases; name them with --paraphrases{refused}")
+        why = {"of other ids than the data": sample.refused, "with the text of their CAT": sample.unchanged}
+        left_out = [f"{quantity(count, 'paraphrase')} {what}" for what, count in why.items() if count]
+        found = f"found {' and '.join(left_out)}; expected others" if left_out else "no paraphrases"
+        yield Test(name="wording", unit=wording.UNIT, reason=f"{found}; name them with --paraphrases")
     else:
         clusters = [cat.target for cat, _ in sample.reworded]
         sides = [one.wording for one in models[1:] if one.wording is not None]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import warnings
 from dataclasses import replace
 from io import StringIO
@@ -18,6 +19,7 @@ from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
 from catsofa.report.figures import LONGEST, told_apart
 from catsofa.report.formats import FORMATS, WRITE, Format
+from catsofa.report.inputs import without_folders
 
 TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
 
@@ -289,6 +291,28 @@ def test_figures_are_kept_for_papers(tmp_path: Path) -> None:
     runs, kept = run(tmp_path / "a", cats("d")), tmp_path / "figures"
     CliRunner().invoke(app, ["report", str(runs), "--out", str(tmp_path / "r.html"), "--figures", str(kept)])
     assert sorted(path.name for path in kept.iterdir()) == ["s1-map.pdf", "s1-map.png", "s1-map.svg"]
+
+
+@pytest.mark.parametrize("place", ["models/mine", "../models/mine", "./mine", "/home/me/models/mine", "me/mine"])
+def test_a_model_has_no_path_in_a_report(place: str) -> None:
+    """Where a folder lies outside the working directory is nobody's business; hub ids keep their owner."""
+    assert without_folders(place) == (place if place in ("models/mine", "me/mine") else "mine")
+
+
+def test_a_copy_of_a_run_counts_once(tmp_path: Path) -> None:
+    """`score` and `multiverse` both run a protocol: the second run is left out and named, unless a number differs."""
+    whole = run(tmp_path / "a", cats("d"))
+    copy = Path(shutil.copytree(whole, tmp_path / "cells"))
+    once, both = document([whole]), document([whole, copy])
+    assert [table.rows for table in both.sections[0].tables] == [table.rows for table in once.sections[0].tables]
+    (note,) = set(both.notes) - set(once.notes)
+    assert "cells" in note
+    report = json.loads((whole / "report.json").read_text())
+    report["results"]["intrasentence"]["overall"]["ss"] = 1.0
+    printed = tmp_path / "other.json"
+    printed.write_text(json.dumps(report))
+    with pytest.raises(ValueError, match="give one of them"):
+        document([whole, printed])
 
 
 def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:

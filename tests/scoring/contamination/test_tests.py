@@ -248,6 +248,12 @@ def test_what_cannot_be_compared_is_refused(tiny: Callable[[str], Path], folder:
         contamination(str(gpt2), pairs, paraphrases=[PARAPHRASES], device="cpu")
 
 
+def test_paraphrases_that_cannot_be_compared_are_counted(backend: Backend) -> None:
+    """The data given as their own paraphrases are no paraphrases; the reason says how many were found."""
+    found = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[CATS]).tests}
+    assert f"{len(CATS)} paraphrases with the text of their CAT" in found["wording"].reason
+
+
 def test_paraphrases_join_by_id(backend: Backend) -> None:
     """A paraphrase of no CAT is counted; one with the same text as its original says nothing."""
     other = planted(8, 1, 1)

@@ -90,7 +90,8 @@ def plan(
         for label in found.models
         if name_in(label) == label
     )
-    say(f"{out}: {quantity(len(found.tests), 'test')}, {quantity(len(found.cells), 'run')}", quiet=quiet)
+    within = "".join(f"; margin {name} {value:g}" for name, value in found.margins.items())
+    say(f"{out}: {quantity(len(found.tests), 'test')}, {quantity(len(found.cells), 'run')}{within}", quiet=quiet)
 
 
 def power(

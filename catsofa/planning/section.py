@@ -82,6 +82,7 @@ def _notes(of: Outcome) -> Iterable[str]:
     if plan.margins:
         margins = ", ".join(f"{name} {number:g}" for name, number in plan.margins.items())
         yield f"Margins, which are the differences that count as none: {margins}."
+    yield "The estimate of two models is the value of the first less that of the second."
     counts = f"{quantity(len(of.tests), 'test')} planned"
     yield f"p is two-sided. Holm's correction counts {counts}{f', {untested} of them not tested' if untested else ''}."
     if any(one.early for one in of.tests):

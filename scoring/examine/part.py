@@ -43,9 +43,8 @@ class Agreed:
 
     def said(self) -> str:
         """The value and both numbers of items in words."""
-        return (
-            f"all models score {self.value:g} on {quantity(len(self.items), 'item')} ({self.by_chance:.1f} by chance)"
-        )
+        count = quantity(len(self.items), "item")
+        return f"all models score {self.value:g} on {count} ({self.by_chance:.1f} expected by chance)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ NEGATIVE = "E2"
 """The rule that names items which turn the order of the models around."""
 NAMED = 10
 """Items of a group that are shown; JSON has all."""
-LIMITS = ["both", "other terms", "other models"]
+LIMITS = ["over both", "other terms", "other models"]
 """What the intervals are over."""
 
 
@@ -106,7 +106,7 @@ def show_part(task: str, part: "Part") -> None:
     size = f"{quantity(part.items, 'item')} of {quantity(part.terms, 'term')}, {quantity(part.models, 'model')}"
     scored = "" if part.coverage == 1 else f", {in_percent(part.coverage)} of the cells scored"
     rows = [[title, *_cells(part, name)] for title, name in _numbers(part)]
-    table(f"{task}: {size}{scored}", ["number", "value", *LIMITS], rows)
+    table(f"{task}: {size}{scored}; 95 % intervals", ["number", "value", *LIMITS], rows)
     for name, what in {"kr20": "items", "coefficient": "terms"}.items():
         if name in part.numbers:
             needs = [f"{wanted}: {_needed(part, name, wanted)}" for wanted in (0.8, 0.9)]
@@ -115,8 +115,9 @@ def show_part(task: str, part: "Part") -> None:
         say(same.said())
     if null := part.null:
         say(
-            f"item–rest correlations where models are shuffled: median {null['null_median']:.2f}, below 0 "
-            f"{in_percent(null['null_negative'])}; p {chance(null['p_median'])} and {chance(null['p_negative'])}"
+            f"item–rest correlations where models are shuffled: median {null['null_median']:z.2f}, below 0 "
+            f"{in_percent(null['null_negative'])}; p {chance(null['p_median'])} (median), "
+            f"{chance(null['p_negative'])} (below 0)"
         )
         pairs = zip(part.eigenvalues[:3], part.shuffled[:3], strict=True)
         roots = ", ".join(f"{one:.1f} ({limit:.1f})" for one, limit in pairs)
@@ -131,7 +132,7 @@ def show_part(task: str, part: "Part") -> None:
             f"SD {fit.spread:.2f}; {above} above 0, {below} below"
         )
     for name, group in part.dif.items():
-        said = f"{name}, {group.inside} models against {group.outside}"
+        said = f"{name}, {quantity(group.inside, 'model')} against {group.outside}"
         if group.refused:
             say(f"{said}: {UNDEFINED}, {group.refused}")
             continue

@@ -118,11 +118,11 @@ def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
     for same in part.get("agreed", ()):
         yield (
             f"{task}: all models score {same['value']:g} on {quantity(same['count'], 'item')}; "
-            f"{same['by_chance']:.1f} would by chance."
+            f"{same['by_chance']:.1f} expected by chance."
         )
     if "null_median" in null:
         yield (
-            f"{task}: with shuffled models the median item–rest correlation is {null['null_median']:.2f}, and "
+            f"{task}: with shuffled models the median item–rest correlation is {null['null_median']:z.2f}, and "
             f"{100 * null['null_negative']:.1f} % are below 0."
         )
     if fit := part.get("bipolar"):

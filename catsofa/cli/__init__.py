@@ -35,7 +35,7 @@ from catsofa.cli import (
     verify,
 )
 from catsofa.cli.build import candidates, paraphrases
-from catsofa.cli.score import nsp, served
+from catsofa.cli.score import nsp, sentiment, served
 from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
 from catsofa.data import extras
@@ -56,6 +56,7 @@ GO_ON = (
     "push-to-hub",
     "run",
     "score",
+    "sentiment train",
     "served",
 )
 """How commands begin that go on where they were stopped; the others write what they make when it is whole."""
@@ -87,6 +88,7 @@ for room in (
     planning,
     served,
     nsp,
+    sentiment,
     gate,
     report,
     share,

@@ -1,14 +1,17 @@
 """Every command that asks a sentiment classifier loads it in one place, which refuses what is none."""
 
+import json
 from pathlib import Path
 
 import pytest
+from helpers.labelled_texts import planted_rows
+from helpers.next_heads import quick_learner
 from helpers.records import a_cat
 from helpers.tiny_models import BUILDERS
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.data.files import jsonl
+from catsofa.data.files import csv_files, jsonl
 from catsofa.lint_resources import classifier
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -64,3 +67,30 @@ def test_a_model_with_one_output_is_refused(tmp_path: Path) -> None:
     """A regression head gives every text the same class."""
     with pytest.raises(ValueError, match="tells no classes apart"):
         classifier(str(head(tmp_path / "one", "LABEL_0")))
+
+
+@pytest.mark.parametrize("classes", [("rude", "kind"), ("0", "1")])
+def test_the_table_is_made_with_a_classifier_that_was_trained_here(
+    classes: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stereotypes are asleep and anti-stereotypes are happy: 0 % and 100 % positive, named or numbered."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base").mkdir()
+    BUILDERS["bert"](tmp_path / "base")
+    quick_learner(tmp_path / "base", tmp_path / "bert", 0.0)
+    names = {"negative": classes[0], "positive": classes[1]}
+    csv_files.write(
+        ({"text": text, "label": names[label]} for text, label in planted_rows(900)),
+        tmp_path / "t.csv",
+        ["text", "label"],
+    )
+    quick = ["--epochs", "6", "--batch", "40", "--lr", "2e-3", "--device", "cpu"]
+    told = CliRunner().invoke(app, ["sentiment", "train", "bert", "--on", "t.csv", "--out", "made", *quick])
+    assert told.exit_code == 0, told.output
+    shown = ["LABEL_0", "LABEL_1"] if classes[0] == "0" else sorted(classes)
+    assert f"say which of {', '.join(shown)} is negative (--negative)" in told.output
+    jsonl.write([a_cat(f"The {job} was BLANK.", "asleep", "happy", id=job) for job in ("baker", "gardener")], "z.jsonl")
+    negative = "LABEL_0" if classes[0] == "0" else classes[0]
+    asked = ["validate", "stats", "z.jsonl", "--sentiment-model", "made", "--negative", negative, "--json"]
+    table = json.loads(CliRunner().invoke(app, asked).stdout)["sentiment"]
+    assert {side: share["positive"] for side, share in table.items()} == {"stereotype": 0.0, "anti-stereotype": 1.0}

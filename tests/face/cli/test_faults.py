@@ -14,7 +14,9 @@ import pytest
 from helpers import ROOT
 from helpers.alike import difference
 from helpers.commands import run_catsofa
+from helpers.labelled_texts import write_texts
 from helpers.records import bakers, probes
+from helpers.tiny_models import BUILDERS
 
 from catsofa.data import formats
 
@@ -116,24 +118,17 @@ def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_a_training_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["nsp", "sentiment"])
+def test_a_training_on_a_full_disk_goes_on_when_there_is_room(command: str, tmp_path: Path) -> None:
     """One sentence; with room the same command ends with the head that an undisturbed training makes."""
+    (tmp_path / "model").mkdir()
+    BUILDERS[{"nsp": "gpt2", "sentiment": "bert"}[command]](tmp_path / "model")
     for number in range(40):
         (tmp_path / f"{number}.txt").write_text(" ".join(f"The baker of street {number} sold {n}." for n in range(20)))
     assert run_catsofa("build", "pairs", "--in", ".", "--out", "pairs", cwd=tmp_path).returncode == 0
-    train = (
-        "nsp",
-        "train",
-        str(tiny_causal),
-        "--pairs",
-        "pairs",
-        "--epochs",
-        "1",
-        "--batch",
-        "20",
-        "--save-every",
-        "2",
-    )
+    write_texts(tmp_path / "texts.jsonl", 200)
+    data = {"nsp": ("--pairs", "pairs"), "sentiment": ("--on", "texts.jsonl")}[command]
+    train = (command, "train", "model", *data, "--epochs", "1", "--batch", "20", "--save-every", "2")
     nowhere = full(*train, "--out", "/proc/sys/nowhere", cwd=tmp_path)
     for done in (nowhere, full(*train, "--out", "head", cwd=tmp_path)):
         assert (done.returncode, done.stderr.splitlines()[-1][:9]) == (2, "catsofa: "), done.stderr

@@ -120,6 +120,7 @@ choose m --on cats.jsonl --base-url http://127.0.0.1:9/v1 --timeout 1
 nsp train model --pairs pairs --out head
 nsp check head
 nsp score head --on cats.jsonl --out nsp.json
+sentiment train model --on reviews.csv --out classifier
 """
 """Each command that there is, with arguments that lead to its work."""
 
@@ -239,6 +240,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "predictions.json").write_text(json.dumps({"intrasentence": predictions, "intersentence": []}))
     reply = {"item": cats[0].id, "order": list(LABELS), "reply": "A"}
     (folder / "replies.jsonl").write_text(json.dumps(reply) + "\n")
+    reviews = "".join(f"The zorb sang {n}.,{'neg' if n % 2 else 'pos'}\n" for n in range(99))
+    (folder / "reviews.csv").write_text(f"text,label\n{reviews}")
     (folder / "sts.tsv").write_text("sentence1\tsentence2\tscore\nIt rains.\tRain falls.\t4\n")
     for inner in ("articles", "lexicon", "model", "rephrased"):
         (folder / inner).mkdir()
@@ -291,7 +294,18 @@ def test_every_command_ends_with_a_sentence_where_a_library_is_missing(extra: st
             named = set(re.findall(r"catsofa\[(\w+)\]", said))
             assert named <= {*PROJECT["optional-dependencies"]} - {extra}, f"{command}: {said}"
     if not extra:
-        assert advised >= {"demo", "score", "served", "build", "filter", "annotate", "nsp", "baseline", "push-to-hub"}
+        assert advised >= {
+            "demo",
+            "score",
+            "served",
+            "build",
+            "filter",
+            "annotate",
+            "nsp",
+            "sentiment",
+            "baseline",
+            "push-to-hub",
+        }
 
 
 def test_from_python_a_missing_library_is_an_import_error_with_the_command(tmp_path: Path) -> None:

@@ -72,6 +72,6 @@ def test_every_test_file_that_the_pages_tables_name_is_there() -> None:
     assert len(named) > 20
     assert {name for name in named if not (ROOT / "tests" / name).is_file()} == set()
     rows = [line for line in page.splitlines() if line.startswith("| ") and line.count("|") == 8]
-    letters = {letter for row in rows for cell in row.split("|")[2:] for letter in re.findall(r"\b[A-ZØ]\b", cell)}
-    explained = re.findall(r"\b([A-ZØ]): `", page)
+    letters = {letter for row in rows for cell in row.split("|")[2:] for letter in re.findall(r"\b[A-ZØΣ]\b", cell)}
+    explained = re.findall(r"\b([A-ZØΣ]): `", page)
     assert sorted(explained) == sorted(letters)

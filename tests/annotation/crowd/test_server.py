@@ -132,6 +132,12 @@ def test_who_does_not_agree_leaves_nothing(study: Study, address: str) -> None:
     assert Visitor(address, "EVE").come(age="").status_code == 400
 
 
+def test_a_browser_asks_for_the_missing_tick_and_never_for_it_from_who_declines(address: str) -> None:
+    form = Visitor(address, "EVE").browser.get("/", params={"PROLIFIC_PID": "EVE", "SESSION_ID": "S"}).text
+    assert ' id="age" required>' in form
+    assert '<button name="agree" value="no" formnovalidate>' in form
+
+
 def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(study: Study, address: str) -> None:
     """The link opened on a second device leads to the same task; with another submission there is no place."""
     phone, laptop = Visitor(address), Visitor(address)

@@ -133,6 +133,7 @@ def test_who_does_not_agree_leaves_nothing(study: Study, address: str) -> None:
 
 
 def test_a_browser_asks_for_the_missing_tick_and_never_for_it_from_who_declines(address: str) -> None:
+    """The box of the age is required, but not of the button that declines."""
     form = Visitor(address, "EVE").browser.get("/", params={"PROLIFIC_PID": "EVE", "SESSION_ID": "S"}).text
     assert ' id="age" required>' in form
     assert '<button name="agree" value="no" formnovalidate>' in form

@@ -31,8 +31,8 @@ def train(
     on: Annotated[
         Path,
         typer.Option(
-            help="Texts with the columns text and label (CSV, TSV, JSON lines, Parquet): a file, of which a tenth is "
-            "held out, or a folder with files train… and test…."
+            help="Texts with the columns text and label (CSV, TSV, JSON lines, Parquet). A file, a tenth held out, or "
+            "a folder with files train… and test…."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Output folder; rerun the same command to resume training.")],

@@ -244,7 +244,7 @@ def test_scores_under_the_other_task_are_counted() -> None:
 @pytest.mark.parametrize(("targets", "warned"), [(8, True), (19, True), (20, False)])
 def test_few_targets_of_an_association_test_are_named(targets: int, warned: bool) -> None:
     """Skewed associations need 20 targets in X and Y; below that the test is named with its targets."""
-    row = {"test": "zorbs", "unknown": 0, "sizes": {"x": 30, "y": targets, "a": 8, "b": 8}}
+    row = {"test": "zorbs", "p_value": 0.5, "unknown": 0, "sizes": {"x": 30, "y": targets, "a": 8, "b": 8}}
     said = of_associations([row | {"intervals": {"effect_size": {"low": 0.1, "high": 0.9}}}])
     assert [f"zorbs ({targets})" in line for line in said] == [True] * warned
     assert not of_associations([row | {"intervals": {"effect_size": {"low": nan, "high": nan}}}])

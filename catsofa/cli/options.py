@@ -19,6 +19,12 @@ BatchTokens = Annotated[int | None, typer.Option(min=1, help="Tokens per batch."
 Limit = Annotated[int | None, typer.Option(min=1, help="Score only the first N records.")]
 Head = Annotated[Path | None, typer.Option(help="Head of `catsofa nsp train`, for intersentence CATs.")]
 
+TrainedIn = Annotated[Path, typer.Option(help="Output folder; rerun the same command to resume training.")]
+LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate after the warm-up.")]
+Accumulation = Annotated[int, typer.Option(min=1, help="Number of parts in which a batch is forwarded.")]
+Precision = Annotated[Literal["auto", "fp32", "bf16", "fp16"], typer.Option(help="Precision of the forward pass.")]
+SaveEvery = Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")]
+
 Engine = Literal["local", "ray", "vllm"]
 
 Spread = Literal["local", "ray"]

@@ -79,19 +79,19 @@ def _columns(labels: Collection[str]) -> int:
     return 2 if max(map(len, labels), default=0) <= 20 else 1
 
 
-def _below(labels: Collection[str]) -> float:
+def legend_height(labels: Collection[str]) -> float:
     """How high a legend of these names is."""
     return 0.17 * ceil(len(labels) / _columns(labels))
 
 
-def _legend(drawing: Any, labels: Collection[str]) -> None:
+def legend(drawing: Any, labels: Collection[str]) -> None:
     """Names below the axes, in columns of readable width."""
     if any(axes.get_legend_handles_labels()[1] for axes in drawing.axes):
         columns = min(len(labels), _columns(labels))
         drawing.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
 
 
-def _errors(of: Number) -> list[list[float]]:
+def errors(of: Number) -> list[list[float]]:
     """How far the limits lie below and above a value."""
     value = of.value or 0.0
     low, high = (value if limit is None else limit for limit in (of.low, of.high))
@@ -101,7 +101,7 @@ def _errors(of: Number) -> list[list[float]]:
 def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
     """Every model's lms (up) and ss (across) with intervals, on the contours of icat."""
     label = told_apart(model for model, _, _ in points)
-    drawing, axes = _axes(3.5 + _below(label.values()))
+    drawing, axes = _axes(3.5 + legend_height(label.values()))
     ss_seen, lms_seen = _window([across for _, _, across in points], 50), _window([up for _, up, _ in points])
     ss, lms = np.meshgrid(np.linspace(*ss_seen, 201), np.linspace(*lms_seen, 201))
     icat = lms * np.minimum(ss, 100 - ss) / 50
@@ -111,14 +111,14 @@ def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
     for at, (model, up, across) in enumerate(points):
         if up.value is not None and across.value is not None:
             here, colour = (across.value, up.value), COLOURS[at % len(COLOURS)]
-            limits = {"xerr": _errors(across), "yerr": _errors(up)}
+            limits = {"xerr": errors(across), "yerr": errors(up)}
             axes.errorbar(*here, **limits, fmt="none", ecolor=colour, elinewidth=1, clip_on=False, zorder=3)
             axes.plot(
                 *here, marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=label[model],
                 markersize=7, mec="white", clip_on=False, zorder=4,
             )  # fmt: skip
     axes.set(xlabel="ss (stereotype preferred, %)", ylabel="lms (meaningful preferred, %)", xlim=ss_seen, ylim=lms_seen)
-    _legend(drawing, label.values())
+    legend(drawing, label.values())
     return drawing
 
 
@@ -138,7 +138,7 @@ def dots(rows: Sequence[tuple[str, Number]], measure: str, ideal: float, limits:
     """A dot with its interval for each name, the first on top, beside the ideal value."""
     drawing, axes = _axes(0.7 + 0.24 * len(rows))
     for at, (_, of) in enumerate(rows):
-        axes.errorbar(of.value, at, xerr=_errors(of), fmt="o", color=COLOURS[0], markersize=5, clip_on=False)
+        axes.errorbar(of.value, at, xerr=errors(of), fmt="o", color=COLOURS[0], markersize=5, clip_on=False)
     axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [short(name) for name, _ in rows])
     axes.set(xlabel=measure, xlim=limits, ylim=(len(rows) - 0.5, -0.5))
@@ -149,7 +149,7 @@ def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
     """A bar with its interval for each category (rows) and model (colours and hatches)."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
     height, label = 0.8 / len(values), told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.2 * len(values)) + _below(label.values()))
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.2 * len(values)) + legend_height(label.values()))
     hatches = ("", "//", "..", "xx", "\\\\", "++")
     for at, (model, of) in enumerate(values.items()):
         shown = [(row, of[part]) for row, part in enumerate(categories) if part in of and of[part].value is not None]
@@ -157,11 +157,11 @@ def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
         colour, hatch = COLOURS[at % len(COLOURS)], hatches[(at + at // len(COLOURS)) % len(hatches)]
         axes.barh(places, lengths, height * 0.9, color=colour, hatch=hatch, label=label[model])
         if shown:
-            axes.errorbar(lengths, places, xerr=np.hstack([_errors(n) for _, n in shown]), fmt="none", ecolor=INK)
+            axes.errorbar(lengths, places, xerr=np.hstack([errors(n) for _, n in shown]), fmt="none", ecolor=INK)
     axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
     axes.set_xlim(left=0)
-    _legend(drawing, label.values())
+    legend(drawing, label.values())
     return drawing
 
 
@@ -175,7 +175,7 @@ def stacked(values: Mapping[str, Mapping[str, Mapping[str, float]]], measure: st
     places, shares = [at for at, (_, of) in enumerate(lines) if of], [of for _, of in lines if of]
     parts = [part for part in dict.fromkeys(p for of in shares for p in of) if any(of[part] for of in shares)]
     names = told_apart(name for name, of in lines if of)
-    drawing, axes = _axes(0.7 + 0.28 * len(lines) + _below(parts))
+    drawing, axes = _axes(0.7 + 0.28 * len(lines) + legend_height(parts))
     hatches = ("", "//", "..", "xx", "\\\\", "++", "oo", "--", "**")
     left = np.zeros(len(shares))
     for at, part in enumerate(parts):
@@ -187,7 +187,7 @@ def stacked(values: Mapping[str, Mapping[str, Mapping[str, float]]], measure: st
         axes.text(1, at, short(model, ABOVE), va="center", fontsize=9, weight="bold")
     axes.set_yticks(places, [names[lines[at][0]] for at in places])
     axes.set(xlabel=measure, ylim=(len(lines) - 0.5, -0.5), xlim=(0, 100))
-    _legend(drawing, parts)
+    legend(drawing, parts)
     return drawing
 
 
@@ -195,13 +195,13 @@ def ranges(values: Mapping[str, Mapping[str, Number]], measure: str, ideal: floa
     """A point with its interval for each category (rows) and model (colours and marks), beside the ideal value."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
     label = told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.11 * len(values)) + _below(label.values()))
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.11 * len(values)) + legend_height(label.values()))
     for at, (model, of) in enumerate(values.items()):
         shown = [(row, of[part]) for row, part in enumerate(categories) if part in of and of[part].value is not None]
         if shown:
             places = [row + (at - (len(values) - 1) / 2) * 0.8 / len(values) for row, _ in shown]
             axes.errorbar(
-                [n.value for _, n in shown], places, xerr=np.hstack([_errors(n) for _, n in shown]),
+                [n.value for _, n in shown], places, xerr=np.hstack([errors(n) for _, n in shown]),
                 fmt=MARKERS[at % len(MARKERS)], color=COLOURS[at % len(COLOURS)], markersize=5, label=label[model],
             )  # fmt: skip
     for edge in range(1, len(categories)):
@@ -209,7 +209,7 @@ def ranges(values: Mapping[str, Mapping[str, Number]], measure: str, ideal: floa
     axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
     axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, xlim=limits, ylim=(len(categories) - 0.5, -0.5))
-    _legend(drawing, label.values())
+    legend(drawing, label.values())
     return drawing
 
 
@@ -217,7 +217,7 @@ def violins(values: Mapping[str, Mapping[str, Sequence[float]]], measure: str) -
     """For each category (rows) and model (colours), how its numbers are spread, from their hundredths."""
     categories = list(dict.fromkeys(part for of in values.values() for part in of))
     height, label = 0.85 / len(values), told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.24 * len(values)) + _below(label.values()))
+    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.24 * len(values)) + legend_height(label.values()))
     for at, (model, of) in enumerate(values.items()):
         colour = COLOURS[at % len(COLOURS)]
         for row, part in ((row, part) for row, part in enumerate(categories) if part in of):
@@ -230,7 +230,7 @@ def violins(values: Mapping[str, Mapping[str, Sequence[float]]], measure: str) -
         axes.plot([], [], marker=MARKERS[at % len(MARKERS)], color=colour, linestyle="", label=label[model])
     axes.set_yticks(range(len(categories)), told_apart(categories).values())
     axes.set(xlabel=measure, ylim=(len(categories) - 0.5, -0.5))
-    _legend(drawing, label.values())
+    legend(drawing, label.values())
     return drawing
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.options import Accumulation, Device, LearningRate, Precision, SaveEvery, TrainedIn
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, progress, say
 from catsofa.data.percentages import in_percent
 
@@ -13,12 +14,10 @@ if TYPE_CHECKING:
     from catsofa.scoring.next_sentence import NextSentence
 
 Head = Literal["own", "linear", "mlp"]
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
 Checkpoint = Annotated[Path, typer.Argument(help="Folder that `catsofa nsp train` wrote.")]
 Pairs = Annotated[Path | None, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")]
 STRETCH = 100
 """CATs that are scored between two looks at how far it is."""
-Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: the best there is.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -48,16 +47,16 @@ def register(app: typer.Typer) -> None:
 def train(
     model: Annotated[str, typer.Argument(help="Model: a folder or a hub id.")],
     pairs: Annotated[Path, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")],
-    out: Annotated[Path, typer.Option(help="Output folder; rerun the same command to resume training.")],
+    out: TrainedIn,
     epochs: Annotated[int, typer.Option(min=1)] = 10,
-    learning_rate: Annotated[float, typer.Option("--lr", help="Learning rate after the warm-up.")] = 1e-5,
+    learning_rate: LearningRate = 1e-5,
     batch: Annotated[int, typer.Option(min=1, help="Pairs per step.")] = 80,
-    accumulation: Annotated[int, typer.Option(min=1, help="Number of parts in which a batch is forwarded.")] = 1,
+    accumulation: Accumulation = 1,
     warm_up: Annotated[int, typer.Option(min=0, help="Warm-up steps; at most a tenth of all steps are used.")] = 500,
     max_length: Annotated[int, typer.Option(min=8, help="Most tokens in a pair; the longer sentence is cut.")] = 256,
     head: Annotated[Head | None, typer.Option(help="Kind of head. Default: the model's own, or linear.")] = None,
-    precision: Annotated[Precision, typer.Option(help="Precision of the forward pass.")] = "auto",
-    save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
+    precision: Precision = "auto",
+    save_every: SaveEvery = 500,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     device: Device = None,
     quiet: Quiet = False,

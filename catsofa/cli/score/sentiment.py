@@ -1,14 +1,13 @@
 """Command for sentiment classifiers: train the one that tables of sentiment ask."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from catsofa.cli.options import Accumulation, Device, LearningRate, Precision, SaveEvery, TrainedIn
 from catsofa.cli.terminal import Bar, Quiet, examples, note, say
 from catsofa.data.percentages import in_percent, quantity
-
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
 
 
 def register(app: typer.Typer) -> None:
@@ -35,18 +34,16 @@ def train(
             "a folder with files train… and test…."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Output folder; rerun the same command to resume training.")],
+    out: TrainedIn,
     epochs: Annotated[int, typer.Option(min=1)] = 7,
-    learning_rate: Annotated[float, typer.Option("--lr", help="Learning rate after the warm-up.")] = 1e-4,
+    learning_rate: LearningRate = 1e-4,
     batch: Annotated[int, typer.Option(min=1, help="Texts per step.")] = 32,
-    accumulation: Annotated[int, typer.Option(min=1, help="Number of parts in which a batch is forwarded.")] = 1,
+    accumulation: Accumulation = 1,
     max_length: Annotated[int, typer.Option(min=8, help="Most tokens in a text; a longer one is cut.")] = 256,
-    precision: Annotated[Precision, typer.Option(help="Precision of the forward pass.")] = "auto",
-    save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
+    precision: Precision = "auto",
+    save_every: SaveEvery = 500,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    device: Annotated[
-        str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: the best there is.")
-    ] = None,
+    device: Device = None,
     quiet: Quiet = False,
 ) -> None:
     """Fine-tune a sentiment classifier with StereoSet's recipe. A stopped training resumes to the same result.

@@ -10,7 +10,7 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.report.cells import Words, between
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.figures import COLOURS, INK, WIDTH, short
+from catsofa.report.figures import COLOURS, INK, WIDTH, errors, short
 from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
 from catsofa.scoring.multiverse import Multiverse, multiverse
 from catsofa.scoring.multiverse.choices import options_of
@@ -203,9 +203,7 @@ def curve(points: Sequence[tuple[Number, Mapping[str, str]]], measure: str, idea
     drawing = Drawing(figsize=(WIDTH, above + below), layout="constrained")
     top, bottom = drawing.subplots(2, 1, sharex=True, height_ratios=(above, below))
     for at, (of, choices) in enumerate(found):
-        value = of.value or 0.0
-        low, high = (value if limit is None else limit for limit in (of.low, of.high))
-        top.errorbar(at, value, yerr=[[max(0.0, value - low)], [max(0.0, high - value)]], fmt="o", color=COLOURS[0])
+        top.errorbar(at, of.value or 0.0, yerr=errors(of), fmt="o", color=COLOURS[0])
         places = [row for row, (option, choice) in enumerate(lines) if choices[option] == choice]
         bottom.plot([at] * len(places), places, "o", color=INK, markersize=4)
     if ideal is not None:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from catsofa.report.cells import Words, about, limited, signatures
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, told_apart
+from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, errors, legend, legend_height, told_apart
 from catsofa.report.inputs import Finished
 
 WORDS = Words(
@@ -94,20 +96,23 @@ def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) 
     """A panel for each measure, a line for each model."""
     from matplotlib.figure import Figure as Drawing
 
-    whole = Drawing(figsize=(WIDTH, 0.5 + 1.5 * len(lines)), layout="constrained")
+    labels = told_apart(model for models in lines.values() for model in models)
+    whole = Drawing(figsize=(WIDTH, 0.5 + 1.5 * len(lines) + legend_height(labels.values())), layout="constrained")
     panels = whole.subplots(len(lines), 1, sharex=True, squeeze=False)[:, 0]
+    named = set[str]()
     for axes, (measure, models) in zip(panels, lines.items(), strict=True):
-        labels = told_apart(models)
         for at, (model, points) in enumerate(models.items()):
-            known = {x: n for x, n in points.items() if n.value is not None}
-            low = [(n.value or 0.0) - (n.value if n.low is None else n.low) for n in known.values()]  # type: ignore[operator]
-            high = [(n.value if n.high is None else n.high) - (n.value or 0.0) for n in known.values()]  # type: ignore[operator]
+            known = {x: number for x, number in points.items() if number.value is not None}
+            if not known:
+                continue
             how: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "fmt": f"{MARKERS[at % len(MARKERS)]}-"}
-            values = [n.value for n in known.values()]
-            axes.errorbar([*known], values, yerr=[low, high], label=labels[model], markersize=4, **how)
+            if len(models) > 1 and model not in named:
+                how["label"] = labels[model]
+                named.add(model)
+            values, reach = [number.value for number in known.values()], np.hstack([*map(errors, known.values())])
+            axes.errorbar([*known], values, yerr=reach, markersize=4, **how)
         axes.axhline(IDEALS.get(measure, 0), color=INK, linestyle="--", linewidth=0.8)
         axes.set(ylabel=measure)
     panels[-1].set(xlabel=word)
-    if len(next(iter(lines.values()))) > 1:
-        whole.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
+    legend(whole, labels.values())
     return whole

@@ -21,7 +21,7 @@ from catsofa.scoring.measures.registry import recognised
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
-from catsofa.scoring.run.reports import Unfinished, read_report
+from catsofa.scoring.run.reports import Unfinished, read_report, refuse_changed
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.score_files import cats_on, given_in
 from catsofa.scoring.signature import Signature, first_of, hashes_in
@@ -93,6 +93,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
         for number, part in enumerate(found if isinstance(found, list) else [found], 1):
             if not isinstance(part, dict):
                 raise BadInput(path, "JSON that is no result", EXPECTED)
+            refuse_changed(part, path)
             command = next((command for command, keys in PRINTED.items() if keys <= _keys(part)), None)
             if command:
                 printed[command].append((path, part))

@@ -21,7 +21,7 @@ from catsofa.scoring.run import history
 from catsofa.scoring.run.history import JOURNAL
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
 from catsofa.scoring.run.origins import is_data, is_earlier_data
-from catsofa.scoring.run.reports import is_finished, read_report
+from catsofa.scoring.run.reports import is_finished, read_report, refuse_changed
 from catsofa.scoring.run.rows import REMEDY, SCORES, Unchecked, connect, sentences, wrong
 from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
 from catsofa.scoring.served.replies import REPLIES
@@ -151,9 +151,10 @@ def check_report(path: Path) -> Verdict | None:
         return None
     if not isinstance(report, dict) or (path.name != REPORT and MADE_FROM not in report):
         return None
-    if FIELD not in report and MADE_FROM not in report:
-        return Verdict(path=path, kind="report", unchecked=(OLD,))
-    check_seal(report, path, REMEDY)
+    if not refuse_changed(report, path):
+        if MADE_FROM not in report:
+            return Verdict(path=path, kind="report", unchecked=(OLD,))
+        check_seal(report, path, REMEDY)
     return Verdict(path=path, kind="report", checked=("its checksum",))
 
 

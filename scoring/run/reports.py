@@ -1,12 +1,13 @@
 """Finished runs: their reports and their scores, read only where the run is finished and its report is right."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from catsofa.data.digests import FIELD, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.json_files import check_seal
-from catsofa.scoring.run.manifest import MANIFEST, read_manifest
+from catsofa.scoring.run.manifest import CHOICES, MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.rows import REMEDY, SCORES, warn_unchecked
 from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
 
@@ -39,6 +40,19 @@ def read_report(folder: Path | str) -> dict[str, Any]:
         _refuse_unfinished(run)
         run.check()
         return _report_of(run)
+
+
+def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:
+    """Whether a report has a checksum, which must fit; what was printed, or is of an earlier version, has none.
+
+    The report in the folder of a run has one if the run has.
+    """
+    folder = path.parent
+    of_choices, of_scores = ((folder / name).is_file() and path.name == REPORT for name in (CHOICES, MANIFEST))
+    if FIELD not in report and not of_choices and not (of_scores and is_checked(read_manifest(folder))):
+        return False
+    check_seal(report, path, REMEDY)
+    return True
 
 
 def subset_in(path: Path | str) -> str:

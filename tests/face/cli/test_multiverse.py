@@ -1,6 +1,7 @@
 """`catsofa multiverse`: what it prints, refuses and leaves behind, and its section of a report."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +12,14 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data import formats
+from catsofa.data.files import BadInput
+from catsofa.data.verify.verdicts import Verdict
 from catsofa.report import document
 from catsofa.report.figures import draw
 from catsofa.report.formats import write
 from catsofa.scoring.evaluate import evaluate
 from catsofa.specifications import multiverse
+from catsofa.verify import verify
 
 Tiny = Callable[[str], Path]
 
@@ -154,3 +158,17 @@ def test_a_report_has_one_section_for_all_protocols(runs: Path, tmp_path: Path) 
     write(found, tmp_path / "report.tex", "latex")
     assert "ss by each protocol" in (tmp_path / "report.html").read_text("utf-8")
     assert "stereoset-acl" in (tmp_path / "report.tex").read_text("utf-8")
+
+
+@pytest.mark.parametrize("dropped", [(), ("checksum",), ("checksum", "made_from")])
+def test_an_edited_report_of_a_cell_is_found(runs: Path, tmp_path: Path, dropped: tuple[str, ...]) -> None:
+    """By `verify` and by `report`, of the folder and of the file alone, also where its checksum was taken out."""
+    place = shutil.copytree(runs / "gpt2", tmp_path / "gpt2") / "catsofa" / "report.json"
+    content = json.loads(place.read_text())
+    content["results"]["intrasentence"]["overall"]["ss"] = 60.0
+    place.write_text(json.dumps({name: of for name, of in content.items() if name not in dropped}))
+    for path in (tmp_path / "gpt2", place):
+        faults = [fault.path for verdict in verify([path]) if isinstance(verdict, Verdict) for fault in verdict.faults]
+        assert faults == [place]
+        with pytest.raises(BadInput, match=r"report\.json.*checksum"):
+            document([path])

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from catsofa.data import sources
 from catsofa.data.files import BadInput
 from catsofa.data.percentages import quantity
@@ -59,6 +57,8 @@ class Sample:
     items: Sequence[ItemText]
     reworded: Sequence[tuple[Cat, Sequence[Cat]]]
     """CATs with their paraphrases; none without paraphrases."""
+    given: int
+    """Paraphrases of all sets."""
     refused: int
     """Paraphrases that belong to no CAT of the data."""
     unchanged: int
@@ -152,7 +152,7 @@ def _sample(
     kept = {item.id for item in stratified(items, MOST, lambda item: (item.labels["domain"], item.cluster), seed)}
     reworded: dict[str, list[Cat]] = {}
     known = {record.id: record for record in records if isinstance(record, Cat)}
-    refused = unchanged = 0
+    count = refused = unchanged = 0
     for given in paraphrases:
         if not known:
             raise ValueError(f"found {kind_name(type(records[0]))} with paraphrases; expected CATs, which have them")
@@ -160,6 +160,7 @@ def _sample(
         if wrong := next((each for each in others if not isinstance(each, Cat)), None):
             raise ValueError(f"found {kind_name(type(wrong))} as paraphrases; expected CATs with the ids of the data")
         joined = join(known.values(), others)
+        count += len(others)
         refused += len(joined.refused)
         for cat, other in joined.pairs:
             if text_of(cat).text == text_of(other).text:
@@ -169,6 +170,7 @@ def _sample(
     return Sample(
         [item for item in items if item.id in kept],
         [(known[name], tuple(others)) for name, others in reworded.items()],
+        count,
         refused,
         unchanged,
     )
@@ -192,7 +194,6 @@ def _measured(backend: Backend, sample: Sample) -> Measured:
 
 def _compared(sample: Sample, models: Sequence[Measured], items: int, seed: int) -> Iterator[Test]:
     """The tests that need references."""
-    counts = {"items": items, "paraphrases": sum(len(others) for _, others in sample.reworded)}
     own = models[0]
     if own.wording is None:
         why = {"of other ids than the data": sample.refused, "with the text of their CAT": sample.unchanged}
@@ -202,13 +203,13 @@ def _compared(sample: Sample, models: Sequence[Measured], items: int, seed: int)
     else:
         clusters = [cat.target for cat, _ in sample.reworded]
         sides = [one.wording for one in models[1:] if one.wording is not None]
-        counts |= {"refused": sample.refused}
+        counts = {"items": items, "sampled": len(clusters), "given": sample.given}
+        counts |= {"paraphrases": sum(len(others) for _, others in sample.reworded), "refused": sample.refused}
         yield against("wording", wording.UNIT, clusters, own.wording, sides, counts, share=False, seed=seed)
     if own.completion is None:
         yield Test(name="completion", unit=completion.UNIT, reason=CAUSAL_ONLY["completion"])
     else:
         clusters = [item.cluster for item in sample.items]
-        tokens = np.nansum(own.completion, axis=0).astype(int).tolist()
-        counts = {"items": items, "reproduced": tokens[0], "tokens": tokens[1]}
+        counts = {"items": items, "sampled": len(clusters)}
         sides = [one.completion for one in models[1:] if one.completion is not None]
         yield against("completion", completion.UNIT, clusters, own.completion, sides, counts, share=True, seed=seed)

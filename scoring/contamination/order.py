@@ -192,7 +192,7 @@ def _tested(
         values.append(float(found[0] - found[1:].mean()))
     known = np.array([value for value in values if isfinite(value)])
     used = sum(len(unit) for shard in design.shards for unit in shard)
-    counts = {"items": len(items), "used": used, "shards": len(known), "permutations": PERMUTATIONS}
+    counts = {"items": len(items), "used": used, "cut": len(values), "shards": len(known), "permutations": PERMUTATIONS}
     facts = {"permuted": design.permuted, "neighbours": design.neighbours}
     mean = float(known.mean()) if len(known) else float("nan")
     error = float(known.std(ddof=1)) / sqrt(len(known)) if len(known) > 1 else 0.0

@@ -29,9 +29,9 @@ def against(
 ) -> Test:
     """The test of a ratio of two columns, a row an item; an item with a NaN on any side is left out of all.
 
-    A `share` is between 0 and 100. The p is one-sided: were the model one more model like the references, how often
-    would its ratio lie so far above their mean? By Student's t, whose error holds the spread of the references and the
-    largest paired standard error over clusters.
+    A `share` of tokens is between 0 and 100. The p is one-sided: were the model one more model like the references, how
+    often would its ratio lie so far above their mean? By Student's t, whose error holds the spread of the references
+    and the largest paired standard error over clusters.
     """
     sides = [model, *references]
     kept = np.logical_and.reduce([np.isfinite(side).all(axis=1) for side in sides])
@@ -42,6 +42,8 @@ def against(
     sums = [np.zeros((len(groups), 2)) for _ in sides]
     for total, side in zip(sums, sides, strict=True):
         np.add.at(total, which, side[kept])
+    if share:
+        counts |= dict(zip(("reproduced", "tokens"), map(int, sums[0].sum(axis=0)), strict=True))
     counts |= {"clusters": len(groups), "references": len(references)}
     limits = {"least": 0.0, "most": 100.0} if share else {}
     measure = Measure(name=name, pieces=ratio(0, 1), **limits)

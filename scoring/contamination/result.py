@@ -1,6 +1,6 @@
 """The result of one test of contamination, and of all of them together."""
 
-__all__ = ["Contamination", "Test"]
+__all__ = ["Contamination", "Test", "basis"]
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,17 @@ from catsofa.scoring.statistics.intervals import UNDEFINED, Interval
 
 ALPHA = 1 - LEVEL
 """Holm's p up to which contamination counts as shown."""
+PARTS = {
+    "used": ("items", "items used"),
+    "shards": ("cut", "shards scored"),
+    "sampled": ("items", "items sampled"),
+    "scored": ("sampled", "sampled items scored"),
+    "paraphrases": ("given", "paraphrases compared"),
+    "refused": ("given", "paraphrases refused"),
+    "reproduced": ("tokens", "tokens reproduced"),
+    "above": ("strings", "random strings at least as likely"),
+}
+"""A count that is a part of another one: the count of the whole, and what the part is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +140,14 @@ def adjusted(tests: Iterable[Test]) -> tuple[Test, ...]:
     """The tests with p adjusted by Holm over those that have one."""
     every = tuple(tests)
     return tuple(replace(test, holm=p) for test, p in zip(every, holm([test.p for test in every]), strict=True))
+
+
+def basis(counts: Mapping[str, int]) -> list[str]:
+    """What a number rests on: each count, with its denominator where it is a part of another count."""
+    parts = {name: PARTS[name] for name in counts if name in PARTS and PARTS[name][0] in counts}
+    wholes = {whole for whole, _ in parts.values()} - parts.keys()
+    return [
+        f"{count:,} of {counts[parts[name][0]]:,} {parts[name][1]}" if name in parts else f"{count:,} {name}"
+        for name, count in counts.items()
+        if name not in wholes
+    ]

@@ -84,13 +84,15 @@ def contamination(
 
 def show(found: "Contamination") -> None:
     """Print the tests with a number, then those without a verdict and why."""
+    from catsofa.scoring.contamination.result import basis
+
     rows = [
         [test.name, _number(test.value), _number(test.change), chance(test.p), chance(test.holm), _verdict(test.shown)]
         for test in found.tests
     ]
     table("contamination", ["test", "value", "above references", "p", "Holm's p", "verdict"], rows)
     for test in found.tests:
-        counted = ", ".join(f"{count:,} {name}" for name, count in test.counts.items())
+        counted = ", ".join(basis(test.counts))
         permuted = f"; permuted: {test.facts['permuted']}" if "permuted" in test.facts else ""
         if counted:
             say(f"{test.name}: {test.unit}; {counted}{permuted}")

@@ -11,7 +11,7 @@ from catsofa.report import figures
 from catsofa.report.cells import Words, chance, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.inputs import without_folders
-from catsofa.scoring.contamination.result import ALPHA
+from catsofa.scoring.contamination.result import ALPHA, basis
 
 WORDS = Words(
     "Has the model seen the data?",
@@ -55,7 +55,7 @@ def contamination(name: str, found: Mapping[str, Any], path: Path) -> Section:
 
 def _row(test: str, of: Mapping[str, Any]) -> tuple[str, Number, Cell, Number, Number, str, str]:
     """One test; counts are the only whole numbers of its JSON."""
-    counts = ", ".join(f"{count:,} {what}" for what, count in of.items() if type(count) is int)
+    counts = ", ".join(basis({what: count for what, count in of.items() if type(count) is int}))
     above: Cell = "—" if of["change"] is None else valued(of["change"], 2)
     value, p, holm = (replace(one, missing="—") for one in (valued(of, 2), chance(of["p"]), chance(of["holm"])))
     return test, value, above, p, holm, counts or "—", VERDICTS[of["shown"]]

@@ -77,7 +77,7 @@ def test_a_value_is_the_file_s_own_order_less_the_mean_of_random_orders(
 
     monkeypatch.setattr("catsofa.scoring.contamination.order.log_likelihoods", counted)
     found = order_test(backend, lines(60))
-    assert found.counts == {"items": 60, "used": 60, "shards": 20, "permutations": 25}
+    assert found.counts == {"items": 60, "used": 60, "cut": 20, "shards": 20, "permutations": 25}
     # 0 less the mean of 1 … 25, and twice that: -13 and -26
     assert found.value.value == pytest.approx(-19.5)
     assert found.p > 0.999

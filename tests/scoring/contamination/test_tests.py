@@ -26,6 +26,7 @@ from catsofa.scoring.contamination import contamination
 from catsofa.scoring.contamination.canary import STRINGS, canary_test, not_drawn
 from catsofa.scoring.contamination.completion import reproduced, second_half
 from catsofa.scoring.contamination.references import against
+from catsofa.scoring.contamination.result import basis
 from catsofa.scoring.contamination.texts import log_likelihoods
 from catsofa.scoring.contamination.wording import preferences
 from catsofa.scoring.likelihood.backend import Backend
@@ -149,6 +150,17 @@ def test_an_item_that_one_model_cannot_read_is_left_out_of_all() -> None:
     found = against("completion", "", ["a", "b", "c"], model, [reference] * 3, {}, share=True, seed=0)
     assert found.counts["scored"] == 1
     assert found.value.value == 100
+    assert (found.counts["reproduced"], found.counts["tokens"]) == (2, 2)
+
+
+def test_each_count_that_is_a_part_has_its_denominator() -> None:
+    """A whole is no count of its own beside its parts; a count of nothing else is."""
+    counts = {"items": 1200, "sampled": 40, "reproduced": 3, "tokens": 175, "scored": 39, "clusters": 6}
+    assert basis(counts) == [
+        "40 of 1,200 items sampled", "3 of 175 tokens reproduced", "39 of 40 sampled items scored", "6 clusters",
+    ]  # fmt: skip
+    assert basis({"strings": 999, "above": 4}) == ["4 of 999 random strings at least as likely"]
+    assert basis({"items": 12}) == ["12 items"]
 
 
 def test_a_masked_model_is_tested_by_its_pseudo_likelihood_where_that_is_possible(
@@ -258,5 +270,6 @@ def test_paraphrases_join_by_id(backend: Backend) -> None:
     """A paraphrase of no CAT is counted; one with the same text as its original says nothing."""
     other = planted(8, 1, 1)
     found = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[other, CATS]).tests}
-    assert found["wording"].counts["paraphrases"] == 6
     assert found["wording"].counts["refused"] == 2
+    shown = ["6 of 6 items sampled", f"6 of {len(other) + len(CATS)} paraphrases compared"]
+    assert basis(found["wording"].counts)[:2] == shown

@@ -18,6 +18,7 @@ from catsofa.data.statistics import Array
 from catsofa.report.inputs import places_in
 from catsofa.scoring.choosing.estimates import A, S
 from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
+from catsofa.scoring.choosing.replies import ASKED
 from catsofa.scoring.compare.choosing import Side, sides_on, signature_of
 from catsofa.scoring.examine import RESAMPLES, Examination, Flag, ItemMatrix
 from catsofa.scoring.examine import examine as examined
@@ -27,7 +28,7 @@ from catsofa.scoring.measures.registry import Given, called
 from catsofa.scoring.measures.sofa.grid import grids, log_ppl_star, variances
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST
-from catsofa.scoring.run.reports import read_report, subset_in
+from catsofa.scoring.run.reports import Unfinished, read_report, subset_in
 from catsofa.scoring.run.score_files import Models, models_on
 from catsofa.scoring.signature import joint_subset
 from catsofa.validation.lint import Report
@@ -36,6 +37,7 @@ from catsofa.validation.lint.rule import Finding, Severity
 TWO = "expected two or more, since items are judged by what sets models apart"
 TAKES = "CATs, CrowS-Pairs, probes, association tests, or runs of choose"
 MARGINS = "margins"
+CHOSEN = "runs of choose"
 SEVERITIES: dict[str, Severity] = {"E1": "info", "E2": "warning", "E3": "warning"}
 
 Row = tuple[str, str, str, str]
@@ -68,12 +70,9 @@ def examine(
     paths = [place for path in map(Path, scores) for place in _runs(path)]
     if len(paths) < 2:
         raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
-    chosen = [(path / CHOICES).is_file() for path in paths]
-    if any(chosen):
+    if _kind_of(paths) == CHOSEN:
         if on is None:
             raise BadInput(paths[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
-        if not all(chosen):
-            raise BadInput(paths[chosen.index(False)], "no run of `catsofa choose`, as others are", "runs of one kind")
         if margins:
             raise ValueError("found runs of `catsofa choose`, whose choices have no margins; expected runs of `score`")
         data, sides = sides_on(paths, on)
@@ -112,6 +111,23 @@ def _runs(path: Path) -> list[Path]:
     if not path.is_dir() or (path / MANIFEST).is_file() or (path / CHOICES).is_file():
         return [path]
     return places_in(path)
+
+
+def _kind_of(paths: Sequence[Path]) -> str:
+    """Whether these are runs of choose or scores; a mixture of both is refused, since a choice is no score."""
+    kinds: dict[str, list[Path]] = {}
+    for path in paths:
+        if (path / ASKED).is_file() and not (path / CHOICES).is_file():
+            raise Unfinished(path, "a run that is not finished", "a finished run: run the same choose command again")
+        kind = CHOSEN if (path / CHOICES).is_file() else "runs of score" if path.is_dir() else "files of scores"
+        kinds.setdefault(kind, []).append(path)
+    if CHOSEN in kinds and len(kinds) > 1:
+        named = "; ".join(f"{kind}: {', '.join(map(str, of))}" for kind, of in kinds.items())
+        raise ValueError(
+            f"found choices and scores, which are other numbers of an item ({named}); expected either. Examine each "
+            "kind in a command of its own"
+        )
+    return next(iter(kinds))
 
 
 def _of_scores(of: Models, paths: Sequence[Path], margins: bool) -> tuple[ItemMatrix, tuple[str, ...]]:

@@ -161,6 +161,21 @@ def test_pairs_choices_and_their_position(tmp_path: Path, matrix: list[ItemMatri
         examine([first, positional])
 
 
+def test_choices_and_scores_are_refused_by_the_kind_of_each(tmp_path: Path) -> None:
+    """Two runs of choose and a file of scores, in any order: each with its kind; an unfinished run is named as such."""
+    runs = [run(tmp_path / name, pairs(), lambda item, order: order[0]) for name in ("one", "two")]
+    file = predictions(tmp_path / "a.jsonl", [1.0] * 24, CATS)
+    for given in ([*runs, file], [file, *runs]):
+        with pytest.raises(ValueError, match="found choices and scores") as refused:
+            examine(given)
+        assert f"runs of choose: {runs[0]}, {runs[1]}" in str(refused.value)
+        assert f"files of scores: {file}" in str(refused.value)
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun/asked.json").write_text("{}")
+    with pytest.raises(BadInput, match="not finished"):
+        examine([*runs, tmp_path / "begun"], tmp_path / "data.jsonl")
+
+
 def test_choices_without_a_preference_are_refused(tmp_path: Path) -> None:
     """Which of two identities a predicate is given to has no stereotype to prefer."""
     runs = [

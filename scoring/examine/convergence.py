@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from catsofa.scoring.examine.matrix import ItemMatrix
 from catsofa.scoring.examine.order import LEAST, correlations, deviations
 from catsofa.scoring.examine.variance import crossed_coefficient, term_sums
 from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import UNDEFINED
 from catsofa.scoring.statistics.rank_correlation import Correlation, kendall
 
 FEWEST_ITEMS = 10
@@ -33,6 +34,8 @@ class Agreement:
     """Pearson's r of the same means, with the jackknife's interval."""
     disattenuated: float
     """r over the root of both parts' reliabilities; NaN where one of them is not above 0. It may exceed 1."""
+    undefined: str = ""
+    """Why there is no correlation; empty if there is one."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -45,6 +48,7 @@ class Agreement:
             "models": tau.models,
             "pearson": self.pearson.value,
             "disattenuated": self.disattenuated,
+            "undefined": self.undefined,
             "intervals": {"kendall": tau.value.limits(), "pearson": self.pearson.models.limits()},
         }
 
@@ -55,9 +59,16 @@ def convergence(tasks: Mapping[str, ItemMatrix]) -> tuple[Agreement, ...]:
     pairs = [pair for parts in families for pair in _pairs(parts)]
     adjusted = holm([tau.p for _, tau, _, _ in pairs])
     return tuple(
-        Agreement(parts=names, kendall=tau, holm=p, pearson=r, disattenuated=true)
+        Agreement(parts=names, kendall=tau, holm=p, pearson=r, disattenuated=true, undefined=_undefined(tau))
         for (names, tau, r, true), p in zip(pairs, adjusted, strict=True)
     )
+
+
+def _undefined(tau: Correlation) -> str:
+    """Why a rank correlation has no value; empty if it has one."""
+    if tau.models < LEAST:
+        return f"fewer than {LEAST} models"
+    return "all models have one mean" if isnan(tau.value.value) else ""
 
 
 def _domains(part: ItemMatrix) -> dict[str, ItemMatrix]:
@@ -80,6 +91,8 @@ def _pairs(
         sides = np.stack([means[one], means[other]])
         tau = kendall(*(dict(zip(models, side.tolist(), strict=True)) for side in sides))
         sides = sides[:, np.isfinite(sides).all(axis=0)]
+        if tau.models < LEAST:  # of three, one order in three is the same or the reverse
+            tau = Correlation(UNDEFINED, nan, tau.models)
         r = float(correlations(*sides)) if sides.shape[1] >= LEAST else nan
         left_out = np.array([float(correlations(*np.delete(sides, at, axis=1))) for at in range(sides.shape[1])])
         found = estimate(r, np.empty(0), 0, left_out, CORRELATION)

@@ -62,7 +62,9 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
     undefined = {} if "coefficient" in numbers else {"terms": "one item a term" if terms > 1 else "one term"}
     shuffled = Shuffled()
     if values.shape[1] < LEAST:
-        undefined |= dict.fromkeys(("split_half", "item_rest", "dimensions"), f"fewer than {LEAST} models")
+        undefined |= dict.fromkeys(
+            ("coefficient", "split_half", "item_rest", "dimensions"), f"fewer than {LEAST} models"
+        )
     else:
         numbers |= _rests(values, of.groups, left_out, resamples=resamples, seed=seed)
         shuffled = _shuffled(values, of.items, seed)
@@ -142,13 +144,16 @@ def _variance(
     draws = _of_sums(resampled_sums(columns, resamples, seed), nested)
     without = [_of_sums(_columns(one, groups).sum(axis=0), nested) for one in left_out]
     scales = {"kr20": RELIABILITY, "coefficient": RELIABILITY}
+    if values.shape[1] < LEAST:
+        found |= dict.fromkeys(scales.keys() & found.keys(), np.array(np.nan))
     numbers = {
         name: estimate(
             float(value), draws[name], terms, np.array([float(one[name]) for one in without]), scales.get(name, SHARE)
         )
         for name, value in found.items()
     }
-    return numbers, [name.partition(".")[2] for name, value in found.items() if name not in scales and value < 0]
+    negative = [name.partition(".")[2] for name, value in found.items() if name not in scales and value < 0]
+    return numbers, [*dict.fromkeys(negative)]
 
 
 def _columns(values: Array, groups: NDArray[np.int64]) -> Array:
@@ -280,5 +285,5 @@ def _warnings(
         )
     if negative:
         yield f"negative estimate of variance, counted as 0: {', '.join(negative)}"
-    if not numbers["kr20"].value > 0:
+    if count >= LEAST and not numbers["kr20"].value > 0:
         yield "the order of the models is not reliable (coefficient not above 0): no number of such items makes it so"

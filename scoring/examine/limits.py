@@ -72,8 +72,9 @@ def estimate(value: float, draws: Array, clusters: int, without: Array, scale: S
         shown = float(np.clip(value, scale.least, scale.most))
         if not isfinite(value) or not reach > ALIKE:
             return Interval(shown, nan, nan)
-        low, high = (np.clip(back(to(value) + side), scale.least, scale.most) for side in (-reach, reach))
-        return Interval(shown, float(low), float(high))
+        low, high = (float(np.clip(back(to(value) + side), scale.least, scale.most)) for side in (-reach, reach))
+        # wholly beyond an edge, both limits would be the edge, as if the number were sure
+        return Interval(shown, low, high) if low < high else Interval(shown, nan, nan)
 
     found = Estimate(*map(around, (hypot(over_terms, over_models), over_terms, over_models)))
     if scale is SHARE and value in (0, 1) and clusters > 1 and over_terms == 0:

@@ -1,6 +1,7 @@
 """The command that says how good the items of a benchmark are."""
 
 import json as written_json
+from collections import Counter
 from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
@@ -195,6 +196,8 @@ def _cells(part: "Part", name: str) -> list[str]:
 def _needed(part: "Part", name: str, wanted: float) -> str:
     """How many items or terms, with the limits over both, or over models."""
     count, limits = part.needs(name, wanted)
+    if isnan(part.numbers[name].value):
+        return UNDEFINED
     if count is None:
         return "no number"
     low, high = limits["low"], limits["high"]
@@ -220,6 +223,8 @@ def show_convergence(found: "Examination") -> None:
     if rows:
         columns = ["order of the models in", "Kendall's tau", "p", "Holm's p", "r, disattenuated"]
         table(f"convergence, {quantity(len(found.models), 'model')}", columns, rows)
+    for why, count in Counter(pair.undefined for pair in found.convergence if pair.undefined).items():
+        say(f"convergence of {quantity(count, 'pair')}: {UNDEFINED}, {why}")
 
 
 def _title(parts: "tuple[str, str]") -> str:

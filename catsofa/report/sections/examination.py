@@ -45,7 +45,7 @@ def examination(name: str, found: Mapping[str, Any], path: Path) -> Section:
     try:
         tasks = {task: part for task, part in found["results"].items() if task != "convergence"}
         tables = [_numbers(f"{name}-numbers", found, tasks), *_convergence(f"{name}-convergence", found)]
-        drawn = [_variance(f"{name}-variance", tasks), *_rests(f"{name}-rests", tasks), _study(f"{name}-study", tasks)]
+        drawn = [_variance(f"{name}-variance", tasks), *_rests(f"{name}-rests", tasks), *_study(f"{name}-study", tasks)]
         of = f"{quantity(len(found['models']), 'model')}, {found['signature']['data']}"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         found_there = f"an examination that lacks a field ({type(error).__name__}: {error})"
@@ -203,20 +203,24 @@ def _rests(name: str, tasks: Tasks) -> Iterator[Figure]:
         )  # fmt: skip
 
 
-def _study(name: str, tasks: Tasks) -> Figure:
-    """The coefficient that more or fewer items of the same kind would have."""
+def _study(name: str, tasks: Tasks) -> Iterator[Figure]:
+    """The coefficient that more or fewer items of the same kind would have, where it is defined."""
     lines = {
-        task: (part["counts"]["items"], [known(one) for one in _limits(part, "kr20")]) for task, part in tasks.items()
+        task: (part["counts"]["items"], [known(one) for one in _limits(part, "kr20")])
+        for task, part in tasks.items()
+        if known(part["kr20"]) is not None
     }
-    return Figure(
-        name=name,
-        caption="Coefficient by the number of items, with 95 % bands; a mark is this set, dashed lines are .8 and .9",
-        alt="; ".join(
-            f"{task}: {_needed(part, 'items', '0.8')} items for .8, {_needed(part, 'items', '0.9')} for .9"
-            for task, part in tasks.items()
-        ),
-        draw=partial(curves, lines),
-    )
+    if lines:
+        yield Figure(
+            name=name,
+            caption="Coefficient by the number of items, with 95 % bands; a mark is this set, dashed lines: .8 and .9",
+            alt="; ".join(
+                f"{task}: {_needed(part, 'items', '0.8')} items for .8, {_needed(part, 'items', '0.9')} for .9"
+                for task, part in tasks.items()
+                if task in lines
+            ),
+            draw=partial(curves, lines),
+        )
 
 
 def _limits(part: Mapping[str, Any], name: str) -> tuple[Any, Any, Any]:

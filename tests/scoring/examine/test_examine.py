@@ -55,8 +55,8 @@ def test_items_that_order_nothing_are_those_of_chance() -> None:
 
 
 def test_a_negative_variance_is_0_and_named() -> None:
-    """Two models that differ on each item and not on the whole: no variance of models, no number of items."""
-    values = np.array([[1.0, 0.0], [0.0, 1.0]] * 6)
+    """Four models that differ on each item and not on the whole: no variance of models, no number of items."""
+    values = np.array([[1.0, 0.0] * 2, [0.0, 1.0] * 2] * 6)
     part = examine(matrix(values)).parts["task0"]
     found = part.to_dict()
     assert found["variance"]["model"] == found["variance"]["item"] == 0
@@ -67,14 +67,33 @@ def test_a_negative_variance_is_0_and_named() -> None:
 
 
 def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> None:
-    """Three models: no item–rest correlation, halves or dimensions; two: no interval over models either."""
+    """Three models: no coefficient, item–rest correlation, halves or dimensions; two: no interval over models."""
     three = examine(matrix(drawn(3))).parts["task0"]
-    assert set(three.undefined) == {"item_rest", "split_half", "dimensions", "bipolar"}
+    assert set(three.undefined) == {"coefficient", "item_rest", "split_half", "dimensions", "bipolar"}
+    assert np.isnan([three.value("kr20"), three.value("coefficient")]).all()
+    assert three.to_dict()["items_for"] == {"0.8": None, "0.9": None}
     assert np.isfinite(three.numbers["variance.item"].models.low)
     two = examine(matrix(drawn(2))).parts["task0"]
     assert np.isnan(two.numbers["variance.item"].models.low)
     assert np.isfinite(two.numbers["variance.item"].terms.low)
     assert any(each.startswith("2 models: ") for each in two.warnings)
+
+
+@pytest.mark.parametrize("models", [2, 3, 4])
+def test_no_interval_of_few_models_is_a_point(models: int) -> None:
+    """Whatever 20 sets of guesses give: two limits differ, or there are none."""
+    for seed in range(20):
+        part = examine(matrix(drawn(models, 24, 0.0, seed)), resamples=50, seed=seed).parts["task0"]
+        sides = [side for found in part.numbers.values() for side in (found.both, found.terms, found.models)]
+        assert all(np.isnan(side.low) or side.low < side.high for side in sides)
+
+
+@pytest.mark.parametrize(("models", "defined"), [(2, False), (3, False), (4, True)])
+def test_the_order_of_few_models_converges_with_nothing(models: int, defined: bool) -> None:
+    """Below four models there is no tau, and the reason is the number of models."""
+    (pair,) = examine(matrix(drawn(models), tasks=2), resamples=2).convergence
+    assert np.isfinite(pair.kendall.value.value) == defined
+    assert pair.to_dict()["undefined"] == ("" if defined else "fewer than 4 models")
 
 
 def test_one_model_or_one_item_is_refused() -> None:

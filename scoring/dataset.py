@@ -41,7 +41,7 @@ class Data:
     @property
     def subset(self) -> str:
         """Which of the records are used: all (empty), or `first 100@HASH`, since their order is not in the name."""
-        if self.limit is None:
+        if self.limit is None or self.limit >= self.read_content(None).records:
             return ""
         return data_label(f"{FIRST}{self.limit}", self.read_content(self.limit).digest)
 

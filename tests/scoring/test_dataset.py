@@ -41,3 +41,12 @@ def test_a_data_frame_is_the_data_of_its_file(tmp_path: Path) -> None:
     assert open_data(pandas.read_csv(path)).digest == open_data(path).digest
     with pytest.raises(BadInput, match="an iterator, which can be read only once"):
         open_data(formats.read(path))
+
+
+def test_a_limit_that_takes_every_record_is_none(tmp_path: Path) -> None:
+    """A run on so many has the signature of a run on all; one record fewer is a part."""
+    path = write_sample(tmp_path, "winoqueer")
+    whole = open_data(path).count
+    assert [bool(open_data(path, limit).subset) for limit in (None, whole, whole + 1, whole - 1)] == [
+        False, False, False, True
+    ]  # fmt: skip

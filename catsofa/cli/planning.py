@@ -72,7 +72,7 @@ def plan(
     Measures: lms, ss, icat of CATs; crows_pairs; sofa; seat/TEST; acc_amb, acc_dis, s_amb, s_dis of questions.
     """
     from catsofa.gate.margins import margins_in
-    from catsofa.planning import name_in
+    from catsofa.planning import name_in, shown
     from catsofa.planning import plan as planned
 
     doing("hashing models and data")
@@ -83,8 +83,13 @@ def plan(
         print_json(found.to_dict())
         return
     if not quiet:
-        rows = [[row["hypothesis"], row["data"], row["protocol"]] for row in found.rows()]
-        table("planned tests", ["hypothesis", "data", "protocol"], rows)
+        several = found.several
+        rows = [
+            [row["hypothesis"], *(shown(row[part], known) for part, known in several.items())] for row in found.rows()
+        ]
+        table("planned tests", ["hypothesis", *several], rows)
+        for part, labels in (("models", found.models), ("data", found.data), ("protocols", found.protocols)):
+            say(f"{part}: {', '.join(labels)}")
     warn(
         f"{label}: no folder here has this name; the plan knows the model by its name alone"
         for label in found.models

@@ -15,10 +15,12 @@ from catsofa.data.files import BadInput, atomic_write, json_files, toml_files
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.tables import Tabular
 from catsofa.gate.margins import refuse_margin
-from catsofa.planning.hypotheses import MEASURES, OVERALL, Hypothesis, parse
+from catsofa.planning.hypotheses import MEASURES, OVERALL, SETS, Hypothesis, parse, refuse_certain
 from catsofa.scoring.dataset import open_data
 from catsofa.scoring.measures.registry import measure_of
-from catsofa.scoring.models.files import digest_of
+from catsofa.scoring.models.computed_vectors import ENDINGS
+from catsofa.scoring.models.files import MODULES, digest_of
+from catsofa.scoring.models.static_vectors import WORD_ENDINGS
 from catsofa.scoring.protocols import named
 from catsofa.scoring.run.history import now
 from catsofa.scoring.signature import data_label, model_label
@@ -33,8 +35,9 @@ HEAD = """\
 # value is refused. Commit this file, or deposit it where others see its date.
 # A model without @ is known by its name alone.
 """
-SETS = {"stereoset": "bias_type", "crows_pairs": "bias_type", "sofa": "category", "seat": "id", "bbq": "category"}
-"""Measure to the field of a record that names its set."""
+MODEL = ("config.json", MODULES)
+"""The files by which a folder is known as a model."""
+VECTORS = (*WORD_ENDINGS, *ENDINGS)
 COMMIT = re.compile(r"[0-9a-f]{12,64}")
 
 
@@ -72,7 +75,13 @@ class Plan(Tabular):
 
     def margin(self, of: Hypothesis) -> float:
         """The difference that counts as none."""
-        return next((self.margins[name] for name in of.names if name in self.margins), 0.0)
+        return margin_of(of, self.margins)
+
+    @property
+    def several(self) -> dict[str, tuple[str, ...]]:
+        """The data sets and the protocols, where there are several, so that a row of a table has to name its own."""
+        parts = {"data": self.data, "protocol": self.protocols}
+        return {part: labels for part, labels in parts.items() if len(labels) > 1}
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as it lies in its file, without the checksum."""
@@ -129,6 +138,8 @@ def plan(
         _once("data set", [*sets, dataset.name])
         sets[dataset.name] = kind, held if kind == "seat" else held | {OVERALL}
     how = [data_label(protocol.name, protocol.digest) for protocol in map(named, protocols)]
+    for what, known in (("model", labels), ("data set", sets), ("protocol", how)):
+        _refuse_alike(what, known)
     stated = [parse(text) for text in hypotheses]
     _once("hypothesis", map(str, stated))
     if not (labels and sets and how and stated):
@@ -159,6 +170,11 @@ def plan(
     return made
 
 
+def margin_of(one: Hypothesis, margins: Mapping[str, float]) -> float:
+    """The margin of a hypothesis: that of its set goes before that of its measure; 0 without one."""
+    return next((float(margins[name]) for name in one.names if name in margins), 0.0)
+
+
 def read(path: Path | str) -> Plan:
     """The plan in a file; one that was changed since is refused."""
     document = toml_files.read(path, EXPECTED)
@@ -182,9 +198,17 @@ def name_in(label: str) -> str:
     return name if name and COMMIT.fullmatch(digest) else label
 
 
+def shown(label: str, known: Sequence[str]) -> str:
+    """The name of data or of a protocol; with its hash where others have the same name."""
+    return name_in(label) if sum(name_in(other) == name_in(label) for other in known) == 1 else label
+
+
 def _label(model: str) -> str:
     """A model in a plan: a folder by its name and the digest of its weights, anything else as it is named."""
     if (place := Path(model)).exists():
+        if not (place.name.endswith(VECTORS) if place.is_file() else any((place / name).is_file() for name in MODEL)):
+            expected = f"a folder with {' or '.join(MODEL)}, a file of vectors ({', '.join(VECTORS)}), or a hub id"
+            raise BadInput(place, "no model", expected)
         label = model_label(model, digest_of(place) if place.is_dir() else sha256_of(place))
     else:
         name, _, commit = model.partition("@")
@@ -202,6 +226,15 @@ def _once(what: str, values: Iterable[str]) -> tuple[str, ...]:
     if twice := [value for at, value in enumerate(found) if value in found[:at]]:
         raise ValueError(f"found the {what} {twice[0]!r} twice; expected it once")
     return found
+
+
+def _refuse_alike(what: str, labels: Iterable[str]) -> None:
+    """Refuse one hash under two names: it would be tested twice, and its run would pass for either."""
+    first: dict[str, str] = {}
+    for label in labels:
+        digest = label.removeprefix(name_in(label))
+        if digest and (other := first.setdefault(digest, label)) != label:
+            raise ValueError(f"found the {what} {label!r}, which is {other!r} under another name; expected it once")
 
 
 def _sets_of(one: Hypothesis, sets: Mapping[str, tuple[str, set[str]]]) -> list[str]:
@@ -233,8 +266,10 @@ def _refuse_margins(margins: Mapping[str, float], stated: Sequence[Hypothesis]) 
         if name not in known:
             raise ValueError(f"the margin {name!r} is of no hypothesis here; they are about {', '.join(known)}")
     for one in stated:
-        if one.sign == "=" and not any(margins.get(name) for name in one.names):
+        margin = margin_of(one, margins)
+        if one.sign == "=" and not margin:
             raise ValueError(f"{str(one)!r} needs a margin above 0; give --margin {one.measure}=NUMBER")
+        refuse_certain(one, margin)
 
 
 def _toml(value: Any) -> str:

@@ -2,18 +2,29 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 from typing import Literal
+
+import numpy as np
+
+from catsofa.scoring.statistics.intervals import Interval
 
 Sign = Literal[">", "<", "!=", "="]
 OVERALL = "overall"
+SHARE, BIAS = (0.0, 1.0), (-1.0, 1.0)
 MEASURES = {
-    "stereoset": ("lms", "ss", "icat"),
-    "crows_pairs": ("crows_pairs",),
-    "sofa": ("sofa",),
-    "seat": ("seat",),
-    "bbq": ("acc_amb", "acc_dis", "s_amb", "s_dis"),
+    "stereoset": dict.fromkeys(("lms", "ss", "icat"), (0.0, 100.0)),
+    "crows_pairs": {"crows_pairs": (0.0, 100.0)},
+    "sofa": {"sofa": (0.0, inf)},
+    "seat": {"seat": (-inf, inf)},
+    "bbq": {"acc_amb": SHARE, "acc_dis": SHARE, "s_amb": BIAS, "s_dis": BIAS},
 }
-"""Registered name of a measure to the names of its values."""
+"""Registered name of a measure to the names of its values, with the least and the most that each can be."""
+SETS = {"stereoset": "bias_type", "crows_pairs": "bias_type", "sofa": "category", "seat": "id", "bbq": "category"}
+"""Registered name of a measure to the field of a record that names its set."""
+EDGE = 1e-9
+"""How near to the least or the most value an interval may end: its limits are on a scale of logarithms."""
 EXPECTED = "a hypothesis such as 'ss > 50', 'ss/gender(MODEL) != 50', 'ss(A) > ss(B)' or 'lms(A) = lms(B)'"
 _VALUE = r"([a-z_]+)(?:/([^()<>=!]*[^()<>=!\s]))?\s*(?:\(\s*([^()]*[^()\s])\s*\))?"
 _FORM = re.compile(rf"\s*{_VALUE}\s*(!=|[<>=])\s*(?:([-+]?\d+(?:\.\d+)?)|{_VALUE})\s*")
@@ -34,7 +45,7 @@ class Hypothesis:
         """The hypothesis as people write it."""
         value = self.measure if self.set == OVERALL else f"{self.measure}/{self.set}"
         left, *right = [f"{value}({model})" for model in self.models] or [value]
-        return f"{left} {self.sign} {right[0] if right else f'{self.number:g}'}"
+        return f"{left} {self.sign} {right[0] if right else np.format_float_positional(self.number, trim='-')}"
 
     @property
     def kind(self) -> str:
@@ -64,4 +75,24 @@ def parse(text: str) -> Hypothesis:
     if measure == "icat" and number is None and sign == "=":
         raise ValueError(f"found {text!r}; expected ss(A) = ss(B) and lms(A) = lms(B), from which icat follows")
     models = tuple(name for name in (model, other_model) if name)
-    return Hypothesis(measure=measure, set=part or OVERALL, sign=sign, number=float(number or 0), models=models)  # type: ignore[arg-type]
+    return Hypothesis(measure=measure, set=part or OVERALL, sign=sign, number=float(number or 0) + 0.0, models=models)  # type: ignore[arg-type]
+
+
+def within(sign: str, number: float, margin: float, found: Interval) -> bool:
+    """Whether an interval lies within a hypothesis: beyond the number by more than the margin, or within the margin."""
+    low, high = found.low - number, found.high - number
+    beyond = {">": low > margin, "<": high < -margin, "=": low > -margin and high < margin}
+    return beyond.get(sign, low > margin or high < -margin)
+
+
+def refuse_certain(of: Hypothesis, margin: float) -> None:
+    """Refuse a hypothesis that every value fits, or none, so that no run is needed to decide it."""
+    least, most = MEASURES[of.kind][of.measure]
+    low, high = (least - most, most - least) if len(of.models) > 1 else (least, most)
+    low, high = low + EDGE, high - EDGE
+    nearest = min(max(of.number, low), high)
+    fits = partial(within, of.sign, of.number, margin)
+    every = fits(Interval(nearest, low, high))
+    if every or not any(fits(Interval(value, value, value)) for value in (low, nearest, high)):
+        about = f"{of.measure} is between {least:g} and {most:g}" + f", the margin is {margin:g}" * bool(margin)
+        raise ValueError(f"found {str(of)!r}, which {'every' if every else 'no'} value fits; {about}")

@@ -12,7 +12,7 @@ from catsofa.data.tables import Tabular
 from catsofa.planning import Plan, Test, name_in, read
 from catsofa.planning.testing import ALPHA, Estimate, Scored, estimate
 from catsofa.report import inputs
-from catsofa.report.inputs import SERVER, Finished, NotThere, without_folders
+from catsofa.report.inputs import LATE, SERVER, Finished, NotThere, begun, without_folders
 from catsofa.scoring.signature import data_label
 from catsofa.scoring.statistics.holm import holm
 
@@ -21,8 +21,6 @@ What = Literal["left out", "added later", "changed", "in part", "begun before th
 Cell = tuple[str, ...]
 """The model, the data and the protocol of a run, as a plan names them."""
 PARTS = ("model", "data", "protocol")
-LATE = "9"
-"""After the time of any run: where one does not say when it began."""
 LABEL = re.compile(r"(.*@[0-9a-f]+)(?: .*)?")
 """A model in a signature: its name and digest, then how it was used."""
 
@@ -133,11 +131,6 @@ def _sorted(plan: Plan, runs: Iterable[Finished]) -> tuple[dict[Cell, Finished],
     return planned, [*(Departure(what="left out", cell=cell, why="no run as planned") for cell in missing), *departures]
 
 
-def begun(run: Finished) -> str:
-    """When a run began, in UTC; empty if it does not say."""
-    return str(run.manifest.get("begun", ""))
-
-
 def _early(plan: Plan, run: Finished) -> str:
     """Why the plan is no preregistration of a run; empty if it is."""
     if not (at := begun(run)):
@@ -161,7 +154,7 @@ def _cell_of(run: Finished) -> Cell:
 def _place(known: Sequence[str], own: str) -> str:
     """The planned part that a run has: of the same hash, else of the same name; empty if there is none."""
     named = [there for there in known if name_in(there) == name_in(own)]
-    return next((there for there in known if _same(there, own)), named[0] if named else "")
+    return next((there for there in (*named, *known) if _same(there, own)), named[0] if named else "")
 
 
 def _same(planned: str, own: str) -> bool:

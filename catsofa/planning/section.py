@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from catsofa.data.percentages import quantity
-from catsofa.planning import Plan, name_in
-from catsofa.planning.outcome import Outcome, Tested, outcome, utc
+from catsofa.planning import Plan, name_in, shown
+from catsofa.planning.outcome import Departure, Outcome, Tested, outcome, utc
 from catsofa.report.cells import Words, between, chance
 from catsofa.report.elements import Cell, Document, Section, Table
 
@@ -15,7 +15,8 @@ WORDS = Words(
     "What was planned, what came of each hypothesis, and how the runs depart from the plan. A hypothesis is supported "
     "where p after Holm's correction over all planned tests is at most 0.05.",
     "The dates are those of the machines that wrote the plan and the runs, and a checksum is no signature: only a plan "
-    "that was deposited elsewhere proves when it was made. A hypothesis that is not supported is not refuted.",
+    "that was deposited elsewhere proves when it was made. A hypothesis that is not supported is not refuted. "
+    "All other numbers, in other sections and of runs that were added later, are exploratory.",
 )
 EARLY = "run before the plan"
 
@@ -27,15 +28,15 @@ def with_plan(document: Document, plan: Plan, runs: Iterable[Path]) -> Document:
 
 def section(name: str, of: Outcome) -> Section:
     """The section of an outcome."""
-    several = [part for part in ("data", "protocol") if len(getattr(of.plan, PLURAL[part])) > 1]
-    shown = {part: name_in(getattr(of.plan, PLURAL[part])[0]) for part in PLURAL if part not in several}
-    about = ", ".join(f"{part} {one}" for part, one in shown.items())
+    several = of.plan.several
+    alone = {"data": of.plan.data[0], "protocol": of.plan.protocols[0]}
+    about = ", ".join(f"{part} {name_in(label)}" for part, label in alone.items() if part not in several)
     tests = Table(
         name=f"{name}-tests",
         caption=f"Planned hypotheses, with 95 % intervals{f' ({about})' * bool(about)}",
         columns=(*several, "hypothesis", "verdict", "estimate", "p", "Holm's p", "why"),
         rows=tuple(
-            (*(_shown(getattr(one.test, part), getattr(of.plan, PLURAL[part])) for part in several), *_row(one))
+            (*(shown(getattr(one.test, part), known) for part, known in several.items()), *_row(one))
             for one in of.tests
         ),
         by=tuple(several),
@@ -46,18 +47,24 @@ def section(name: str, of: Outcome) -> Section:
         name=f"{name}-departures",
         caption="Departures from the plan",
         columns=("what", "model", "data", "protocol", "why"),
-        rows=tuple((one.what, *map(name_in, one.cell), one.why) for one in of.departures),
+        rows=tuple(_departed(of.departures)),
         signatures=of.signatures,
     )
     return WORDS.section(name, "", [tests, *[departures] * bool(of.departures)])
 
 
-PLURAL = {"data": "data", "protocol": "protocols"}
-
-
-def _shown(label: str, known: Sequence[str]) -> str:
-    """The name of data or of a protocol; with its hash where others have the same name."""
-    return name_in(label) if sum(name_in(other) == name_in(label) for other in known) == 1 else label
+def _departed(departures: Sequence[Departure]) -> Iterable[tuple[Cell, ...]]:
+    """A row for each departure; runs by protocols that were not planned, such as those of a multiverse, share one."""
+    several: dict[tuple[str, ...], list[Departure]] = {}
+    for one in departures:
+        model, data, protocol = map(name_in, one.cell)
+        alike = one.why == f"not planned: protocol {protocol}"
+        several.setdefault((one.what, model, data, *([] if alike else [protocol, one.why])), []).append(one)
+    for (what, model, data, *rest), found in several.items():
+        protocols = [name_in(one.cell[-1]) for one in found]
+        if not rest and len(found) > 1:
+            rest = [quantity(len(found), "protocol"), f"not planned: protocols {', '.join(protocols)}"]
+        yield what, model, data, *(rest or [protocols[0], found[0].why])
 
 
 def _row(one: Tested) -> tuple[Cell, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from catsofa.data import sources
 from catsofa.data.statistics import LEVEL
 from catsofa.gate import kinds
-from catsofa.planning.hypotheses import OVERALL, Hypothesis
+from catsofa.planning.hypotheses import OVERALL, SETS, Hypothesis, within
 from catsofa.report.inputs import Finished, NotThere, of_cats
 from catsofa.report.inputs import protocol as protocol_of
 from catsofa.scoring.measures import bbq
@@ -50,13 +50,6 @@ class Estimate:
     """The smallest 1 - level whose interval lies within the hypothesis; 1 where the value itself lies outside."""
     undefined: str = ""
     """Why there is no p; empty if there is one."""
-
-
-def within(sign: str, number: float, margin: float, found: Interval) -> bool:
-    """Whether an interval lies within a hypothesis: beyond the number by more than the margin, or within the margin."""
-    low, high = found.low - number, found.high - number
-    beyond = {">": low > margin, "<": high < -margin, "=": low > -margin and high < margin}
-    return beyond.get(sign, low > margin or high < -margin)
 
 
 def of_one(of: Hypothesis, margin: float, limits: Limits) -> Estimate:
@@ -158,7 +151,9 @@ class Scored:
             return before[kept], after[kept], ICAT, 0.0
         make = kinds.module_of(self.run.kind).tests
         pairs = make(by_id(self.records), other.outcomes(), self.outcomes(), self.protocol, self.protocol.seed)
-        found = next((pair for pair in pairs if (pair.name, pair.set) == (measure, part)), None)
+        sets = {str(getattr(record, SETS[self.run.kind])) for record in self.records}
+        named = (part, OVERALL) if sets == {part} else (part,)  # one set alone is all items, and has no pair of its own
+        found = next((pair for pair in pairs if pair.name == measure and pair.set in named), None)
         if found is None or found.undefined:
             return np.empty((0, 1)), np.empty((0, 1)), METRIC, 0.0
         return found.before, found.after, found.measure, found.step

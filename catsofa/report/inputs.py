@@ -33,6 +33,8 @@ EXPECTED = (
     "prints with --json"
 )
 
+LATE = "9"
+"""After the time of any run: where one does not say when it began."""
 PRINTED = {
     "robustness": {"comparisons"},
     "examine": {"results.convergence"},
@@ -130,20 +132,25 @@ def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], lis
 
 
 def _once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
-    """Each run once, and a sentence for each copy of it elsewhere, as `score` and `multiverse` both make one.
+    """Each run once, that which began first, and a sentence for each other, as `score` and `multiverse` both make one.
 
     A model that is measured twice on the same data would count twice: runs that differ in a number are refused.
     """
     seen: dict[Signature, Finished] = {}
     told = []
-    for run in runs:
+    for run in sorted(runs, key=lambda run: begun(run) or LATE):
         if (first := seen.setdefault(replace(run.signature, batching=""), run)) is run:
             continue
         if first.folder.resolve() == run.folder.resolve() or first.report["results"] != run.report["results"]:
             raise ValueError(f"{first.folder} and {run.folder} are the same model on the same data; give one of them")
         places = [without_folders(str(one.folder)) for one in (run, first)]
         told.append(f"{LEFT_OUT} {places[0]}, which has the signature and the numbers of {places[1]}.")
-    return list(seen.values()), told
+    return [run for run in runs if any(run is kept for kept in seen.values())], told
+
+
+def begun(run: Finished) -> str:
+    """When a run began, in UTC; empty if it does not say."""
+    return str(run.manifest.get("begun", ""))
 
 
 def places_in(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from contextlib import nullcontext
 from math import nan, sqrt
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.questions import PLACES
 from catsofa.data.records import Cat, Score
 from catsofa.planning import Plan, read
-from catsofa.planning.hypotheses import parse
+from catsofa.planning.hypotheses import parse, refuse_certain
 from catsofa.planning.outcome import Departure, Outcome, outcome
 from catsofa.planning.section import section
 from catsofa.planning.testing import LEAST, Limits, of_one, of_two
@@ -78,6 +79,10 @@ def departures(found: Outcome) -> list[tuple[str, str]]:
         (" ss/gender ( org/model-1.5 ) != 49.5 ", "ss/gender(org/model-1.5) != 49.5"),
         ("lms(a)=lms(b)", "lms(a) = lms(b)"),
         ("seat/weat 6(a) < -0.25", "seat/weat 6(a) < -0.25"),
+        ("s_dis>0.00001", "s_dis > 0.00001"),
+        ("sofa<1234567", "sofa < 1234567"),
+        ("ss>50.1234567", "ss > 50.1234567"),
+        ("seat/weat 6>-0", "seat/weat 6 > 0"),
     ],
 )
 def test_a_hypothesis_is_read_as_it_is_written(text: str, written: str) -> None:
@@ -116,7 +121,7 @@ def test_a_model_in_a_folder_has_the_digest_that_its_runs_have(tmp_path: Path) -
     root = runs_of_two(tmp_path)
     sets = [root / name for name in ("pairs.jsonl", "probes.jsonl", "tests")]
     test = json.loads((root / "runs" / "gpt2" / "tests" / "report.json").read_text())["results"][0]["test"]
-    stated = ["crows_pairs > 50", "sofa(gpt2) < sofa(llama)", "sofa > 0", f"seat/{test} > 0"]
+    stated = ["crows_pairs > 50", "sofa(gpt2) < sofa(llama)", "sofa > 0.001", f"seat/{test} > 0"]
     made = catsofa.plan([str(root / "gpt2"), str(root / "llama")], sets, stated)
     assert all("@" in label for label in made.models)
     found = outcome(made, [root / "runs"])
@@ -287,6 +292,9 @@ def test_a_plan_is_never_replaced(data: Path, tmp_path: Path) -> None:
         (["a(b)"], ["ss > 50"], {}, "without"),
         (["a@main"], ["ss > 50"], {}, "commit"),
         (["a"], [], {}, "a plan needs one of each"),
+        ([f"a@{'1' * 12}", f"b@{'1' * 12}"], ["ss > 50"], {}, "under another name"),
+        (["/"], ["ss > 50"], {}, "no model"),
+        (["a"], ["ss > 200"], {}, "no value fits; ss is between 0 and 100"),
     ],
 )  # fmt: skip
 def test_a_plan_that_cannot_be_tested_is_refused(
@@ -296,6 +304,82 @@ def test_a_plan_that_cannot_be_tested_is_refused(
     with pytest.raises(ValueError, match=why):
         catsofa.plan(models, data, stated, margins=margins, out=tmp_path / "plan.toml")
     assert not (tmp_path / "plan.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "margin", "fits"),
+    [
+        ("ss > 0", 0, "every"), ("ss > -3", 0, "every"), ("ss < 100", 0, "every"), ("ss != 101", 0, "every"),
+        ("s_amb != 50", 0, "every"), ("sofa > 0", 0, "every"), ("lms(a) = lms(b)", 101, "every"),
+        ("ss > 200", 0, "no"), ("ss > 98", 2, "no"), ("ss < 0", 0, "no"), ("acc_amb > 30", 0, "no"),
+        ("ss(a) > ss(b)", 100, "no"), ("sofa < 0", 0, "no"), ("lms = 120", 5, "no"),
+        ("ss > 0", 5, ""), ("lms = 100", 5, ""), ("ss > 50", 0, ""), ("ss != 50", 2, ""), ("sofa > 0", 0.1, ""),
+        ("sofa(a) < sofa(b)", 0, ""), ("seat/x > 2.5", 0, ""), ("lms(a) = lms(b)", 2, ""), ("s_dis < 0", 0.2, ""),
+    ],
+)  # fmt: skip
+def test_a_hypothesis_that_needs_no_run_is_refused(text: str, margin: float, fits: str) -> None:
+    """Every value of the measure fits it, or none does: a slip of the unit, such as 30 for a share of 0.3."""
+    with pytest.raises(ValueError, match=f"which {fits} value fits") if fits else nullcontext():
+        refuse_certain(parse(text), margin)
+
+
+def test_one_data_set_or_protocol_under_two_names_is_refused(data: Path, tmp_path: Path) -> None:
+    """Its run would pass for either, and each of its tests would count twice."""
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(data.read_bytes())
+    with pytest.raises(ValueError, match=r"data set.*under another name"):
+        catsofa.plan(["a"], [data, copy], ["ss > 50"])
+    with pytest.raises(ValueError, match=r"protocol.*under another name"):
+        catsofa.plan(["a"], data, ["ss > 50"], protocols=["catsofa", "catsofa,ties=excluded"])
+
+
+def test_a_run_is_held_against_the_plan_of_its_own_name_first(data: Path, tmp_path: Path) -> None:
+    """A model that is planned by its name alone, and the same hash under another name."""
+    digest = "1" * 12
+    planted(tmp_path / "runs" / "a", data, more, model="a", model_digest=digest)
+    made = catsofa.plan([f"b@{digest}", "a"], data, ["ss > 50"])
+    assert departures(outcome(made, [tmp_path / "runs"])) == [("left out", "b")]
+
+
+def test_two_models_are_compared_on_the_only_set_of_the_data(tmp_path: Path, data: Path) -> None:
+    """CATs of one domain: the change of the domain is that of all CATs, with the same p."""
+    jsonl.write(cats(domains=("trade",)), data)
+    planted(tmp_path / "runs" / "a", data, more, model="a")
+    planted(tmp_path / "runs" / "b", data, even, model="b")
+    found = outcome(catsofa.plan(["a", "b"], data, ["ss(a) > ss(b)", "ss/trade(a) > ss/trade(b)"]), [tmp_path / "runs"])
+    overall, trade = (one.estimate for one in found.tests)
+    assert overall == trade
+    assert trade.p < 0.05
+
+
+def test_of_two_copies_of_a_run_the_first_is_held_against_the_plan(
+    runs: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run before the plan is not made good by the same run after it, whatever the names of the folders."""
+    monkeypatch.setattr("catsofa.scoring.run.history.now", lambda *_: "2000-01-01T00:00:00+00:00")
+    planted(runs / "z", data, more, model="a")
+    found = outcome(catsofa.plan(["a"], data, ["ss > 50"]), [runs])
+    assert ("begun before the plan", "a") in departures(found)
+
+
+def test_runs_by_protocols_that_were_not_planned_share_a_row(runs: Path, data: Path) -> None:
+    """Two runs of a multiverse: one row counts and names the protocols, and the JSON has each."""
+    for name in ("stereoset-code", "stereoset-acl"):
+        planted(runs / name, data, more, model="a", protocol=named(name))
+    found = outcome(catsofa.plan(["a", "b"], data, ["ss > 50"]), [runs])
+    assert departures(found) == [("added later", "a")] * 2
+    ((what, model, _, protocols, why),) = section("plan", found).tables[1].rows
+    assert (what, str(model), protocols) == ("added later", "a", "2 protocols")
+    assert {"stereoset-code", "stereoset-acl"} <= set(str(why).replace(",", "").split())
+
+
+def test_the_plan_that_is_printed_keeps_names_and_hashes_whole(data: Path, tmp_path: Path) -> None:
+    """In 80 columns, with two protocols: each label of the plan is there uncut."""
+    words = ["plan", "a", "--on", str(data), "--hypothesis", "ss/trade > 50", "--protocol", "catsofa"]
+    words += ["--protocol", "stereoset-code", "--out", str(tmp_path / "plan.toml")]
+    printed = CliRunner().invoke(app, words, env={"COLUMNS": "80"}).stdout
+    made = read(tmp_path / "plan.toml")
+    assert all(label in printed for label in (*made.models, *made.data, *made.protocols))
 
 
 def test_the_commands_write_a_plan_and_hold_runs_against_it(runs: Path, data: Path, tmp_path: Path) -> None:

@@ -66,12 +66,7 @@ def budget(study: Study, rules: Rules, judgements: int) -> Budget:
     every = {"check": rules.check_every, "gold": rules.gold_every}
     own = rules.session - sum(planned(rules.session, rules.first, every[kind]) for kind in kinds)
     people = max(math.ceil(judgements / max(1, own)), study.settings.overlap + (rules.judges > 0)) if judgements else 0
-    return Budget(judgements=judgements, places=people, tasks=rules.tasks, reward=cents(study, rules.tasks))
-
-
-def cents(study: Study, tasks: int) -> int:
-    """The pay for so many tasks, rounded up."""
-    return math.ceil(round(tasks * study.settings.seconds * study.settings.pay / 36, 6))
+    return Budget(judgements=judgements, places=people, tasks=rules.tasks, reward=study.settings.cents(rules.tasks))
 
 
 def dues(study: Study) -> Iterator[Due]:
@@ -83,7 +78,7 @@ def dues(study: Study) -> Iterator[Due]:
         if (person := people.get(arrival.name)) is None:
             continue
         completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
-        due = cents(study, person["quota"] if completed else person["done"])
+        due = study.settings.cents(person["quota"] if completed else person["done"])
         if person["outcome"] == "failed_practice" and failed_practice is not None and person["done"]:
             due = round(100 * failed_practice)
         yield Due(

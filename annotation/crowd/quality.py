@@ -11,6 +11,9 @@ SET_ASIDE = {"failed", "paused", "voided"}
 """States of people whose judgements do not count."""
 
 
+DAY = 24 * 3600.0
+
+
 class Practice(NamedTuple):
     """A person's practice items: those planned, met (answered or skipped), answered, and answered rightly."""
 
@@ -62,3 +65,21 @@ def is_hasty(rows: Rows, rules: Rules, name: str) -> bool:
     """Whether the last answer was too fast, and so many before that the person is paused."""
     answers, last = fast(rows, rules, name)
     return last and answers >= 2 * rules.fast_limit
+
+
+def free_again(rows: Rows, rules: Rules, name: str, now: float) -> float:
+    """When a person may go on who did as many minutes of tasks within 24 hours as anybody may; 0: at once."""
+    if not rules.minutes_a_day:
+        return 0.0
+    took = rows.all(
+        "SELECT s.given + a.seconds AS until, a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce "
+        "WHERE s.person = ? AND s.given + a.seconds > ? ORDER BY s.given",
+        name,
+        now - DAY,
+    )
+    left, again = sum(row["seconds"] for row in took), 0.0
+    for row in took:
+        if left < 60 * rules.minutes_a_day:
+            break
+        left, again = left - row["seconds"], row["until"] + DAY
+    return float(again)

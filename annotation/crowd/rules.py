@@ -1,5 +1,6 @@
 """How work is given out: tasks of one person, and the places of checks and gold items among them."""
 
+import math
 from dataclasses import dataclass
 from random import Random
 
@@ -39,6 +40,16 @@ class Rules:
     def tasks(self) -> int:
         """Tasks of one submission, practice among them."""
         return self.session + len(self.practice)
+
+    break_every: int = 0
+    """Tasks after which a person is asked to take a break; 0: they are not."""
+    minutes_a_day: int = 0
+    """Minutes of answered tasks after which a person gets no further one for the rest of 24 hours; 0: any number."""
+
+    @property
+    def minutes(self) -> int:
+        """How long one submission is expected to take."""
+        return math.ceil(self.tasks * self.seconds / 60)
 
     @property
     def hold(self) -> float:

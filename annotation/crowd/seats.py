@@ -13,12 +13,19 @@ from random import Random
 from typing import Any
 
 from catsofa.annotation.crowd import acts, moves, texts
-from catsofa.annotation.crowd.quality import SET_ASIDE, fails_practice, fast, is_excluded, is_hasty, practice
+from catsofa.annotation.crowd.picks import pick
+from catsofa.annotation.crowd.quality import (
+    SET_ASIDE,
+    fails_practice,
+    fast,
+    free_again,
+    is_excluded,
+    is_hasty,
+    practice,
+)
 from catsofa.annotation.crowd.rules import WRITING, Rules, places
 from catsofa.annotation.crowd.store import Row, Rows
 
-WAVE = 200
-"""Items with free seats that are handed out at once, at least."""
 FREED = 20
 """Expired seats that are freed in one job."""
 SET_BACK = 60.0
@@ -45,6 +52,14 @@ class Given:
     """Whether the task is a practice item; practice items and the others are numbered apart."""
     warn: bool = False
     """Whether the person answered too fast until now, and hears so with this task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """No task now: a break, or none before the time `until`, when the work of 24 hours is done."""
+
+    answered: int
+    until: float = 0.0
 
 
 def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random, texts: int = 0) -> None:
@@ -99,8 +114,11 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
     return "declined"
 
 
-def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
-    """The task a person has or now gets; else `wait`, or the state in which their work ended."""
+def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: int = 0) -> Given | Rest | str:
+    """The task a person has or now gets; else a rest, `wait`, or the state in which their work ended.
+
+    `rested` is how many tasks they had answered at their last break.
+    """
     _free(rows, rules, now)
     person = known(rows, name)
     if person["state"] in ENDED:
@@ -111,6 +129,11 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
         return stop(rows, name)
     if seat := rows.first("SELECT * FROM seat WHERE person = ? AND state = 'held'", name):
         return _given(rows, rules, person, seat, now)
+    answered = person["done"] - practice(rows, name).answered
+    if until := free_again(rows, rules, name, now):
+        return Rest(answered=answered, until=until)
+    if rules.break_every and answered // rules.break_every > rested // rules.break_every:
+        return Rest(answered=answered)
     left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
     if seat := next((seat for seat in left if moves.has_room(rows, seat["task"])), None):
         return _given(rows, rules, person, moves.move(rows, {**seat, "given": now}, "held"), now)
@@ -120,7 +143,7 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float) -> Given | str:
     )
     if found := rows.first(planned, name, max(person["done"] + 1, len(rules.practice)), name):
         token = found["task"]
-    elif not (token := _pick(rows, rules, person)):
+    elif not (token := pick(rows, rules, person)):
         others = (
             "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND "
             f"(t.kind = 'write' OR t.kind = 'item' AND {unseen.format('token')}) LIMIT 1"
@@ -275,35 +298,6 @@ def _new_person(rows: Rows, name: str, state: str, outcome: str, submission: str
     none = dict.fromkeys(("start", "given", "done", "quota", "gold_right", "gold_asked", "checks_failed"), 0)
     about = {"name": name, "state": state, "outcome": outcome, "submission": submission, "consent": consent}
     return {**none, **about, "arrived": now, **(found or {})}
-
-
-def _pick(rows: Rows, rules: Rules, person: Row) -> str:
-    """A task that the person has not seen: to write or to judge, whichever the study needs more, else the other."""
-    if not rules.judges:
-        return _first(rows, person, "item")
-    query = "SELECT kind, sum(need - valid - held) AS free FROM task WHERE open = 1 GROUP BY kind"
-    free = {row["kind"]: row["free"] for row in rows.all(query)}
-    kinds = ["item", "write"] if person["done"] + WRITING <= person["quota"] else ["item"]
-    if free.get("write", 0) * rules.judges > free.get("item", 0):
-        kinds.reverse()
-    return next(filter(None, (_first(rows, person, kind) for kind in kinds)), "")
-
-
-def _first(rows: Rows, person: Row, kind: str) -> str:
-    """An open task that the person has not seen, the first after their own start; more come when too few are open."""
-    for least in (1, 2):  # all of a wave may have been seen: then a further wave
-        working = rows.first("SELECT count(*) AS n FROM seat WHERE state = 'held'") or {"n": 0}
-        there = rows.first("SELECT count(*) AS n FROM task WHERE open = 1") or {"n": 0}
-        if (more := max(WAVE, 4 * working["n"]) * least - there["n"]) > 0 or least == 2:
-            waiting = "SELECT * FROM task WHERE kind = 'item' AND active = 0 ORDER BY rnd LIMIT ?"
-            for task in rows.all(waiting, max(more, WAVE)):
-                rows.put("task", {**task, "active": 1})
-        unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.token AND s.person = ?) ORDER BY rnd LIMIT 1"
-        for part in ("rnd >= ?", "rnd < ?"):
-            query = f"SELECT token FROM task t WHERE open = 1 AND {part} AND kind = ? AND {unseen}"
-            if found := rows.first(query, person["start"], kind, person["name"]):
-                return str(found["token"])
-    return ""
 
 
 def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Given:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -76,6 +77,10 @@ class People:
 
     session: int = 30
     minimum_age: int = 18
+    break_every: int | None = None
+    """Tasks after which a person is asked to take a break."""
+    minutes_a_day: int | None = None
+    """Minutes of tasks after which a person gets no further one for the rest of 24 hours."""
     same_as: str = ""
     """Folder of an earlier study: a person has the same pseudonym in both, and judges nothing they wrote there."""
 
@@ -86,6 +91,11 @@ class Ethics:
 
     institution: str = ""
     protocol: str = ""
+    legal_basis: str = ""
+    withdraw_until: date | None = None
+    """Until when a person's answers can be left out."""
+    helpline: tuple[str, ...] = ()
+    """Who helps people whom the sentences hurt, a line each; every page of a person shows them."""
     consent: str = ""
     debriefing: str = ""
 
@@ -235,7 +245,7 @@ def rules(study: Study, opening: Opening) -> Rules:
                 f"{study.folder} has {there} {kind}, and a person with {session} tasks meets {needed}: make the "
                 f"study with more, or make people.session smaller in {FILE}"
             )
-    return Rules(
+    found = Rules(
         session=session,
         seconds=study.settings.seconds,
         first=quality.first,
@@ -248,4 +258,13 @@ def rules(study: Study, opening: Opening) -> Rules:
         judges=study.settings.overlap if study.kind.judged_as else 0,
         fast=opening.pace.seconds or opening.pace.share * study.settings.seconds,
         fast_limit=opening.pace.limit,
+        break_every=opening.people.break_every or 0,
+        minutes_a_day=opening.people.minutes_a_day or 0,
     )
+    if 0 < found.minutes_a_day < found.minutes and opening.platform.name != "invitation":
+        raise BadInput(
+            study.folder / FILE,
+            f"people.minutes_a_day = {found.minutes_a_day}, and a session of {found.minutes} minutes",
+            f"a shorter people.session, since a submission on {opening.platform.name} does not wait for the next day",
+        )
+    return found

@@ -33,8 +33,9 @@ async function send(path, body = {}) {
 }
 
 async function next() {
-  const said = await send("/next");
+  const said = await send("/next", { rested: Number(sessionStorage.getItem("rested")) });
   if (said.done) return location.assign("/done");
+  if (said.rest) return rest(said.rest);
   if (said.wait) {
     waited += said.wait;
     at("work").hidden = true;
@@ -49,16 +50,33 @@ async function next() {
   const numbers = { place: said.place, of: said.of };
   at("place").textContent = said.practice ? inLanguage("Practice {place} of {of}", numbers) : inLanguage("{place} of {of}", numbers);
   at("warning").textContent = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";
-  at("count").textContent = inLanguage("You answered {count}. That is paid. After stopping you cannot come back.", {
-    count: said.place - 1,
-  });
+  count(said.place - 1);
   at("work").hidden = false;
-  at("feedback").hidden = true;
+  for (const id of ["resting", "feedback"]) at(id).hidden = true;
   at("answer").querySelector(".actions").hidden = false;
   drawn = drawTask(parts, said.task, at("task"));
   drawn.restore(said.draft);
   kept = JSON.stringify(drawn.answers());
   at("notes").textContent = "";
+  window.scrollTo(0, 0);
+}
+
+function count(answered) {
+  at("count").textContent = inLanguage("You answered {count}. That is paid. After stopping you cannot come back.", { count: answered });
+}
+
+// a break: the next task is asked for, and its time begins, when the person goes on
+function rest({ answered, until }) {
+  drawn = null;
+  count(answered);
+  sessionStorage.setItem("rested", answered);
+  const time = new Date(1000 * until).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  at("rest").textContent = until
+    ? inLanguage("You did as many tasks as one should in 24 hours. From {time} on you get more by the same link. Or stop here; what you did is paid.", { time })
+    : inLanguage("You answered {count} tasks. This is a good time for a break. The next task waits until you go on.", { count: answered });
+  for (const id of ["work", "feedback"]) at(id).hidden = true;
+  at("resting").hidden = false;
+  at("onwards").hidden = Boolean(until);
   window.scrollTo(0, 0);
 }
 
@@ -127,13 +145,15 @@ function guarded(action) {
 
 function leaving(yes) {
   at("leaving").hidden = !yes;
-  at("work").hidden = yes;
+  at(drawn ? "work" : "resting").hidden = yes;
   if (yes) at("stay").focus();
 }
 
 at("answer").addEventListener("submit", guarded(() => submit(false)));
 at("skip").addEventListener("click", guarded(() => submit(true)));
 at("onward").addEventListener("click", guarded(next));
+at("onwards").addEventListener("click", guarded(next));
+at("enough").addEventListener("click", () => leaving(true));
 at("leave").addEventListener("click", () => leaving(true));
 at("stay").addEventListener("click", () => leaving(false));
 at("task").addEventListener("input", () => {

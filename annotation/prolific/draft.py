@@ -172,7 +172,7 @@ def change(study: Study, prolific: Prolific, now: State, action: Action | None, 
     """Change the places, then the state; a study is published only if people are paid what they are promised."""
     if places is not None and places < now.places and now.status != "UNPUBLISHED":
         raise ValueError(f"the study has {now.places} places and is {now.status}: a published study can only get more")
-    promised = money.cents(study, settings.rules(study, settings.read(study)).tasks)
+    promised = study.settings.cents(settings.rules(study, settings.read(study)).tasks)
     if action == "publish" and now.reward < promised:
         currency, paid, owed = study.settings.currency, money.decimal(now.reward), money.decimal(promised)
         raise ValueError(

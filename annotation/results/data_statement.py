@@ -51,7 +51,7 @@ class Work:
     """What people had to fulfil, by what the platform knows of them."""
     minimum_age: int = 0
     ethics: str = ""
-    """The institution and protocol of the ethics review."""
+    """The institution and protocol of the ethics review, and the legal basis."""
     erased: Sequence[int] = ()
     """The answers of each person who had theirs erased."""
     more: Mapping[str, int] = field(default_factory=dict)
@@ -104,6 +104,8 @@ def work_of(study: Study) -> Work:
     texts = [row for row in answers if not study.kind_of(row.token).asks]
     days = sorted(row.at[:10] for row in answers)
     opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
+    ethics = opened.ethics if opened else settings.Ethics()
+    basis = f"legal basis: {ethics.legal_basis}" if ethics.legal_basis else ""
     why = {row.token: row.why.partition(" after ")[0] for row in rows.read(study.folder / REOPENED, Wanted)}
     return Work(
         kind=study.kind.name,
@@ -122,7 +124,7 @@ def work_of(study: Study) -> Work:
         recruited=opened.platform.name if opened else "",
         screened=", ".join(opened.platform.in_words()) if opened else "",
         minimum_age=opened.people.minimum_age if opened else 0,
-        ethics=", ".join(filter(None, (opened.ethics.institution, opened.ethics.protocol))) if opened else "",
+        ethics=", ".join(filter(None, (ethics.institution, ethics.protocol, basis))),
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
         said=published(study, {row.annotator for row in answers}, again=True),
         more=Counter(reason or "asked for by the researchers" for reason in why.values()),

@@ -85,6 +85,10 @@ class Settings:
         if not 3 <= len(self.title) <= 50:
             raise ValueError(f"the title {self.title!r} must have 3 to 50 characters: Label Studio takes no other")
 
+    def cents(self, tasks: int) -> int:
+        """The pay for so many tasks, rounded up: never below the hour's."""
+        return math.ceil(round(tasks * self.seconds * self.pay / 36, 6))
+
 
 @dataclass(frozen=True)
 class Study:
@@ -162,10 +166,9 @@ class Study:
         yield from self._records("drafts.jsonl", self.kind.judged) if self.kind.judged_as else ()
 
     def instructions(self) -> str:
-        """What people read first; the pay for one is rounded up, never below the hour's."""
+        """What people read first."""
         s = self.settings
-        cents = math.ceil(round(s.pay * s.seconds / 36, 6))
-        pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, cents / 100))
+        pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, s.cents(1) / 100))
         if language := page_language.language_of(s.language):
             told = {"seconds": f"{s.seconds:.0f}", "pay": pay, "piece": piece, "contact": s.contact}
             return page_language.instructions(s.kind, language, told)

@@ -17,7 +17,20 @@ from catsofa.data.languages import Language, codes, find
 EXPECTED = "the texts of pages: [texts] and [pages] (see docs/languages.md)"
 NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
 """Where a page keeps the translations that its script shows."""
-WORDS = ("answer", "asked", "institution", "name", "note", "number", "protocol", "target")
+WORDS = (
+    "answer",
+    "asked",
+    "basis",
+    "date",
+    "institution",
+    "name",
+    "note",
+    "number",
+    "pay",
+    "protocol",
+    "target",
+    "time",
+)
 """Slots of texts that stand for words; the others are numbers."""
 _LIST = re.compile(r'(?<=</option>\n)(?:<option value="[^"]+">[^<]*</option>\n)+')
 """The options of a list behind its first one, which is no answer."""

@@ -34,7 +34,7 @@ class Entrance:
         """Read who came before."""
         self._site, self._before, self._background = site, pilots.people(site.study), Background(site.study)
         self._arrivals, self._noting = arrivals.Arrivals(site.study.folder), asyncio.Lock()
-        self._consent = hex_digest(json.dumps(site.texts))
+        self._consent = hex_digest(json.dumps(site.texts, default=str))
 
     async def entry(self, request: Request) -> Response:
         """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.results.answers import reopened
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import FOLDER
+from catsofa.data.files import BadInput
 
 FILES = {"page.css": "text/css", "owner.css": "text/css"}
 FILES |= dict.fromkeys(("page.js", "work.js", "owner.js"), "text/javascript")
@@ -86,6 +88,8 @@ def serving(
         raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
     opening = settings.read(study)
     rules = settings.rules(study, opening)
+    if (until := opening.ethics.withdraw_until) and until < date.today():
+        raise BadInput(study.folder / settings.FILE, f"ethics.withdraw_until = {until}", "a day that is to come")
     refuse_taken(host, port)
     try:
         alone = FileLock(study.folder / ".open").acquire(timeout=0)
@@ -232,7 +236,15 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
     )
     if opening.lessons:
         pay = opening.practice.pay
-        lost = money.cents(study, len(opening.lessons)) if pay is None else round(100 * pay)
+        lost = study.settings.cents(len(opening.lessons)) if pay is None else round(100 * pay)
         yield f"who does not pass the {len(opening.lessons)} practice items costs {currency} {lost / 100:.2f} more"
+    ethics = opening.ethics
+    told = {
+        "institution": ethics.institution,
+        "legal_basis": ethics.legal_basis,
+        "withdraw_until": ethics.withdraw_until,
+    }
+    if unsaid := [f"ethics.{name}" for name, value in told.items() if not value]:
+        yield f"the consent page lacks {', '.join(unsaid)}, which platforms and boards of ethics ask for"
     if not any(key.gold for key in study.keys.values()) and study.kind.judged.asks:
         yield "there are no checks and no gold items: nothing tells careful people from others"

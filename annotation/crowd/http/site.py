@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection
@@ -47,6 +46,11 @@ class Site:
         self.asked = questions(study, opening.questionnaire)
         self.texts: dict[str, Any] = {"instructions": study.instructions(), "ethics": asdict(opening.ethics)}
         self.texts |= {"own": opening.consent, "age": opening.people.minimum_age, "about": [*self.asked]}
+        self.texts |= {"rules": asdict(self.rules), "minutes": self.rules.minutes, "tasks": self.rules.tasks}
+        self.texts |= {"checks": any(key.check for key in study.sealed.values())}
+        unpaid, currency = opening.practice.pay, study.settings.currency
+        self.texts["pay"] = f"{currency} {study.settings.cents(self.rules.tasks) / 100:.2f}"
+        self.texts["practice_pay"] = "" if unpaid is None else f"{currency} {unpaid:.2f}"
         self._store, place = store, urlsplit(address)
         self.https, self.hosts = place.scheme == "https", {place.netloc.casefold()}
         self.near = {f"127.0.0.1:{port or place.port}", f"localhost:{port or place.port}"}
@@ -153,7 +157,6 @@ class Site:
 
     def page(self, page: str, status: int = 200, policy: str = "", **values: Any) -> Response:
         """One of the pages."""
-        minutes = math.ceil(self.rules.tasks * self.rules.seconds / 60)
-        shown = {"page": page, "title": self.study.settings.title, "minutes": minutes} | self.texts | values
+        shown = {"page": page, "title": self.study.settings.title} | self.texts | values
         headers = {"Content-Security-Policy": policy} if policy else {}
         return HTMLResponse(self.study.page(filled("work.html", **shown)), status, headers)

@@ -17,7 +17,7 @@ from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.crowd.practice import Lesson
-from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.seats import Given, Rest
 from catsofa.annotation.crowd.settings import WITH_CODES
 from catsofa.annotation.crowd.store import Row, Rows
 from catsofa.annotation.results import drafts
@@ -72,13 +72,16 @@ class Work:
 
     async def next(self, request: Request) -> Response:
         """The task that a person has or gets."""
-        await self._site.object(request)
+        rested = (await self._site.object(request)).get("rested")
 
-        def job(held: Rows) -> tuple[Given | str, Fields]:
-            found = seats.next_task(held, self._site.rules, self._site.who(held, request), time.time())
+        def job(held: Rows) -> tuple[Given | Rest | str, Fields]:
+            name, last = self._site.who(held, request), rested if isinstance(rested, int) else 0
+            found = seats.next_task(held, self._site.rules, name, time.time(), last)
             return found, self._shown(held, found.token) if isinstance(found, Given) else {}
 
         given, shown = await self._site.do(job)
+        if isinstance(given, Rest):
+            return JSONResponse({"rest": asdict(given)})
         if not isinstance(given, Given):
             return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
         draft = json.loads(given.draft or "{}")

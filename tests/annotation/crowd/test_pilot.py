@@ -9,7 +9,6 @@ from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import money
 from catsofa.annotation.crowd.people import arrivals, pilots
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.study import Study, create, open_study
@@ -40,7 +39,7 @@ def test_the_pace_of_the_pilot_is_what_the_study_pays_for(tmp_path: Path) -> Non
     assert "20 answers" in shown.output
     main = open_study(tmp_path / "main")
     assert main.settings.seconds == 12
-    assert money.cents(main, 10) == 40
+    assert main.settings.cents(10) == 40
     assert "12 seconds" in main.instructions()
     words[2] = str(tmp_path / "other")
     CliRunner().invoke(app, [*words, "--seconds", "40"])

@@ -253,7 +253,7 @@ def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_pa
     assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 4
     found = status(study)
     assert (found.judgements, found.counted, found.people[0].answers) == (4, 4, 4)
-    assert [due.due for due in money.dues(study)] == [money.cents(study, 7)]
+    assert [due.due for due in money.dues(study)] == [study.settings.cents(7)]
     with home.open_store(study) as store:
         opening = settings.read(study)
         assert money.budget(study, settings.rules(study, opening), 4).tasks == 7

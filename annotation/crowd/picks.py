@@ -1,0 +1,36 @@
+"""Which task a person gets: to write or to judge, in waves of items, each person from a start of their own."""
+
+from catsofa.annotation.crowd.rules import WRITING, Rules
+from catsofa.annotation.crowd.store import Row, Rows
+
+WAVE = 200
+"""Items with free seats that are handed out at once, at least."""
+
+
+def pick(rows: Rows, rules: Rules, person: Row) -> str:
+    """A task that the person has not seen: to write or to judge, whichever the study needs more, else the other."""
+    if not rules.judges:
+        return _first(rows, person, "item")
+    query = "SELECT kind, sum(need - valid - held) AS free FROM task WHERE open = 1 GROUP BY kind"
+    free = {row["kind"]: row["free"] for row in rows.all(query)}
+    kinds = ["item", "write"] if person["done"] + WRITING <= person["quota"] else ["item"]
+    if free.get("write", 0) * rules.judges > free.get("item", 0):
+        kinds.reverse()
+    return next(filter(None, (_first(rows, person, kind) for kind in kinds)), "")
+
+
+def _first(rows: Rows, person: Row, kind: str) -> str:
+    """An open task that the person has not seen, the first after their own start; more come when too few are open."""
+    for least in (1, 2):  # all of a wave may have been seen: then a further wave
+        working = rows.first("SELECT count(*) AS n FROM seat WHERE state = 'held'") or {"n": 0}
+        there = rows.first("SELECT count(*) AS n FROM task WHERE open = 1") or {"n": 0}
+        if (more := max(WAVE, 4 * working["n"]) * least - there["n"]) > 0 or least == 2:
+            waiting = "SELECT * FROM task WHERE kind = 'item' AND active = 0 ORDER BY rnd LIMIT ?"
+            for task in rows.all(waiting, max(more, WAVE)):
+                rows.put("task", {**task, "active": 1})
+        unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.token AND s.person = ?) ORDER BY rnd LIMIT 1"
+        for part in ("rnd >= ?", "rnd < ?"):
+            query = f"SELECT token FROM task t WHERE open = 1 AND {part} AND kind = ? AND {unseen}"
+            if found := rows.first(query, person["start"], kind, person["name"]):
+                return str(found["token"])
+    return ""

@@ -1,0 +1,190 @@
+"""What a study promises people about time, pay and help: on the consent page, in breaks, and within 24 hours."""
+
+import random
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from helpers.crowds import NOW
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+
+from catsofa.annotation.crowd import seats, settings
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given, Rest
+from catsofa.annotation.crowd.store import Store
+from catsofa.annotation.study import Study, create
+from catsofa.data.files import BadInput, jsonl
+
+NONE = (0, 0)
+LATER = date.today() + timedelta(days=100)
+TOML = f"""
+[people]
+session = 6
+break_every = 2
+minutes_a_day = 40
+[practice]
+file = "practice.jsonl"
+pay = 0.25
+[pace]
+seconds = 2.0
+[ethics]
+legal_basis = "consent"
+withdraw_until = {LATER}
+helpline = ["Pellora: 116 000, day and night", "https://help.example.org"]
+"""
+
+
+def study_in(folder: Path, toml: str = TOML) -> Study:
+    """Six CATs for one person, with two checks and a practice item."""
+    made = create(
+        folder / "study", kind="validate-cats", items=bakers(6), checks=bakers(2, "miller"), overlap=1, seconds=60,
+        pay=12.0, contact="study@example.org",
+    )  # fmt: skip
+    (made.folder / "study.toml").write_text(toml)
+    taught = [replace(cat, extra={"reason": "Cubic is no trait."}) for cat in bakers(1, "weaver")]
+    jsonl.write(taught, made.folder / "practice.jsonl")
+    return made
+
+
+def came(store: Store, rules: Rules, items: int) -> None:
+    """Somebody who begins a study of so many items."""
+    known = [(f"item{n}", "item", "") for n in range(items)]
+    store.do(lambda held: seats.add(held, known, 1, random.Random(1)))
+    store.do(lambda held: seats.arrive(held, rules, "a", "s", "c", NOW))
+
+
+def ask(store: Store, rules: Rules, now: float, rested: int = 0) -> Given | Rest | str:
+    """What the person is given."""
+    return store.do(lambda held: seats.next_task(held, rules, "a", now, rested))
+
+
+def answer(store: Store, rules: Rules, given: Given | Rest | str, now: float) -> None:
+    """Answer it."""
+    assert isinstance(given, Given)
+    store.do(lambda held: seats.answer(held, rules, "a", given.nonce, {"q": "x"}, NONE, now))
+
+
+def test_a_break_comes_after_so_many_tasks_and_once(tmp_path: Path) -> None:
+    """After two tasks, and after four; who rested goes on, and nobody rests with a task in hand."""
+    rules = Rules(session=6, break_every=2)
+    with Store(tmp_path, "ab" * 16) as store:
+        came(store, rules, 6)
+        now, met = float(NOW), list[int]()
+        rested = 0
+        while (given := ask(store, rules, now, rested)) != "finished":
+            if isinstance(given, Rest):
+                met.append(given.answered)
+                assert given == Rest(answered=given.answered)
+                rested = given.answered
+                continue
+            assert ask(store, rules, now) == given
+            answer(store, rules, given, now := now + 30)
+        assert met == [2, 4]
+
+
+def test_nobody_works_longer_than_the_limit_within_24_hours(tmp_path: Path) -> None:
+    """Two tasks of 60 s reach a limit of 2 minutes; one more is given when the first is 24 hours old."""
+    rules = Rules(session=9, minutes_a_day=2)
+    with Store(tmp_path, "ab" * 16) as store:
+        came(store, rules, 9)
+        now = float(NOW)
+        for _ in range(2):
+            answer(store, rules, ask(store, rules, now), now := now + 60)
+        first_again = NOW + 60 + 24 * 3600
+        assert ask(store, rules, now) == Rest(answered=2, until=first_again)
+        assert ask(store, rules, first_again - 1) == Rest(answered=2, until=first_again)
+        given = ask(store, rules, first_again + 1)
+        answer(store, rules, given, first_again + 61)
+        assert isinstance(ask(store, rules, first_again + 61), Given)  # the second is 24 hours old too
+
+
+def test_the_limit_counts_the_time_of_answers_and_not_the_time_between(tmp_path: Path) -> None:
+    """An hour away between two tasks is no work."""
+    rules = Rules(session=9, minutes_a_day=2)
+    with Store(tmp_path, "ab" * 16) as store:
+        came(store, rules, 9)
+        answer(store, rules, ask(store, rules, NOW), NOW + 60)
+        answer(store, rules, ask(store, rules, NOW + 3600), NOW + 3630)
+        assert isinstance(ask(store, rules, NOW + 3700), Given)
+
+
+def test_the_consent_page_says_what_follows_from_the_settings(tmp_path: Path) -> None:
+    """The pay for all tasks, practice, checks, pace, the limit, the legal basis, the last day and who helps."""
+    study = study_in(tmp_path)
+    rules = settings.rules(study, settings.read(study))
+    with opened(study) as address:
+        page = Visitor(address).browser.get("/", params={"PROLIFIC_PID": "P", "SESSION_ID": "S"}).text
+        assert "link of the study" in page  # an invitation alone leads in
+    (study.folder / "study.toml").write_text(TOML + '[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    with opened(study) as address:
+        ana = Visitor(address)
+        page = ana.browser.get("/", params=ana.names).text
+        promised = f"{study.settings.cents(rules.tasks) / 100:.2f}"
+        for told in (
+            f"up to {rules.tasks}. All of them take about {rules.minutes} minutes and pay USD {promised}.",
+            "which come first: 1.",
+            "Who ends at the practice is paid USD 0.25.",
+            "chooses another answer in 2 of them",
+            "faster than they can be read",
+            "for up to 40 minutes",
+            "legal basis: consent",
+            f"deleted until {LATER}",
+            "<li>Pellora: 116 000, day and night</li>",
+        ):
+            assert told in page, told
+        ana.come()
+        assert "https://help.example.org" in ana.browser.get("/work").text
+        ana.browser.post("/stop", data={"sure": "yes"})
+        end = ana.browser.get("/done").text
+        assert "https://help.example.org" in end
+        assert f"deleted until {LATER}" in end
+
+
+def test_a_study_without_checks_practice_and_limits_says_nothing_of_them(tmp_path: Path) -> None:
+    """Only what holds is on the page."""
+    made = create(tmp_path / "study", kind="validate-cats", items=bakers(2), overlap=1, contact="study@example.org")
+    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    with opened(made) as address:
+        ana = Visitor(address)
+        page = ana.browser.get("/", params=ana.names).text
+        for untold in ("practice", "another answer", "24 hours", "legal basis", "deleted until", "Help, if"):
+            assert untold not in page, untold
+
+
+def test_a_rest_by_http_waits_for_the_person_and_takes_no_task(tmp_path: Path) -> None:
+    """After two tasks `/next` says so until the page says that the person rested."""
+    study = study_in(
+        tmp_path, '[people]\nbreak_every = 2\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
+    )
+    judge = shown_truth(study)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        for _ in range(2):
+            given = ana.next()
+            ana.post("/answer", {"nonce": given["nonce"], "answers": judge(given["task"])})
+        assert ana.next() == {"rest": {"answered": 2, "until": 0.0}} == ana.next()
+        assert "task" in ana.post("/next", {"rested": 2}).json()
+        assert "task" in ana.post("/next", {"rested": "x" * 9}).json()
+
+
+@pytest.mark.parametrize(
+    ("toml", "found"),
+    [
+        ("[people]\nbreak_every = 0", "break_every = 0"),
+        ('[people]\nminutes_a_day = "an hour"', "people.minutes_a_day"),
+        ('[ethics]\nwithdraw_until = "summer"', "ethics.withdraw_until"),
+        ('[ethics]\nhelpline = "116 000"', "ethics.helpline"),
+        ("[ethics]\nwithdraw_until = 2020-01-01", "2020-01-01"),
+        (
+            '[people]\nminutes_a_day = 3\n[platform]\nname = "prolific"\ncodes = { completed = "C" }',
+            "a session of 8 minutes",
+        ),
+    ],
+)
+def test_promises_that_cannot_hold_are_refused_before_anybody_comes(tmp_path: Path, toml: str, found: str) -> None:
+    """No break after 0 tasks, no day in the past, and no limit that ends a submission in its middle."""
+    with pytest.raises(BadInput, match=found), opened(study_in(tmp_path, toml)):
+        pass

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +38,15 @@ PERMUTATIONS = 25
 SHUFFLES = 999
 """Random orders with which neighbours are compared."""
 ROUNDING = 1e-12
+STAND = ("target", "domain", "task", "stereotype")
+"""Labels of items that stand together as one unit."""
 UNIT = "nats a shard above random orders"
 
 Unit = Sequence[int]
 """Items that stay together, by their places in the file."""
 Places = NDArray[np.int64]
-Alike = Callable[[Places, Places], float]
-"""How alike items at some places are to those at others, on the mean."""
+Compared = Callable[[Places, Places], float]
+"""How items at some places compare with those at others, on the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Design:
     permuted: str
     shards: Sequence[Sequence[Unit]]
     neighbours: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """What neighbours share: how alike they are in the file and in permutations, with Holm's p."""
+    """How neighbours compare in the file and in permutations, with Holm's p."""
     reason: str = ""
     """Why these permutations are none that the file's order could be one of."""
 
@@ -75,7 +78,7 @@ def order_test(backend: Backend, items: Sequence[ItemText], seed: int = 0, progr
         neighbours = compared(items, shards, within, rng)
         if not (broken := [name for name, found in neighbours.items() if found["holm"] <= ALPHA]):
             return _tested(backend, items, Design(permuted, shards, neighbours), rng, progress)
-        reason = f"neighbours share {' and '.join(broken)} more or less often than in permutations"
+        reason = f"neighbours differ from those in permutations in {' and '.join(broken)}"
         tried.append(Design(permuted, shards, neighbours, reason))
     refusals = {design.permuted: {"reason": design.reason, "neighbours": design.neighbours} for design in tried}
     reason = "; ".join(f"{design.permuted}: {design.reason}" for design in tried)
@@ -98,7 +101,8 @@ def designs(items: Sequence[ItemText]) -> Iterator[tuple[str, Sequence[Unit], Se
         if len(set(keys)) > 1:
             changes = np.cumsum([0, *(one != other for one, other in pairwise(keys))])
             yield what, single, changes.tolist()
-    runs = [tuple(run) for _, run in groupby(range(len(items)), lambda at: tuple(items[at].labels.values()))]
+    keys = [tuple(item.labels.get(name, "") for name in STAND) for item in items]
+    runs = [tuple(run) for _, run in groupby(range(len(items)), keys.__getitem__)]
     if len(runs) < len(items):
         yield "stretches of one target", runs, [0] * len(runs)
 
@@ -128,12 +132,14 @@ def compared(
     stretches: Mapping[int, int],
     rng: np.random.Generator,
 ) -> dict[str, dict[str, float]]:
-    """How alike neighbours are in the file and in permutations within stretches, with Holm's two-sided p.
+    """How neighbours compare in the file and in permutations within stretches, with Holm's two-sided p.
 
     `stretches` has the stretch of each unit by its first item: units move over all shards of a stretch, since a label
     that stands together is the same all over a shard.
 
-    Alike in each label, in length, and in words (the Dice coefficient). What is the same in every order says nothing.
+    They may be alike in each label, in length, and in words (the Dice coefficient), or rise: labels and texts in the
+    alphabet, lengths in letters. Of two items that swap their places, only what rises says that one kind stood first.
+    What is the same in every order says nothing.
     """
     units = [unit for shard in shards for unit in shard]
     firsts, lasts = (np.array([unit[end] for unit in units]) for end in (0, -1))
@@ -143,8 +149,8 @@ def compared(
     shuffled = [np.arange(len(units)), *(np.lexsort((rng.random(len(units)), within)) for _ in range(SHUFFLES))]
     found: dict[str, dict[str, float]] = {}
     p_values = []
-    for name, alike in _likenesses(items).items():
-        values = np.array([alike(lasts[order[:-1][inside]], firsts[order[1:][inside]]) for order in shuffled])
+    for name, compare in _comparisons(items).items():
+        values = np.array([compare(lasts[order[:-1][inside]], firsts[order[1:][inside]]) for order in shuffled])
         own, others = values[0], values[1:]
         tails = (np.sum(others >= own - ROUNDING), np.sum(others <= own + ROUNDING))
         p_values.append(min(1.0, 2 * (1 + int(min(tails))) / (1 + SHUFFLES)))
@@ -152,19 +158,24 @@ def compared(
     return {name: {**one, "holm": p} for (name, one), p in zip(found.items(), holm(p_values), strict=True)}
 
 
-def _likenesses(items: Sequence[ItemText]) -> dict[str, Alike]:
-    """Ways in which neighbours may be alike."""
+def _comparisons(items: Sequence[ItemText]) -> dict[str, Compared]:
+    """Ways in which neighbours may be alike, or rise."""
 
-    def same(codes: Places) -> Alike:
+    def same(codes: Places) -> Compared:
         return lambda one, other: float(np.mean(codes[one] == codes[other]))
 
-    found: dict[str, Alike] = {}
+    def rising(values: NDArray[Any]) -> Compared:
+        return lambda one, other: float(np.mean(np.sign(values[other] - values[one])))
+
+    found: dict[str, Compared] = {}
     for name in items[0].labels:
         codes = np.unique([item.labels[name] for item in items], return_inverse=True)[1]
-        if len(codes) and codes.max():
-            found[name] = same(codes)
+        if codes.max():
+            found |= {name: same(codes), f"rising {name}": rising(codes)}
     lengths = np.array([len(item.text) for item in items], dtype=float)
     found["length"] = lambda one, other: -float(np.mean(np.abs(lengths[one] - lengths[other])))
+    found["rising length"] = rising(lengths)
+    found["rising text"] = rising(np.unique([item.text for item in items], return_inverse=True)[1])
     rows = [set(words(item.text)) for item in items]
     columns = {word: at for at, word in enumerate(sorted(set().union(*rows)))}
     places = [(at, columns[word]) for at, row in enumerate(rows) for word in row]

@@ -32,7 +32,7 @@ class ItemText:
     text: str
     """The texts of the item, a line each, in the order of the record."""
     labels: Mapping[str, str]
-    """What neighbours may share: target, domain, task."""
+    """What neighbours may share: target, domain, task; the condition and polarity of a question."""
     cluster: str
     """The items that intervals resample together."""
 
@@ -53,7 +53,9 @@ def text_of(record: Any, order: Sequence[str] = ()) -> ItemText:
             labels = {"target": record.identity, "domain": record.category, "stereotype": record.stereotype}
         case Question():
             lines = [record.context, record.question, *(answer.text for answer in record.answers)]
-            labels, cluster = {"target": record.template, "domain": record.category}, record.template
+            labels = {"target": record.template, "domain": record.category}
+            labels |= {"condition": record.condition, "polarity": record.polarity}
+            cluster = record.template
         case _:
             raise ValueError(f"found {kind_name(type(record))}; expected {TAKES}, which have texts in an order")
     return ItemText(id=record.id, text="\n".join(lines), labels=labels, cluster=cluster)

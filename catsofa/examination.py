@@ -15,22 +15,24 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.percentages import quantity
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
-from catsofa.report.inputs import places_in
-from catsofa.scoring.choosing.estimates import A, S
+from catsofa.report.inputs import places_in, read
+from catsofa.report.inputs import protocol as protocol_of
+from catsofa.scoring.choosing.estimates import A, Rows, S
 from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
 from catsofa.scoring.choosing.replies import ASKED
-from catsofa.scoring.compare.choosing import Side, sides_on, signature_of
-from catsofa.scoring.examine import RESAMPLES, Examination, Flag, ItemMatrix
+from catsofa.scoring.compare.choosing import SAMPLES, TEMPLATES, Side, joined, sides_on, signature_of
+from catsofa.scoring.examine import RESAMPLES, Examination, Flag, ItemMatrix, Levels
 from catsofa.scoring.examine import examine as examined
 from catsofa.scoring.measures import crows_pairs
 from catsofa.scoring.measures.cat_outcomes import outcomes
 from catsofa.scoring.measures.registry import Given, called
 from catsofa.scoring.measures.sofa.grid import grids, log_ppl_star, variances
-from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.protocols import DEFAULT, Protocol
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST
+from catsofa.scoring.run.origins import by_protocol
 from catsofa.scoring.run.reports import Unfinished, read_report, subset_in
 from catsofa.scoring.run.score_files import Models, models_on
-from catsofa.scoring.signature import joint_subset
+from catsofa.scoring.signature import joint_subset, without_hashes
 from catsofa.validation.lint import Report
 from catsofa.validation.lint.rule import Finding, Severity
 
@@ -60,7 +62,8 @@ def examine(
 ) -> Examination:
     """How good the items of a data set are at telling these models apart.
 
-    `scores` are two runs or more, folders that hold runs, or files of scores; files, and runs of `choose`, need `on`.
+    `scores` are runs of two models or more, folders that hold runs, or files of scores; files, and runs of `choose`,
+    need `on`. Several protocols, prompts or samples of every model are a facet: models × items × levels is studied too.
     Each of `groups` is a part of models' names, whose models are compared with the others item by item. So many items
     of each task as `short` says are chosen that tell the models' scores on all of them, and written to `out` as JSONL.
     With `margins`, a CAT or a pair has the difference of its two scores instead of the side that it prefers.
@@ -75,17 +78,22 @@ def examine(
             raise BadInput(paths[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
         if margins:
             raise ValueError("found runs of `catsofa choose`, whose choices have no margins; expected runs of `score`")
-        data, sides = sides_on(paths, on)
-        if len({side.model for side in sides}) < len(sides):
-            raise ValueError(f"{' and '.join(side.model for side in sides)}: found a model twice; name each once")
-        matrix = _of_choices(sides)
+        data, sides = sides_on(paths, on, free=(TEMPLATES, SAMPLES))
+        if len(sides := joined(paths, sides)) < 2:
+            raise ValueError(f"found {quantity(len(paths), 'run')} of one model ({sides[0].model}); {TWO}")
+        matrix, told = _of_choices(sides)
         how = {"resamples": resamples, "seed": seed or 0}
         found = examined(matrix, **how, groups=groups, short=short)
         if out is not None:
             _write_short(found, data.records(), out)
-        return replace(found, signature=signature_of(data.name, sides, len(matrix.items), how))
-    of = models_on(paths, on, protocol=protocol, seed=seed)
-    matrix, told = _of_scores(of, paths, margins)
+        signature = signature_of(data.name, sides, len(matrix.items), how)
+        return replace(found, signature=signature, warnings=(*found.warnings, *told))
+    protocols = by_protocol(paths)
+    if protocols:
+        of, matrix, told = _of_protocols(protocols, on, protocol, seed, margins)
+    else:
+        of = models_on(paths, on, protocol=protocol, seed=seed)
+        matrix, told = _of_scores(of, paths, margins)
     found = examined(matrix, resamples=resamples, seed=of.protocol.seed, groups=groups, short=short)
     if out is not None:
         _write_short(found, of.records, out)
@@ -128,6 +136,44 @@ def _kind_of(paths: Sequence[Path]) -> str:
             "kind in a command of its own"
         )
     return next(iter(kinds))
+
+
+def _of_protocols(
+    runs: Mapping[str, Sequence[Path]], on: Path | str | None, protocol: str, seed: int | None, margins: bool
+) -> tuple[Models, ItemMatrix, tuple[str, ...]]:
+    """The mean over protocols with the scores by each as a facet, and warnings; each run is read by its protocol."""
+    called = " and ".join(runs)
+    if protocol != DEFAULT.name:
+        raise ValueError(
+            f"found the protocol {protocol} for runs by {called}; expected none, since each run is read by its own. "
+            "Leave it out"
+        )
+    if len(next(iter(runs.values()))) < 2:
+        raise ValueError(f"found 1 model, by {called}; {TWO}")
+    each, parts, told = [], [], list[str]()
+    for paths in runs.values():
+        own = protocol_of(read(paths[0]))
+        of = models_on(paths, on, protocol=own if seed is None else replace(own, seed=seed))
+        matrix, sentences = _of_scores(of, paths, margins)
+        each.append(of)
+        parts.append(matrix)
+        told += [*sentences, *of.warnings]
+    if margins or not parts[0].preferences:
+        raise ValueError(
+            f"found scores by {called}, which may have several units; expected runs of one protocol, or CATs or pairs "
+            "without margins, where a value is the side that a model prefers"
+        )
+    values = np.stack([one.values for one in parts], axis=2)
+    facet, alike = Levels(name="protocol", levels=tuple(runs), values=values).settled(parts[0].tasks)
+    first, signatures = each[0], [of.signature for of in each]
+    signature = replace(
+        first.signature,
+        protocol=" ".join(runs),
+        options=" ".join(one.options for one in signatures),
+        dtype=first.signature.dtype if len({one.dtype for one in signatures}) == 1 else "",
+    )
+    matrix = replace(parts[0], values=facet.means(parts[0].tasks), facets=(facet,))
+    return replace(first, signature=signature, warnings=()), matrix, tuple(dict.fromkeys([*alike, *told]))
 
 
 def _of_scores(of: Models, paths: Sequence[Path], margins: bool) -> tuple[ItemMatrix, tuple[str, ...]]:
@@ -236,27 +282,54 @@ def _column(items: Iterable[str], values: Array) -> Column:
     return dict(zip(map(str, items), values.tolist(), strict=True))
 
 
-def _of_choices(sides: Sequence[Side]) -> ItemMatrix:
-    """The share of the stereotype among the choices of each item, the mean of both orders.
+def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
+    """The share of the stereotype among the choices of each item, the mean of both orders; and warnings.
 
-    An item without a choice in one of the orders is unscored: position might have decided it.
+    An item without a choice in one of the orders is unscored: position might have decided it. Several prompts are a
+    facet, and so are several samples: the shares of one are those over all levels of the other.
     """
     known = {name: item for side in sides for name, item in side.items.items() if item.open}
     if (kind := next(iter(known.values())).kind if known else WHICH) in (WHICH, WORDS, DECISIONS):
         raise ValueError(f"found choices of {kind}; expected choices between a stereotype and its opposite: {TAKES}")
-    columns = []
-    for side in sides:
-        rows = side.rows
-        items, places = np.unique(rows.items[rows.open], return_inverse=True)
-        of_order = []
-        for first in (True, False):
-            kept = rows.weights[rows.open][:, [S, A]] * (rows.first[rows.open] == first)[:, None]
-            stereotype, anti = (np.bincount(places, weights=one, minlength=len(items)) for one in kept.T)
-            with np.errstate(invalid="ignore"):
-                of_order.append(stereotype / (stereotype + anti))
-        columns.append(_column(items, np.mean(of_order, axis=0)))
+    each = [(side.rows, list(side.replies.values())) for side in sides]
     rows_of_items = [(item.id, item.kind or "choices", item.domain, item.cluster) for item in known.values()]
-    return _joined(rows_of_items, columns, [side.model for side in sides])
+    models = [side.model for side in sides]
+    matrix = _joined(rows_of_items, [_shares(rows) for rows, _ in each], models)
+    levels = {
+        "prompt": [np.array([reply.template for reply in replies]) for _, replies in each],
+        "sample": [np.array([str(1 + reply.sample) for reply in replies]) for _, replies in each],
+    }
+    facets, told = [], list[str]()
+    for name, of_model in levels.items():
+        if len(names := list(dict.fromkeys(of_model[0].tolist()))) < 2:
+            continue
+        values = [
+            _joined(
+                rows_of_items,
+                [_shares(rows.take(of == level)) for (rows, _), of in zip(each, of_model, strict=True)],
+                models,
+            ).values
+            for level in names
+        ]
+        short = list(map(without_hashes, names))
+        called = tuple(short if len(set(short)) == len(short) else names)
+        facet = Levels(name=name, levels=called, values=np.stack(values, axis=2), nested=name == "sample")
+        settled, sentences = facet.settled(matrix.tasks)
+        facets.append(settled)
+        told += sentences
+    return replace(matrix, facets=tuple(facets)), tuple(told)
+
+
+def _shares(rows: Rows) -> Column:
+    """The share of the stereotype among the choices of each item, the mean of both orders."""
+    items, places = np.unique(rows.items[rows.open], return_inverse=True)
+    of_order = []
+    for first in (True, False):
+        kept = rows.weights[rows.open][:, [S, A]] * (rows.first[rows.open] == first)[:, None]
+        stereotype, anti = (np.bincount(places, weights=one, minlength=len(items)) for one in kept.T)
+        with np.errstate(invalid="ignore"):
+            of_order.append(stereotype / (stereotype + anti))
+    return _column(items, np.mean(of_order, axis=0))
 
 
 def findings(flags: Iterable[Flag]) -> Report:

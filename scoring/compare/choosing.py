@@ -2,7 +2,8 @@
 
 __all__ = ["compare_choices"]
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import nan
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from catsofa.data.digests import DIGITS, json_digest
 from catsofa.data.files import BadInput
+from catsofa.data.percentages import quantity
 from catsofa.data.questions import PLACES
 from catsofa.scoring.choosing import position
 from catsofa.scoring.choosing.estimates import (
@@ -57,6 +59,10 @@ ANSWERS = {
     "disambig": {"acc_dis": ACCURACY, "s_dis": bbq.S_DIS},
 }
 """The measures of answers to questions, by the condition of the context."""
+
+
+TEMPLATES, SAMPLES = "templates", "samples"
+"""Fields of what a side was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,13 +149,13 @@ def compare_choices(
     )
 
 
-def sides_on(runs: Sequence[Path | str], on: str | Path) -> tuple[Data, list[Side]]:
-    """The choices of runs that ask about this data, all in the same way."""
+def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] = ()) -> tuple[Data, list[Side]]:
+    """The choices of runs that ask about this data, all in the same way but for what is `free`."""
     data = open_data(on)
     sides = [side_of(Path(run), data) for run in runs]
     for run, side in zip(runs, sides, strict=True):
         for name, asked in sides[0].asked.items():
-            if side.asked[name] != asked:
+            if side.asked[name] != asked and name not in free:
                 found = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({asked})"
                 raise BadInput(run, found, "runs that ask the same question in the same way")
     return data, sides
@@ -168,6 +174,54 @@ def side_of(run: Path, data: Data) -> Side:
         replies={reply.key: with_outcome(reply, items[reply.item]) for reply in replies},
         items=items,
     )
+
+
+def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
+    """One side for each model, whose replies name the label of their template; its runs add prompts or samples.
+
+    Every model must have the same prompts, each with the same number of samples.
+    """
+    found: dict[str, Side] = {}
+    places: dict[tuple[Any, ...], Path | str] = {}
+    for run, side in zip(runs, sides, strict=True):
+        labels = dict(
+            zip(sorted({reply.template for reply in side.replies.values()}), side.asked[TEMPLATES], strict=True)
+        )
+        replies = [replace(reply, template=labels[reply.template]) for reply in side.replies.values()]
+        said = side.model, tuple(sorted((reply.key, reply.reply, str(reply.probabilities)) for reply in replies))
+        if (first := places.setdefault(said, run)) != run:
+            raise ValueError(
+                f"{first} and {run} hold the same replies of {side.model}; expected others. Name one of them"
+            )
+        before = found.setdefault(side.model, replace(side, replies={}))
+        if before.subset != side.subset:
+            what = f"choices about other items ({side.subset or 'all'}) than other runs of {side.model}"
+            raise BadInput(run, what, "runs of one model about the same items")
+        next_one = Counter({name: 1 + sample for name, sample in sorted(_prompts(before))})
+        replies = [replace(reply, sample=reply.sample + next_one[reply.template]) for reply in replies]
+        every = {**before.replies, **{reply.key: reply for reply in replies}}
+        asked = {TEMPLATES: sorted({*before.asked[TEMPLATES], *side.asked[TEMPLATES]}),
+                 SAMPLES: 1 + max(reply.sample for reply in every.values())}  # fmt: skip
+        found[side.model] = replace(before, replies=every, asked={**before.asked, **(asked if before.replies else {})})
+    prompts = {model: _prompts(side) for model, side in found.items()}
+    if len(set(map(frozenset, prompts.values()))) > 1:
+        asked_of = "; ".join(f"{model}: {_told(of)}" for model, of in prompts.items())
+        raise ValueError(
+            f"found {asked_of}; expected every model under every prompt, with as many samples each. Ask what is "
+            "missing, or leave out the runs that others lack"
+        )
+    return list(found.values())
+
+
+def _prompts(side: Side) -> set[tuple[str, int]]:
+    """The templates of a side's replies with the numbers of their samples."""
+    return {(reply.template, reply.sample) for reply in side.replies.values()}
+
+
+def _told(prompts: Iterable[tuple[str, int]]) -> str:
+    """The templates with how many samples of each."""
+    counts = Counter(name for name, _ in prompts)
+    return ", ".join(f"{name} ({quantity(count, 'sample')})" for name, count in sorted(counts.items()))
 
 
 def _both(one: Rows, other: Rows) -> NDArray[np.bool_]:

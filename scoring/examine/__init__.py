@@ -4,7 +4,8 @@ Rows are items, columns are models. Every number has two intervals: over other t
 """
 
 __all__ = [
-    "Bipolar", "Examination", "Flag", "GroupDifference", "ItemDifference", "ItemMatrix", "Part", "ShortForm", "examine",
+    "Bipolar", "Examination", "Facet", "Flag", "GroupDifference", "ItemDifference", "ItemMatrix", "Levels", "Part",
+    "ShortForm", "examine",
 ]  # fmt: skip
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +19,9 @@ from catsofa.data.tables import Tabular
 from catsofa.scoring.examine.bipolar import Bipolar, bipolar
 from catsofa.scoring.examine.convergence import Agreement, convergence
 from catsofa.scoring.examine.dif import GroupDifference, ItemDifference, group_difference
+from catsofa.scoring.examine.facets import Facet, studied
 from catsofa.scoring.examine.items import examined
-from catsofa.scoring.examine.matrix import ItemMatrix
+from catsofa.scoring.examine.matrix import ItemMatrix, Levels
 from catsofa.scoring.examine.part import OTHERWISE, Flag, Part
 from catsofa.scoring.examine.short import ShortForm, short_form
 from catsofa.scoring.signature import Signature
@@ -102,10 +104,10 @@ def examine(
     few = [f"{task} is left out, found {part.scored().size()}" for task, part in tasks.items() if task not in fit]
     if not fit:
         raise ValueError(f"{'; '.join(few)}; expected two items and two models or more, so that they can differ")
+    how = {"resamples": resamples, "seed": seed}
     return Examination(
         parts={
-            task: _more(examined(part, resamples=resamples, seed=seed), part.scored(), inside, short=short, seed=seed)
-            for task, part in fit.items()
+            task: _more(examined(part, **how), part.scored(), inside, short=short, **how) for task, part in fit.items()
         },
         convergence=convergence(fit),
         models=matrix.models,
@@ -113,8 +115,10 @@ def examine(
     )
 
 
-def _more(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, short: int, seed: int) -> Part:
-    """A part with its groups of models, its one scale and its short form, or the reason why it has none."""
+def _more(
+    part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, short: int, resamples: int, seed: int
+) -> Part:
+    """A part with its groups of models, facets, one scale and short form, or the reason why it has none."""
     names, values = scored.items.tolist(), scored.values
     masks = {group: np.array([name in members for name in scored.models]) for group, members in inside.items()}
     alone = "" if scored.preferences else "the matrix has scores, and not which of two sides a model prefers"
@@ -125,9 +129,11 @@ def _more(part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, sho
         for group, found in dif.items()
         for one in found.items
     ]  # fmt: skip
-    part = replace(part, dif=dif, flags=(*part.flags, *flags))
+    studies = {one.name: studied(one, scored.groups, resamples=resamples, seed=seed) for one in scored.facets}
+    facets = {name: one for name, one in studies.items() if not isinstance(one, str)}
+    part = replace(part, dif=dif, flags=(*part.flags, *flags), facets=facets)
     made: dict[str, Any] = {"bipolar": alone or bipolar(values, scored.models, names)}
     if short:
         made["short"] = short_form(scored, short, seed)
-    reasons = {name: why for name, why in made.items() if isinstance(why, str)}
+    reasons = {name: why for name, why in {**made, **studies}.items() if isinstance(why, str)}
     return replace(part, undefined={**part.undefined, **reasons}, **{k: v for k, v in made.items() if k not in reasons})

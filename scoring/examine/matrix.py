@@ -10,6 +10,43 @@ from catsofa.data.statistics import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Levels:
+    """The scores of models on items at each level of a facet: a prompt, a protocol or a sample."""
+
+    name: str
+    levels: tuple[str, ...]
+    values: Array
+    """Items × models × levels; NaN if unscored."""
+    nested: bool = False
+    """Whether levels are replicates drawn anew for each item and model, as samples are."""
+
+    def settled(self, tasks: NDArray[np.str_]) -> "tuple[Levels, list[str]]":
+        """The levels with scores of their own in each task; a sentence for each other, which is unscored there."""
+        values, told = self.values.copy(), []
+        for task in dict.fromkeys(tasks.tolist()):
+            seen: dict[bytes, str] = {}
+            for at, name in enumerate(self.levels):
+                level = values[tasks == task, :, at]
+                if not np.isfinite(level).any():
+                    told.append(f"{task}: {self.name} {name} scores nothing")
+                    continue
+                first = seen.setdefault(np.where(np.isfinite(level), level, np.nan).tobytes(), name)
+                if first != name:
+                    values[tasks == task, :, at] = np.nan
+                    told.append(f"{task}: {self.name} {name} gives every score of {self.name} {first}; counted once")
+        return replace(self, values=values), told
+
+    def means(self, tasks: NDArray[np.str_]) -> Array:
+        """The mean over the levels that have scores in the task; NaN where one of them lacks the score."""
+        found = np.full(self.values.shape[:2], np.nan)
+        for task in np.unique(tasks):
+            part = self.values[tasks == task]
+            if (kept := np.isfinite(part).any(axis=(0, 1))).any():
+                found[tasks == task] = part[:, :, kept].mean(axis=2)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemMatrix:
     """A row for each item, a column for each model."""
 
@@ -28,6 +65,9 @@ class ItemMatrix:
     people: Array = field(default_factory=lambda: np.empty(0))
     """Share of people's judgements that confirm an item's labels; NaN where nobody was asked, empty if nowhere."""
 
+    facets: tuple[Levels, ...] = ()
+    """What the scores are means over, with the scores of each level."""
+
     def __post_init__(self) -> None:
         """Refuse rows or columns without a name."""
         if not len(self.people):
@@ -43,14 +83,16 @@ class ItemMatrix:
     def take(self, rows: NDArray[np.bool_]) -> "ItemMatrix":
         """The rows of a mask."""
         parts = {name: getattr(self, name)[rows] for name in ("values", "items", "tasks", "domains", "terms", "people")}
-        return replace(self, **parts)
+        return replace(self, **parts, facets=tuple(replace(one, values=one.values[rows]) for one in self.facets))
 
     def scored(self) -> "ItemMatrix":
         """The items and models with any score."""
         known = np.isfinite(self.values)
         models, rows = np.asarray(known.any(axis=0)), np.asarray(known.any(axis=1))
         names = tuple(name for name, kept in zip(self.models, models, strict=True) if kept)
-        return replace(self.take(rows), values=self.values[np.ix_(rows, models)], models=names)
+        taken = self.take(rows)
+        facets = tuple(replace(one, values=one.values[:, models]) for one in taken.facets)
+        return replace(taken, values=taken.values[:, models], models=names, facets=facets)
 
     def size(self) -> str:
         """How many items and models, for people."""

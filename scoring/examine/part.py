@@ -8,13 +8,12 @@ from typing import Any
 from catsofa.data.percentages import quantity
 from catsofa.scoring.examine.bipolar import Bipolar
 from catsofa.scoring.examine.dif import GroupDifference
+from catsofa.scoring.examine.facets import WANTED, Facet
 from catsofa.scoring.examine.limits import Estimate
 from catsofa.scoring.examine.short import ShortForm
 from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
-WANTED = (0.8, 0.9)
-"""Coefficients that a D-study asks for."""
 ALL_AGREE, NEGATIVE, OTHERWISE = "E1", "E2", "E3"
 """Rules by which an item is named."""
 
@@ -83,6 +82,9 @@ class Part:
     short: ShortForm | None = None
     """Few items that tell the score on all, if they were asked for; `undefined` says why there are none."""
 
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    """The study of each facet that the scores are means over, by name; `undefined` says why one has none."""
+
     @property
     def dimensions(self) -> int | None:
         """Eigenvalues that exceed those of shuffled models, up to the first that does not."""
@@ -145,6 +147,7 @@ class Part:
             **({"bipolar": self.bipolar.to_dict()} if self.bipolar else {}),
             **({"dif": {name: one.to_dict() for name, one in self.dif.items()}} if self.dif else {}),
             **({"short": self.short.to_dict()} if self.short else {}),
+            **({"facets": {name: one.to_dict() for name, one in self.facets.items()}} if self.facets else {}),
             "undefined": dict(self.undefined),
             "intervals": {
                 **{name: found.limits() for name, found in self.numbers.items()},

@@ -109,7 +109,7 @@ def crossed_coefficient(sums: Array) -> Array:
     n is the harmonic mean of the items that each model has scored.
     """
     model, _, error = np.moveaxis(components(sums), -1, 0)
-    return _ratio(model, error / _per_model(sums))
+    return ratio(model, error / _per_model(sums))
 
 
 def nested_coefficient(sums: Array) -> Array:
@@ -117,7 +117,7 @@ def nested_coefficient(sums: Array) -> Array:
     model, _, _, with_term, error = np.moveaxis(components(sums, nested=True), -1, 0)
     n, _, n2 = np.moveaxis(sums[..., SCALARS:].reshape(*sums.shape[:-1], 3, -1), -2, 0)
     uneven = np.where(n > 0, n2 / np.maximum(n, 1) ** 2, nan)
-    return _ratio(model, np.maximum(with_term, 0) * np.nanmean(uneven, axis=-1) + error / _per_model(sums))
+    return ratio(model, np.maximum(with_term, 0) * np.nanmean(uneven, axis=-1) + error / _per_model(sums))
 
 
 def _per_model(sums: Array) -> Array:
@@ -126,7 +126,7 @@ def _per_model(sums: Array) -> Array:
     return np.asarray((n > 0).sum(axis=-1) / np.where(n > 0, 1 / np.maximum(n, 1), 0).sum(axis=-1))
 
 
-def _ratio(true: Array, error: Array) -> Array:
+def ratio(true: Array, error: Array) -> Array:
     """The share of true variance in both; NaN where there is no variance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(true + error > 0, true / (true + error), nan))

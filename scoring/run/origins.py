@@ -1,5 +1,6 @@
 """The origins of scores: which model made the scores of a file or run, on which data, and what sets two runs apart."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.manifest import read_manifest
 from catsofa.scoring.run.reports import read_report, subset_in
 from catsofa.scoring.signature import data_label, model_label, name_of, predictions_label
+
+RECORDS = "records="
+"""How the option begins that says of how many records a run is."""
 
 
 def scored_by(path: Path | str) -> str:
@@ -50,6 +54,37 @@ def labels(paths: Sequence[Path]) -> list[str]:
     return called
 
 
+def by_protocol(paths: Sequence[Path]) -> dict[str, list[Path]]:
+    """The runs of each protocol, in one order of models, where a model was scored in several ways; else empty.
+
+    Every model must have a run by every protocol; two runs of one protocol are told apart by their options.
+    """
+    plain = [scored_by(path) for path in paths]
+    apart = [list(_apart(path, _same(path, paths, plain))) for path in paths]
+    if not any(apart):
+        return {}
+    for path, label, options in zip(paths, plain, apart, strict=True):
+        if any(option.startswith(RECORDS) for option in options):
+            found = f"found runs of one model ({label}) on several numbers of records, one of them {path}"
+            raise ValueError(f"{found}; expected one number, since a model counts once. Leave the others out")
+    names = [str(read_manifest(path).get("about", {}).get("protocol")) if path.is_dir() else "files" for path in paths]
+    if max(Counter(zip(plain, names, strict=True)).values()) > 1:
+        names = [" ".join([name, *options]) for name, options in zip(names, apart, strict=True)]
+    runs: dict[str, dict[str, Path]] = {}
+    for path, label, name in zip(paths, plain, names, strict=True):
+        if (first := runs.setdefault(name, {}).setdefault(label, path)) != path:
+            raise ValueError(f"{first} and {path} are scores of one model ({label}) by {name}; name one of them")
+    models = list(dict.fromkeys(plain))
+    if any(len(of) < len(models) for of in runs.values()):
+        under = [f"{model} by {' and '.join(name for name in runs if model in runs[name])}" for model in models]
+        lacking = [name for name, of in runs.items() if len(of) < len(models)]
+        raise ValueError(
+            f"found {', '.join(under)}; expected every model by every protocol. Score what is missing, or leave out "
+            f"the runs by {' and '.join(lacking)}"
+        )
+    return {name: [of[model] for model in models] for name, of in runs.items()}
+
+
 def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]:
     """The other paths whose model has the same label."""
     mine = plain[paths.index(path)]
@@ -67,7 +102,7 @@ def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
 def _options(run: Path) -> dict[str, Any]:
     """What may set a run apart from others of its model: its identity, and how many records it was asked for."""
     manifest = read_manifest(run)
-    return {**_flat(manifest["identity"]), "records": manifest.get("about", {}).get("records")}
+    return {**_flat(manifest["identity"]), RECORDS.removesuffix("="): manifest.get("about", {}).get("records")}
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -209,7 +209,11 @@ class Models:
 
 
 def models_on(
-    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+    scores: Sequence[Path | str],
+    on: str | Path | None = None,
+    *,
+    protocol: str | Protocol = "catsofa",
+    seed: int | None = None,
 ) -> Models:
     """Files of scores, or runs, which know their data and must be of the same; runs scored otherwise are refused."""
     models = list(map(Path, scores))
@@ -218,7 +222,7 @@ def models_on(
     names = {name, *(read_named(place)[0] for place in set(places[1:]) - {places[0]})}
     if len(set(map(hashes_in, names))) > 1:
         raise ValueError(f"only models on the same data can be compared; found {' and '.join(sorted(names))}")
-    chosen = named(protocol, seed=seed)
+    chosen = named(protocol, seed=seed) if isinstance(protocol, str) else protocol
     measure = measure_of(type(records[0]), chosen, places[0])
     for path in models:
         refuse_other_measures(path, measure, chosen)

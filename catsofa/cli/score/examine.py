@@ -2,7 +2,7 @@
 
 import json as written_json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,8 @@ from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, print_json,
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
-    from catsofa.scoring.examine import Examination, Part
+    from catsofa.scoring.examine import Examination, Facet, Part
+    from catsofa.scoring.examine.limits import Estimate
     from catsofa.scoring.statistics.intervals import Interval
 
 NAMES = {"model": "models", "item": "items", "term": "terms", "model_term": "model × term", "residual": "rest"}
@@ -25,6 +26,15 @@ NEGATIVE = "E2"
 """The rule that names items which turn the order of the models around."""
 NAMED = 10
 """Items of a group that are shown; JSON has all."""
+LEVELS = {
+    "model": "models",
+    "item": "items",
+    "model_item": "model × item",
+    "model_level": "model × {}",
+    "item_level": "item × {}",
+    "residual": "rest",
+}
+"""Components of variance of models × items × levels for people."""
 LIMITS = ["over both", "other terms", "other models"]
 """What the intervals are over."""
 
@@ -36,6 +46,7 @@ def register(app: typer.Typer) -> None:
             "catsofa examine runs/a runs/b runs/c runs/d",
             "catsofa examine a.json b.json c.json d.json --on dev.json --json",
             "catsofa examine runs/*-chat --on crows-pairs --drop look-at.json",
+            "catsofa examine runs/*/catsofa runs/*/stereoset-code",
             "catsofa examine runs/* --group roberta",
             "catsofa examine runs/* --short 100 --out short.jsonl",
         )
@@ -45,7 +56,10 @@ def register(app: typer.Typer) -> None:
 def examine(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Two or more runs of score or choose, folders that hold runs, or files of scores."),
+        typer.Argument(
+            help="Runs of score or choose of two or more models, folders that hold runs, or files of scores. Several "
+            "protocols, prompts or samples of each model are a facet."
+        ),
     ],
     on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores and runs of choose.")] = None,
     protocol: ProtocolName = "catsofa",
@@ -106,7 +120,7 @@ def show_part(task: str, part: "Part") -> None:
     """Print the numbers of one task."""
     size = f"{quantity(part.items, 'item')} of {quantity(part.terms, 'term')}, {quantity(part.models, 'model')}"
     scored = "" if part.coverage == 1 else f", {in_percent(part.coverage)} of the cells scored"
-    rows = [[title, *_cells(part, name)] for title, name in _numbers(part)]
+    rows = [[title, *cells(part.numbers[name], name)] for title, name in _numbers(part)]
     table(f"{task}: {size}{scored}; 95 % intervals", ["number", "value", *LIMITS], rows)
     for name, what in {"kr20": "items", "coefficient": "terms"}.items():
         if name in part.numbers:
@@ -141,6 +155,8 @@ def show_part(task: str, part: "Part") -> None:
         rows = [[one.item, f"{one.odds:.2f}", chance(one.holm)] for one in group.items[:NAMED]]
         if rows:
             table(f"answered otherwise by {name}", ["item", "odds ratio", "Holm's p"], rows)
+    for facet in part.facets.values():
+        show_facet(facet)
     if form := part.short:
         chance_r, chance_error = form.random_r, form.random_largest
         say(
@@ -151,6 +167,23 @@ def show_part(task: str, part: "Part") -> None:
     for name, why in part.undefined.items():
         say(f"{name.replace('_', ' ')}: {UNDEFINED}, {why}")
     warn(part.warnings)
+
+
+def show_facet(facet: "Facet") -> None:
+    """Print the study of models × items × levels."""
+    titles = {**LEVELS, "level": f"{facet.name}s"}
+    shown = {f"variance.{name}": titles[name].format(facet.name) for name in facet.components}
+    shown |= {f"coefficient.{count}": f"coefficient, {quantity(count, facet.name)}" for count in facet.counts}
+    rows = [[title, *cells(facet.numbers[name], name)] for name, title in shown.items()]
+    size = f"{quantity(facet.models, 'model')} × {quantity(facet.items, 'item')}"
+    columns = ["variance of", "value", "over all", *LIMITS[1:], f"other {facet.name}s"]
+    table(f"{size} × {quantity(len(facet.levels), facet.name)}: {', '.join(facet.levels)}", columns, rows)
+    for count in facet.counts:
+        needs = (f"{wanted}: {_with_limits(*facet.needs(count, wanted))}" for wanted in (0.8, 0.9))
+        if "coefficient" not in facet.undefined:
+            say(f"items for a coefficient with {quantity(count, facet.name)} of {', of '.join(needs)}")
+    for name, why in facet.undefined.items():
+        say(f"{name}: {UNDEFINED}, {why}")
 
 
 def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
@@ -177,9 +210,8 @@ def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
         yield "people – item–rest, ρ", "people.item_rest"
 
 
-def _cells(part: "Part", name: str) -> list[str]:
-    """A number, and its three intervals; shares in percent."""
-    found = part.numbers[name]
+def cells(found: "Estimate", name: str) -> list[str]:
+    """A number, and each of its intervals; shares in percent."""
     shares = name.startswith(("variance.", "terms.", "all_agree", "item_rest.negative"))
 
     def shown(value: float) -> str:
@@ -190,7 +222,8 @@ def _cells(part: "Part", name: str) -> list[str]:
             return "–"
         return ", ".join(f"{100 * side:.1f}" if shares else f"{side:.2f}" for side in (of.low, of.high))
 
-    return [shown(found.value), limits(found.both), limits(found.terms), limits(found.models)]
+    sides = [found.both, found.terms, found.models, *([found.levels] if found.levels else [])]
+    return [shown(found.value), *map(limits, sides)]
 
 
 def _needed(part: "Part", name: str, wanted: float) -> str:
@@ -198,12 +231,15 @@ def _needed(part: "Part", name: str, wanted: float) -> str:
     count, limits = part.needs(name, wanted)
     if isnan(part.numbers[name].value):
         return UNDEFINED
+    return _with_limits(count, {} if isnan(part.numbers[name].both.low) else limits)
+
+
+def _with_limits(count: int | None, limits: "Mapping[str, Any]") -> str:
+    """A number of items or terms with its limits, if it has some."""
     if count is None:
         return "no number"
-    low, high = limits["low"], limits["high"]
-    if isnan(part.numbers[name].both.low):
-        return f"{count:,}"
-    return f"{count:,} [{low:,}, {f'{high:,}' if high is not None else 'no limit'}]"
+    low, high = limits.get("low"), limits.get("high")
+    return f"{count:,}" if low is None else f"{count:,} [{low:,}, {f'{high:,}' if high is not None else 'no limit'}]"
 
 
 def show_convergence(found: "Examination") -> None:

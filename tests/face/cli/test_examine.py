@@ -3,14 +3,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.records import cat
 from typer.testing import CliRunner
 
 from catsofa.cli import app
+from catsofa.cli.score.examine import show_facet
 from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.scoring.compare import baselines
+from catsofa.scoring.examine import Facet, Levels
+from catsofa.scoring.examine.facets import studied
 
 CATS = [cat(f"{term}x{n}", target=f"t{term}") for term in range(8) for n in range(4)]
 
@@ -58,6 +62,25 @@ def test_json_has_the_keys_of_the_page(files: list[str]) -> None:
     assert part["intervals"]["split_half"]["terms"] == {"low": None, "high": None}
     assert found["results"]["convergence"] == []
     assert found["signature"]["resamples"] == 1000
+
+
+def test_a_facet_has_a_table_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every component and the coefficient with one level, these and twice as many; then the items that each needs."""
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 5, 3)) + np.linspace(0, 1, 5)[None, :, None]
+    facet = studied(
+        Levels(name="prompt", levels=("likelihood", "plain", "own"), values=values),
+        np.arange(30) // 3,
+        resamples=50,
+        seed=0,
+    )
+    assert isinstance(facet, Facet)
+    show_facet(facet)
+    said = capsys.readouterr().out
+    for words in ("5 models × 30 items × 3 prompts: likelihood, plain, own", "model × prompt", "item × prompt", "rest",
+                  "coefficient, 1 prompt", "coefficient, 6 prompts",
+                  "items for a coefficient with 3 prompts of 0.8: "):  # fmt: skip
+        assert words in " ".join(said.split())
 
 
 def test_items_to_look_at_are_written_as_lint_writes_findings(files: list[str], tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from catsofa.annotation.crowd.practice import Lesson
 from catsofa.annotation.crowd.seats import Given, Rest
 from catsofa.annotation.crowd.settings import WITH_CODES
 from catsofa.annotation.crowd.store import Row, Rows
+from catsofa.annotation.label_studio import people
 from catsofa.annotation.results import drafts
 from catsofa.annotation.study.kinds import Fields, Kind
 from catsofa.data.languages.texts import language_of
@@ -149,16 +150,19 @@ class Work:
         name = person["name"]
         if person["state"] not in seats.ENDED:
             return RedirectResponse("work", status_code=303)
-        outcome = person["outcome"] or "completed"
-        if self._site.platform in WITH_CODES:
+        outcome, key = person["outcome"] or "completed", self._site.key
+        invited = await run_in_threadpool(people.invited, self._site.study)
+        came_alone = name in {arrivals.name_of(key, "invitation", email) for email in invited}
+        platform = "invitation" if came_alone else self._site.platform
+        if platform in WITH_CODES:
             code = self._site.opening.code(outcome)
         else:
-            code = arrivals.keyed(self._site.key, outcome, name)[:8].upper()
-        back = BACK + code if code and self._site.platform == "prolific" else ""
+            code = arrivals.keyed(key, outcome, name)[:8].upper()
+        back = BACK + code if code and platform == "prolific" else ""
         about = {"state": person["state"], "outcome": outcome, "done": person["done"], "code": code, "back": back}
         settings = self._site.study.settings
         about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
-        return self._site.page("done", debriefing=self._site.opening.debriefing, platform=self._site.platform, **about)
+        return self._site.page("done", debriefing=self._site.opening.debriefing, platform=platform, **about)
 
 
 def _attribute(text: Row) -> str:

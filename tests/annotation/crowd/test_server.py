@@ -518,6 +518,25 @@ def test_invited_people_come_by_their_own_link(tmp_path: Path) -> None:
     assert (study.folder / "identity.jsonl").read_text().count("ana@example.org") == 2  # one line, two fields
 
 
+@pytest.mark.parametrize("end", ["stop", "decline"])
+def test_who_was_invited_beside_prolific_gets_a_code_of_their_own(tmp_path: Path, end: str) -> None:
+    """The last page has no code and no link of Prolific, and asks nobody to return a submission."""
+    study = study_in(tmp_path)
+    codes = list(people.invite(study, ["ana@example.org", "ben@example.org"]).values())
+    with opened(study) as address:
+        found = set()
+        for code in codes:
+            browser = httpx.Client(base_url=address, trust_env=False, headers={"Origin": address})
+            agree = "no" if end == "decline" else "yes"
+            browser.post("/consent", data={"invitation": code, "agree": agree, "age": "yes"})
+            browser.post("/stop", data={"sure": "yes"})
+            last = browser.get("/done").text
+            assert "Prolific" not in last
+            assert "return your submission" not in last
+            found |= set(re.findall(r'id="code">(\w{8})<', last))
+    assert len(found) == 2
+
+
 def test_behind_https_cookies_are_secure_and_only_the_public_name_is_answered(study: Study) -> None:
     """`--address https://…`: a __Host- cookie, HSTS, and no other host."""
     with opened(study, "https://study.example.org") as address:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from catsofa.annotation.crowd import databases
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, rows
@@ -81,6 +82,12 @@ def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
 
     A row that was imported before is known by its submission and is not added again.
     """
+    if study.settings.project or databases.has_store(study.folder):
+        where = "on a Label Studio server" if study.settings.project else "given out by `annotate open`"
+        raise ValueError(
+            f"the tasks of {study.folder} are {where}, so a batch would judge the same items twice; make another study "
+            "for Mechanical Turk, and import the batch there"
+        )
     with study.locked():
         raw = study.folder / "raw.jsonl"
         known = {row.annotation for row in rows.read(raw, Raw)}

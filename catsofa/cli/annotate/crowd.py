@@ -72,18 +72,32 @@ def import_results(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Append a crowd's answers to raw.jsonl and write annotations.jsonl; rows imported before are skipped."""
+    """Append a crowd's answers to raw.jsonl and write annotations.jsonl; rows imported before are skipped.
+
+    Exit code 1: the study has answers, and none of them is valid.
+    """
     from dataclasses import asdict
 
     from catsofa.annotation.crowd import pages
+    from catsofa.annotation.results.answers import annotations
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
     doing("reading the answers")
     pulled, refused = pages.import_results(opened, results)
+    writes = opened.kind.asks is None
+    invalid = pulled.refused if writes else sum("invalid" in each.extra for each in annotations(opened))
+    answered = pulled.records + invalid if writes else pulled.records
     if json:
-        print_json(asdict(pulled) | {"rejected": refused})
-        return
-    say(f"{pulled.new:,} new answers; {pulled.records:,} records in {study}", quiet=quiet)
-    if refused:
-        note(f"{refused:,} rows were rejected or returned on the platform and are left out", quiet=quiet)
+        print_json(asdict(pulled) | {"rejected": refused, "invalid": invalid})
+    else:
+        say(f"{quantity(pulled.new, 'new answer')}; {quantity(pulled.records, 'record')} in {study}", quiet=quiet)
+        if refused:
+            note(f"{quantity(refused, 'row')} of rejected or returned work left out", quiet=quiet)
+        if invalid:
+            where = study / ("refused.jsonl" if writes else "annotations.jsonl")
+            note(
+                f"{invalid:,} of {quantity(answered, 'record')} invalid and not counted; {where} says why", quiet=quiet
+            )
+    if answered and invalid == answered:
+        raise typer.Exit(1)

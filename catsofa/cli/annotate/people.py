@@ -37,7 +37,7 @@ def register(room: typer.Typer) -> None:
 
 def invite(
     study: StudyFolder,
-    emails: Annotated[list[str], typer.Argument(help="Web address for each person.")],
+    emails: Annotated[list[str], typer.Argument(help="Email address of each person.")],
     address: Annotated[str, typer.Option(help="Public web address of the study.")] = "",
     accounts: Annotated[
         bool,
@@ -93,6 +93,7 @@ def reopen(
     from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import people, server_of
     from catsofa.annotation.label_studio.pull import pull
+    from catsofa.annotation.results.answers import tokens_of
     from catsofa.annotation.study import open_study
 
     if not item and not undecided:
@@ -108,11 +109,14 @@ def reopen(
                 pull(opened, server, report=report)
         items += [decision.item for decision in judging.undecided(opened, need, posterior)[0]]
     if not items:
-        say("nothing to reopen: of what all who were asked have judged, everything is decided")
+        say("nothing to reopen: no item that has all its judgements is undecided; annotate status counts missing ones")
         return
-    doing(f"reopening {len(set(items)):,} items")
+    asked = len(tokens_of(opened, items))
+    doing(f"reopening {quantity(asked, 'task')}")
     changed = home.reopen(opened, items, more) if server is None else people.reopen(opened, server, items, more)
-    say(f"{changed:,} tasks wait for {more} more people; {len(set(items)):,} items asked for")
+    say(f"{quantity(changed, 'task')} reopened, each for {more} more {'person' if more == 1 else 'people'}")
+    if asked > changed:
+        say(f"{quantity(asked - changed, 'task')} left as before: people who were asked earlier have not judged yet")
 
 
 def close(study: StudyFolder, quiet: Quiet = False) -> None:

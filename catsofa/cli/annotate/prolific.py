@@ -38,7 +38,8 @@ def create(
 ) -> None:
     """Create a draft of the study on Prolific and show its cost. Nothing is published or paid.
 
-    Reward, time and codes are those of the study; `[platform]` of study.toml has devices, filters and the warning.
+    Reward, time and codes are those of the study; the table `platform` of study.toml has devices,
+    filters and the warning.
     """
     from catsofa.annotation.prolific import draft
     from catsofa.annotation.prolific.client import Prolific

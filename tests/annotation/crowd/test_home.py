@@ -9,6 +9,7 @@ from helpers.records import bakers, terms
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, quality, seats
+from catsofa.annotation.crowd.pages import import_results
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given
 from catsofa.annotation.crowd.store import Rows
@@ -18,7 +19,7 @@ from catsofa.annotation.results.status import status
 from catsofa.annotation.study import Study, create, open_study, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
-from catsofa.data.records import LABELS, Annotation
+from catsofa.data.records import LABELS, Annotation, Cat
 from catsofa.validation.judgements import Rule, count
 
 RULES = Rules(session=12, first=3, check_every=5, gold_every=5)
@@ -149,6 +150,19 @@ def test_reopened_items_are_asked_about_again(study: Study) -> None:
     assert counted(study)[token] == by_votes(study)[token] == 5
 
 
+def test_reopen_counts_tasks_and_names_those_it_leaves(study: Study) -> None:
+    """The three sentences of a CAT are one task; a task that still waits for people is not reopened."""
+    for n in range(3):
+        work(study, f"p{n}")
+    cat = next(study.items[key.item] for key in study.keys.values() if not key.gold)
+    assert isinstance(cat, Cat)
+    asked = ["annotate", "reopen", str(study.folder), *(f"--item={each.id}" for each in cat.candidates)]
+    assert "1 task reopened, each for 2 more people" in CliRunner().invoke(app, asked).output
+    again = CliRunner().invoke(app, asked).output
+    assert "0 tasks reopened" in again
+    assert "1 task left as before" in again
+
+
 def test_a_closed_study_gives_out_nothing_and_the_commands_need_no_server(study: Study) -> None:
     """`status`, `pull`, `reopen` and `close` read the study's own store."""
     work(study, "p1")
@@ -214,3 +228,16 @@ def test_a_study_with_answers_of_a_batch_is_not_opened_and_not_closed(tmp_path: 
     assert not (study.folder / "study.db").exists()
     done = CliRunner().invoke(app, ["annotate", "close", str(study.folder)])
     assert "nothing to close" in str(done.exception)
+
+
+def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path) -> None:
+    """Its items would be judged and paid twice; nothing is appended."""
+    work(study, "p1")
+    home.pull(study)
+    before = (study.folder / "raw.jsonl").read_bytes()
+    token = next(iter(study.keys))
+    batch = tmp_path / "batch.csv"
+    batch.write_text(f'WorkerId,AssignmentId,Answer.catsofa\nW1,A1,"{{""{token}"": {{""skipped"": true}}}}"\n')
+    with pytest.raises(ValueError, match=r"annotate open.*another study"):
+        import_results(study, batch)
+    assert (study.folder / "raw.jsonl").read_bytes() == before

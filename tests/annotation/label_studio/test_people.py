@@ -71,7 +71,9 @@ def test_what_five_did_not_decide_is_reopened_by_command(
     senseless = result_of(interface("validate-cats"), {f"label_{k}": "unrelated" for k in (1, 2, 3)})
     for n, person in enumerate(annotators):
         person.work(project, lambda d, n=n: senseless if n > 2 and study.keys[d["item"]].item == doubted else judge(d))
-    assert "1 tasks wait for 2 more" in answer_of("reopen", study.folder, "--undecided", "--posterior", "0.9")
+    assert "1 task reopened, each for 2 more people" in answer_of(
+        "reopen", study.folder, "--undecided", "--posterior", "0.9"
+    )
     assert "nothing to reopen" in answer_of("reopen", study.folder, "--undecided")
     late = [Person.invited(server, f"more{n}@example.org") for n in range(3)]
     assert [person.work(project, judge) for person in late] == [1, 1, 0]

@@ -261,7 +261,10 @@ def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: 
     said = json.dumps({token: {"answers": {"association": "perhaps"}, "seconds": 1} for token in study.keys})
     rows = ({"WorkerId": who, "AssignmentId": who, "Answer.catsofa": said} for who in ("W0", "W1"))
     csv_files.write(rows, tmp_path / "batch.csv", ("WorkerId", "AssignmentId", "Answer.catsofa"))
-    assert run_catsofa("annotate", "import-results", "study", "batch.csv", cwd=tmp_path).returncode == 0
+    done = run_catsofa("annotate", "import-results", "study", "batch.csv", cwd=tmp_path)
+    assert (done.returncode, "8 of 8 records invalid" in done.stderr) == (1, True), done.stderr
+    done = run_catsofa("annotate", "import-results", "study", "batch.csv", "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["invalid"]) == (1, 8)
     asked = ("validate", "associations", "proposed.jsonl", "--in", "study/annotations.jsonl")
     done = run_catsofa(*asked, "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["set_aside"]) == (1, {"invalid": 8})

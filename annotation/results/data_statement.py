@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from catsofa.annotation.crowd import settings
+from catsofa.annotation.crowd import databases, settings
 from catsofa.annotation.crowd.people.background import published
 from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
 from catsofa.annotation.study import Study, rows
@@ -103,7 +103,8 @@ def work_of(study: Study) -> Work:
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     texts = [row for row in answers if not study.kind_of(row.token).asks]
     days = sorted(row.at[:10] for row in answers)
-    opened = settings.read(study) if (study.folder / settings.FILE).is_file() else None
+    has_settings = (study.folder / settings.FILE).is_file() or databases.has_store(study.folder)
+    opened = settings.read(study) if has_settings else None
     ethics = opened.ethics if opened else settings.Ethics()
     basis = f"legal basis: {ethics.legal_basis}" if ethics.legal_basis else ""
     why = {row.token: row.why.partition(" after ")[0] for row in rows.read(study.folder / REOPENED, Wanted)}

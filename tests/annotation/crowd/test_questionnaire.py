@@ -240,6 +240,14 @@ def test_votes_by_what_people_said(answered: Study) -> None:
     assert not re.search("Samoa|Tonga|Peru", shown + json.dumps(report))
 
 
+def test_a_study_opened_without_settings_states_the_defaults_that_people_met(tmp_path: Path) -> None:
+    """Its data statement has the recruitment and the age of the defaults, as with an empty study.toml."""
+    made = create(tmp_path / "s", kind="validate-cats", items=bakers(2), contact="a@example.org")
+    assert (work_of(made).recruited, work_of(made).minimum_age) == ("", 0)
+    home.open_store(made).close()
+    assert (work_of(made).recruited, work_of(made).minimum_age) == ("invitation", 18)
+
+
 def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
     """Counts of answers that k people share, field by field, and the fields that nobody was asked about."""
     validated = Validated(

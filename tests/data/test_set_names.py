@@ -1,0 +1,31 @@
+"""Names of sets of items."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.choice_runs import pairs, probes, questions
+from helpers.gate_runs import cats
+
+from catsofa.data import formats
+from catsofa.data.files import BadInput
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [(pairs()[0], "bias_type"), (probes()[0], "category"), (questions()[0], "category"), (cats()[0], "bias_type")],
+)
+def test_a_set_that_is_called_as_all_items_is_refused(record: object, field: str) -> None:
+    """Results hold all items and each set by name; its numbers would stand in the place of theirs."""
+    with pytest.raises(ValueError, match="'overall', as results call all items"):
+        replace(record, **{field: "overall"})  # type: ignore[type-var]
+
+
+def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None:
+    """The second record has the name."""
+    place = tmp_path / "pairs.jsonl"
+    formats.named("jsonl").write(pairs(2), place)
+    first, second = place.read_text("utf-8").splitlines(keepends=True)
+    place.write_text(first + second.replace('"bias_type":"x"', '"bias_type":"overall"'), "utf-8")
+    with pytest.raises(BadInput, match=r"pairs\.jsonl:2.*called 'overall'"):
+        list(formats.read(place))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.labelled_texts import planted_rows
 from helpers.mutations import MUTATIONS
 from helpers.records import bakers
 
@@ -33,6 +34,7 @@ from catsofa.scoring.choosing import replies as choices
 from catsofa.scoring.models import static_vectors
 from catsofa.scoring.run import manifest as run_manifest
 from catsofa.scoring.run import score_files
+from catsofa.scoring.sentiment import texts as labelled
 from catsofa.scoring.served import replies as served_replies
 
 RECIPE = 'out = "study"\n[[step]]\nrun = "build probes"\nidentities = "{out}/i.jsonl"\nargs = ["a"]\njson = true\n'
@@ -53,6 +55,7 @@ ECHO = {"choices": [{"logprobs": {"tokens": ["a", " b"], "token_logprobs": [None
 VLLM = {"choices": [{"prompt_logprobs": [None, {"7": {"logprob": -1.5, "decoded_token": "b"}}]}]}
 RAW = Raw(annotation="a", updated="2026-01-01", token="t", annotator="ls-1", at="2026-01-01", result=[{"x": 1}])
 CATS = bakers(2)
+LABELLED = planted_rows(60)
 DUMP = (
     "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P106> "
     "<http://www.wikidata.org/entity/Q2> .\n"
@@ -177,6 +180,12 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "answers": ("raw.jsonl", jsonl.dumps(RAW) + b"\n", lambda p: list(rows.read(p, Raw))),
     "study": ("given.json", json.dumps(STUDY), a_study),
     "plan": ("p.toml", PLAN, planning.read),
+    "classes": ("l.csv", "text,label\n" + "".join(f"{text},{label}\n" for text, label in LABELLED), labelled.read),
+    "classes by line": (
+        "l.jsonl",
+        "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in LABELLED),
+        labelled.read,
+    ),
     "manifest": ("given.json", json.dumps({"identity": {"a": 1}, "about": {}}), manifest),
 }
 TAKES_ALL = ("replies", "wikidata")

@@ -16,6 +16,8 @@ from catsofa.scoring.models.static_vectors import Encode, Matrix
 ENDINGS = (".npz", ".h5", ".hdf5", ".parquet")
 EXPECTED = "computed vectors: `texts` and `vectors` (npz), `text` and `vector` (Parquet), vectors named by texts (HDF5)"
 
+LEAST = 1e-30
+"""The least that the largest number of a vector may be: below it, the others lose digits in float32."""
 REAL = "biufO"
 """Kinds of arrays whose values are real numbers; objects are tried one by one. A complex number has a part that is
 lost, and a date or a word is none."""
@@ -47,6 +49,9 @@ def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
         if not isinstance(text, str) or row.shape != (size,) or size < 2 or not np.isfinite(row).all():
             what = f"{row.shape} with {np.isfinite(row).sum()} finite numbers for {short(text)}"
             raise BadInput(path, what, f"a text and a vector of {max(size, 2)} finite numbers")
+        if np.any(given) and np.abs(row).max() < LEAST:
+            expected = f"a number of {LEAST:g} or more; multiply all vectors, which changes no cosine"
+            raise BadInput(path, f"a vector of smaller numbers for {short(text)}", expected)
         if text in known and not np.array_equal(known[text], row):
             raise BadInput(path, f"two vectors of {short(text)}", "one vector for each text")
         known[text] = row

@@ -105,7 +105,10 @@ def score(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa, SEAT or BBQ, each with its interval."""
+    """Score models, or measure scores: lms, ss and icat, CrowS-Pairs, SoFa, SEAT or BBQ, each with its interval.
+
+    Exit code 1: nothing could be scored, so that there is no number.
+    """
     from catsofa.scoring.evaluate import evaluate, planned
     from catsofa.scoring.protocols import named
 
@@ -116,7 +119,7 @@ def score(
     sets = [str(local(data)) for data in on]
     if predictions:
         doing("reading scores, resampling for the intervals")
-        show_all(_measured(predictions, sets, protocol, seed, terms), terms, json, quiet)
+        exit_without_numbers(show_all(_measured(predictions, sets, protocol, seed, terms), terms, json, quiet))
         return
     doing("loading the model")
     executor = executor_of(engine, ray_address, workers)
@@ -148,6 +151,13 @@ def score(
             show_all([report], terms, json, quiet)
     if json:
         show_all(reports, terms, json, quiet)
+    exit_without_numbers(reports)
+
+
+def exit_without_numbers(reports: "Sequence[Report]") -> None:
+    """Exit code 1 where no number rests on an item."""
+    if all(row.get("coverage") == 0 for report in reports for row in report.rows()):
+        raise typer.Exit(1)
 
 
 def _measured(
@@ -160,17 +170,21 @@ def _measured(
         yield report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms)
 
 
-def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> None:
-    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps."""
+def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> "list[Report]":
+    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps; the reports."""
     from catsofa.scoring.measures.sofa import Results as Probes
 
+    shown: list[Report] = []
     if json:
-        every = [each.to_dict() for each in found]
+        shown = list(found)
+        every = [each.to_dict() for each in shown]
         print_json(every[0] if len(every) == 1 else every)
-        return
+        return shown
     for each in found:
+        shown.append(each)
         if not quiet:
             show(each)
         if terms and not quiet and isinstance(each.results, Probes):
             show_ends(each.results)
         doing("loading the next")
+    return shown

@@ -13,7 +13,9 @@ import pyarrow as pa
 import pytest
 from helpers.records import PAIRS, TEST
 from pyarrow import parquet
+from typer.testing import CliRunner
 
+from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest
@@ -94,6 +96,29 @@ def test_a_text_without_a_vector_leaves_its_test_unscored_with_the_reason(tmp_pa
     assert texts[0] in row["reason"]
     assert "kind=computed" in str(whole.signature)
     assert str(whole.signature) != str(part.signature)
+
+
+@pytest.mark.parametrize("form", [None, "--json", "--quiet"])
+def test_score_exits_with_1_where_no_test_has_a_number(tmp_path: Path, form: str | None) -> None:
+    """A file with vectors of some texts alone: the table says why, and a script hears of it; the whole file exits 0."""
+    formats.named("seat").write([TEST], tmp_path / "tests")
+    texts = [text for words in (TEST.x, TEST.y, TEST.a, TEST.b) for text in words.items]
+    vectors = np.random.default_rng(0).normal(size=(len(texts), 4))
+    npz(tmp_path / "whole.npz", texts, vectors)
+    npz(tmp_path / "half.npz", texts[:2], vectors[:2])
+    words = ["--on", str(tmp_path / "tests"), *([form] if form else [])]
+    for name, code in (("whole", 0), ("half", 1)):
+        assert CliRunner().invoke(app, ["score", str(tmp_path / f"{name}.npz"), *words]).exit_code == code
+
+
+def test_vectors_that_float32_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
+    """Numbers of 1e-42 have three digits left, those of 1e-50 none; a zero vector, and one small number, stay."""
+    for scale in (1e-42, 1e-50):
+        npz(tmp_path / "v.npz", TEXTS, VECTORS.astype(np.float64) * scale)
+        with pytest.raises(BadInput, match="multiply all vectors"):
+            encoders.load(str(tmp_path / "v.npz"))
+    npz(tmp_path / "v.npz", ["a zorb", "a florin"], np.array([[0.0, 0.0], [1.0, 1e-50]]))
+    assert encoders.load(str(tmp_path / "v.npz")).encode(["a florin"]).tolist() == [[1.0, 0.0]]
 
 
 def _two(path: Path) -> None:

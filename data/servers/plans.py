@@ -1,8 +1,8 @@
 """What requests will cost, before they are sent."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_prompt_tokens, prompt_tokens
 
@@ -91,3 +91,13 @@ def plan(
         batch=batch,
         under_way=under_way,
     )
+
+
+def together(several: Sequence[Plan]) -> Plan:
+    """What several runs have still to send; a number that one of them does not know is unknown."""
+
+    def total(name: str) -> Any:
+        values = [getattr(one, name) for one in several]
+        return None if None in values else sum(values)
+
+    return Plan(**{field.name: total(field.name) for field in fields(Plan) if field.name != "batch"})

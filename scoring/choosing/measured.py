@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from catsofa.data.digests import DIGITS, FIELD, json_digest
 from catsofa.data.files import BadInput, json_files, short
@@ -35,6 +35,7 @@ from catsofa.scoring.choosing.items import (
 from catsofa.scoring.choosing.outcomes import said_in
 from catsofa.scoring.choosing.replies import ASKED as WHO
 from catsofa.scoring.choosing.replies import RECEIVED, REPLIES, Reply, RunReplies, read
+from catsofa.scoring.choosing.requests import ORDERS_OF_THREE
 from catsofa.scoring.choosing.results import (
     ASSOCIATION,
     DECISION,
@@ -49,17 +50,17 @@ from catsofa.scoring.choosing.results import (
 )
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.run.manifest import CHOICES
-from catsofa.scoring.signature import Signature, data_label, predictions_label
+from catsofa.scoring.signature import Signature, data_label, hashes_in, predictions_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 RUN, REPORT = CHOICES, "report.json"
 """The files of a run's folder that say what was asked, and what came of it."""
 MADE_FROM = "made_from"
 """The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
+ON = "on"
+"""The field of a report for the place of its data; earlier versions did not write it."""
 REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
 ASKED = "what a run of choices asked"
-ORDERS_OF_THREE = 6
-"""The number of orders of three options; `--orders balanced` asks in fewer."""
 
 
 def report_on(
@@ -213,7 +214,7 @@ def measure(
         cost=cost,
     )
     if out:
-        keep(outcomes, report, Path(out), how or {})
+        keep(outcomes, report, Path(out), how or {}, data.on)
     return report
 
 
@@ -281,8 +282,13 @@ def asked_of_each(replies: Sequence[Reply], how: Mapping[str, Any]) -> dict[str,
     }
 
 
-def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapping[str, Any]) -> None:
-    """Write the folder of a run: what was asked and how, every reply with its outcome, and the report."""
+def keep(
+    replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapping[str, Any], on: str | None = None
+) -> None:
+    """Write the folder of a run: what was asked and how, every reply with its outcome, and the report.
+
+    The report of the folder also says where its data lie (`on`).
+    """
     signed = report.signature
     asked: dict[str, Any] = {
         "data": signed.data,
@@ -300,7 +306,7 @@ def keep(replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapp
         kept.add(*replies)
     parts = (folder / name for name in (RUN, WHO, RECEIVED, REPLIES))
     made_from = {path.name: sum_of_lines(path) for path in parts if path.is_file()}
-    content = {**json_files.finite(report.to_dict()), MADE_FROM: made_from}
+    content = {**json_files.finite(report.to_dict()), ON: on, MADE_FROM: made_from}
     json_files.write(json_files.sealed(content), folder / REPORT)
 
 
@@ -320,3 +326,23 @@ def asked_in(place: Path) -> dict[str, Any]:
     document = json_files.Node(json_files.read(place, ASKED), place, ASKED).fields()
     json_files.check_seal(document, place, "restore the file, or measure into another --out")
     return {name: value for name, value in document.items() if name != FIELD}
+
+
+class Kept(NamedTuple):
+    """The folder of a run, read."""
+
+    report: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    replies: list[Reply]
+    """With their outcomes."""
+    items: dict[str, Item]
+    """Every item of its question, asked about or not."""
+
+
+def kept_in(run: Path, data: Data) -> Kept:
+    """The report and the replies in the folder of a run, whose data these must be."""
+    report, asked = read_report(run), asked_in(run / RUN)
+    if hashes_in(asked["data"]) != hashes_in(data.name):
+        raise BadInput(run, f"choices from other data ({asked['data']}) than {data.name}", "--on with the run's data")
+    replies, _, items = replies_on(run / REPLIES, data)
+    return Kept(report, asked, [with_outcome(reply, items[reply.item]) for reply in replies], items)

@@ -50,6 +50,8 @@ def preference(sums: Array) -> Array:
 POSITION = Measure(name="position", pieces=lambda sums: effect(sums)[..., None], ideal=0, least=-1, most=1)
 DIFFERENCE = Measure(name="difference", pieces=lambda sums: -np.diff(_means(sums)), ideal=0, least=-1, most=1)
 PREFERENCE = Measure(name="preference", pieces=lambda sums: preference(sums)[..., None], ideal=50, least=0, most=100)
+SHARE = Measure(name="preference", pieces=lambda sums: PREFERENCE.pieces(sums) / 100, ideal=0.5, least=0, most=1)
+"""The preference as a share, as reports have it."""
 UNDEFINED = Interval(nan, nan, nan)
 
 

@@ -21,6 +21,8 @@ FOR = {
     DECISIONS: wordings.DECISIONS,
 }
 """The bundled templates for each kind of items, the default first."""
+ORDERS_OF_THREE = 6
+"""The number of orders of three options; `--orders balanced` asks in fewer."""
 OFFERED = "Neither; I cannot say."
 """The text of the neutral option."""
 

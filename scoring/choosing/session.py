@@ -103,7 +103,9 @@ class Choices:
         return {"data": self.data.digest, "templates": wordings, **how}
 
 
-def choices(on: str | Path, templates: Sequence[Template] = (), *, limit: int | None = None, **how: Any) -> Choices:
+def choices(
+    on: str | Path | Iterable[Any], templates: Sequence[Template] = (), *, limit: int | None = None, **how: Any
+) -> Choices:
     """What to ask about a data set; `limit` takes a sample stratified by domain and target group.
 
     Without a template, the first bundled one for the kind of items is asked.
@@ -158,13 +160,15 @@ def ask(
     out: Path | None = None,
     price: Price | None = None,
     max_cost: float | None = None,
+    before: float = 0.0,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> ChoiceReport:
     """The report on what a model chooses; with `out`, every reply is on disk before it is used, and paid for once.
 
-    A ValueError where the next request could bring the cost of the folder over `max_cost`; its replies are kept.
+    A ValueError where the next request could bring the cost of the folder over `max_cost`, of which `before` is spent
+    elsewhere; its replies are kept.
     """
     if max_cost is not None and (price is None or out is None):
         raise ValueError(
@@ -176,8 +180,8 @@ def ask(
     if model.asking.batch and out is None:
         raise ValueError("--batch needs --out, where a stopped run finds its batch again")
     wanted = asked.requests
-    _settle(out, {**model.identity(), **_budgets(model.asking), **asked.identity()})
-    with ledger(model, out, price, max_cost) as store:
+    _settle(out, identity(model, asked))
+    with ledger(model, out, price, max_cost and max_cost - before) as store:
         known = len(store.replies)
         timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - known)
         with timed, progress.through(len(wanted)):
@@ -193,10 +197,11 @@ def ask(
         told = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(found.values())]
     if todo:
         name = str(model.identity().get("served", ""))
-        least = store.spent + min(store.most(request.prompt, name) for request in todo)
+        spent = f"{'at most ' if store.uncounted else ''}{in_dollars(before + store.spent)}"
+        least = before + store.spent + min(store.most(request.prompt, name) for request in todo)
         raise ValueError(
             f"stopped at --max-cost {in_dollars(max_cost or 0)}: {len(todo):,} of {len(wanted):,} requests are left, "
-            f"and {store.spent_in_dollars} is spent; try again with --max-cost {in_dollars(least, up=True)[1:]} or more"
+            f"and {spent} is spent; try again with --max-cost {in_dollars(least, up=True)[1:]} or more"
         )
     if out:
         for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
@@ -237,6 +242,11 @@ def _budgets(asking: Asking) -> dict[str, Any]:
     """The options of asking that replies depend on."""
     names = ("temperature", "sampled", "answer_tokens", "reasoning_tokens")
     return {name: getattr(asking, name) for name in names}
+
+
+def identity(model: ChatModel, asked: Choices) -> dict[str, Any]:
+    """Who is asked and how: what may not change in a run's folder."""
+    return {**model.identity(), **_budgets(model.asking), **asked.identity()}
 
 
 def _settle(folder: Path | None, asked: Mapping[str, Any]) -> None:

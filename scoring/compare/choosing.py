@@ -30,8 +30,8 @@ from catsofa.scoring.choosing.estimates import (
     units_of,
 )
 from catsofa.scoring.choosing.items import DECISIONS, QUESTIONS, WHICH, WORDS, Item
-from catsofa.scoring.choosing.measured import RUN, asked_in, asked_of_each, read_report, replies_on, with_outcome
-from catsofa.scoring.choosing.replies import REPLIES, Reply
+from catsofa.scoring.choosing.measured import asked_of_each, kept_in
+from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.choosing.requests import Key
 from catsofa.scoring.choosing.results import (
     ASSOCIATION,
@@ -45,14 +45,11 @@ from catsofa.scoring.compare import Difference, ModelComparison, sides_of
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.robustness import FLIPS
-from catsofa.scoring.signature import Signature, hashes_in, joint_subset
+from catsofa.scoring.signature import Signature, joint_subset
 from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
 
-PREFERENCE = Measure(
-    name="preference", pieces=lambda sums: position.PREFERENCE.pieces(sums) / 100, ideal=0.5, least=0, most=1
-)
 ACCURACY = Measure(name="accuracy", pieces=lambda sums: bbq.ACCURACY.pieces(sums) / 100, ideal=1, least=0, most=1)
 ANSWERS = {
     "ambig": {"acc_amb": ACCURACY, "s_amb": bbq.S_AMB},
@@ -163,16 +160,13 @@ def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] =
 
 def side_of(run: Path, data: Data) -> Side:
     """The choices in the folder of a run, whose data these must be."""
-    report, asked = read_report(run), asked_in(run / RUN)
-    if hashes_in(asked["data"]) != hashes_in(data.name):
-        raise BadInput(run, f"choices from other data ({asked['data']}) than {data.name}", "--on with the run's data")
-    replies, _, items = replies_on(run / REPLIES, data)
+    kept = kept_in(run, data)
     return Side(
-        model=str(asked["model"]),
-        asked={"protocol": report["protocol"], **asked_of_each(replies, asked.get("how", {}))},
-        subset=str(asked.get("subset", "")),
-        replies={reply.key: with_outcome(reply, items[reply.item]) for reply in replies},
-        items=items,
+        model=str(kept.asked["model"]),
+        asked={"protocol": kept.report["protocol"], **asked_of_each(kept.replies, kept.asked.get("how", {}))},
+        subset=str(kept.asked.get("subset", "")),
+        replies={reply.key: reply for reply in kept.replies},
+        items=kept.items,
     )
 
 
@@ -247,7 +241,7 @@ def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Co
         columns = choice_columns(one, units), choice_columns(two, units)
         undefined = _reason((one, two), how)
         if kind != WHICH:
-            yield Compared(name="preference", measure=PREFERENCE, sides=columns, decided=share, undefined=undefined)
+            yield Compared(name="preference", measure=position.SHARE, sides=columns, decided=share, undefined=undefined)
         yield Compared(name="position", measure=position.POSITION, sides=columns, decided=share)
     else:
         for test in np.unique(every[0].domains):

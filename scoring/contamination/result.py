@@ -1,6 +1,6 @@
 """The result of one test of contamination, and of all of them together."""
 
-__all__ = ["Contamination", "Test", "basis"]
+__all__ = ["Contamination", "Test"]
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

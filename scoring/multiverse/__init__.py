@@ -26,6 +26,8 @@ class Multiverse(Tabular):
     """By part and model."""
     orders: Mapping[str, Mapping[str, Order]]
     """By part and measure; none of a single model."""
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By protocol: what it chooses."""
     signatures: Mapping[str, Mapping[str, Signature]] = field(default_factory=dict)
     """By model and protocol: the signature of a run of this protocol alone."""
     unscored: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
@@ -79,7 +81,7 @@ class Multiverse(Tabular):
                 "items": cell.items,
                 "scored": int(cell.scored.sum()),
                 "coverage": cell.coverage,
-                "ties": cell.ties,
+                **({"refusal": cell.outcomes["refusal"]} if cell.outcomes else {"ties": cell.ties}),
             }
             for part, models in self.cells.items()
             for model, of in models.items()
@@ -106,14 +108,27 @@ def multiverse(
         for name, own in scores.items():
             for part, cell in cells(records, own, protocols[name], resamples).items():
                 found.setdefault(part, {}).setdefault(model, {})[name] = cell
-    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
     measure = "stereoset" if isinstance(records[0], Cat) else "crows_pairs"
     options = {name: options_of(protocol, measure) for name, protocol in protocols.items()}
+    return compared(found, options, resamples=resamples, seed=seed, claims=claims)
+
+
+def compared(
+    cells: Mapping[str, Mapping[str, Mapping[str, Cell]]],
+    options: Mapping[str, Mapping[str, Any]],
+    *,
+    resamples: int,
+    seed: int,
+    claims: Sequence[Claim] = (),
+) -> Multiverse:
+    """How far cells, by part, model and protocol, depend on the protocol; `options` are those of each protocol."""
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
     return Multiverse(
-        cells=found,
+        cells=cells,
         dependence={
             part: {model: dependence(of, options=options, claims=claims, **how) for model, of in models.items()}
-            for part, models in found.items()
+            for part, models in cells.items()
         },
-        orders={part: orders(models, **how) for part, models in found.items()},
+        orders={part: orders(models, **how) for part, models in cells.items()},
+        options=options,
     )

@@ -1,7 +1,7 @@
 """Cells: what the scores of one model make of the items of a part, by one protocol."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,12 @@ class Cell:
     """Some of the items to a row of sums for each cluster, the same clusters in every cell."""
     on: Callable[[Rows], Mapping[str, Interval]]
     """Some of the items to the numbers."""
+    outcomes: Mapping[str, float] = field(default_factory=dict)
+    """The share of each outcome among all replies, where a model was asked for choices."""
+    undefined: str = ""
+    """Why a number has no value."""
+    deciding: Callable[[str, Array], float] = lambda measure, columns: 1.0
+    """A measure and its columns to the share of the items that decide it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers and their denominators, by name."""
@@ -47,8 +53,14 @@ class Cell:
             "items": self.items,
             "scored": int(self.scored.sum()),
             "coverage": self.coverage,
-            "ties": self.ties,
+            **({"outcomes": dict(self.outcomes), "undefined": self.undefined or None} if self.outcomes else {}),
+            **({} if self.outcomes else {"ties": self.ties}),
         }
+
+
+def digits(measure: Measure) -> int:
+    """Decimals in which a measure is shown: one of a percentage, three of a share."""
+    return 1 if measure.most == 100 else 3
 
 
 def cells(records: Sequence[Any], given: Given, protocol: Protocol, resamples: int) -> dict[str, Cell]:

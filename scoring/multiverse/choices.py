@@ -1,6 +1,6 @@
 """Choices of protocols: every combination of some of them, and how far each choice moves a number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import nan
@@ -24,29 +24,48 @@ def combinations(base: str, vary: Sequence[str], measure: str, *, seed: int | No
 
     An option alone stands for all its values, `first_token=bos,skip` for those and the protocol's own.
     """
-    options, values = options_of(named(base), measure), dict[str, list[Any]]()
-    for each in vary:
-        option, _, listed = each.partition("=")
-        if option not in options:
-            raise ValueError(f"no choice of {measure} is called {option!r}; the choices are {', '.join(options)}")
-        if option in values:
-            raise ValueError(f"found {option} twice; name all its values at once ({option}=…,…)")
-        asked = [
-            choice(f"{option}={value}")[1]
-            for value in (listed.split(",") if listed else every_choice(option, option_types()[option]))
-        ]
-        values[option] = list(dict.fromkeys([options[option], *asked]))
-        if len(values[option]) < 2:
-            raise ValueError(f"found one value of {option}, {_written(options[option])}; expected another one")
+    options, kinds = options_of(named(base), measure), option_types()
+
+    def every(option: str) -> list[str]:
+        return every_choice(option, kinds[option])
+
     found = []
-    for of in product(*values.values()):
-        chosen = [f"{option}={_written(v)}" for option, v in zip(values, of, strict=True) if v != options[option]]
+    for changes in varied(options, vary, measure, every, lambda option, value: choice(f"{option}={value}")[1]):
+        chosen = [f"{option}={written(value)}" for option, value in changes.items()]
         found.append(named(",".join([base, *chosen]), seed=seed))
     return found
 
 
-def _written(value: Any) -> str:
+def varied(
+    options: Mapping[str, Any],
+    vary: Sequence[str],
+    what: str,
+    every: Callable[[str], Sequence[str]],
+    read: Callable[[str, str], Any],
+) -> Iterator[dict[str, Any]]:
+    """Every combination of the values of some options, as what it changes in these; the first changes nothing.
+
+    `every` gives all values of an option as one writes them, `read` the value that one wrote.
+    """
+    values = dict[str, list[Any]]()
+    for each in vary:
+        option, _, listed = each.partition("=")
+        if option not in options:
+            raise ValueError(f"no choice of {what} is called {option!r}; the choices are {', '.join(options)}")
+        if option in values:
+            raise ValueError(f"found {option} twice; name all its values at once ({option}=…,…)")
+        asked = [read(option, value) for value in (listed.split(",") if listed else every(option))]
+        values[option] = list(dict.fromkeys([options[option], *asked]))
+        if len(values[option]) < 2:
+            raise ValueError(f"found one value of {option}, {written(options[option])}; expected another one")
+    for chosen in product(*values.values()):
+        yield {option: v for option, v in zip(values, chosen, strict=True) if v != options[option]}
+
+
+def written(value: Any) -> str:
     """A value as one writes it in the name of a protocol."""
+    if isinstance(value, tuple):
+        return "+".join(value)
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -66,12 +85,17 @@ class Effect:
 
 
 def effects(
-    here: Array, drawn: Array, options: Sequence[Mapping[str, Any]], clusters: int, items: float
+    here: Array,
+    drawn: Array,
+    options: Sequence[Mapping[str, Any]],
+    clusters: int,
+    items: float,
+    percents: float = 1.0,
 ) -> dict[str, Effect | None]:
     """By choice that differs: its effect on the numbers of the protocols; None where it cannot be told from others.
 
     `here` has a number for each protocol, `drawn` a row of them for each resample, `options` what each protocol chose;
-    `items` of them turn one by one.
+    `items` of them turn one by one. One of the numbers is so many `percents`.
     """
     differ = [option for option in options[0] if len({str(of[option]) for of in options}) > 1]
     columns = {option: _columns([str(of[option]) for of in options]) for option in differ}
@@ -87,7 +111,7 @@ def effects(
         solve = np.linalg.pinv(own, rcond=ROUNDING)
         levels = np.concatenate([[0.0], solve @ here])
         errors = np.concatenate([np.zeros((len(drawn), 1)), (drawn - here) @ solve.T], axis=1)
-        moves = interval_of_range(float(np.ptp(levels)), errors, clusters, items)
+        moves = interval_of_range(float(np.ptp(levels)), errors, clusters, items, percents)
         share = _share(here, drawn - here, own @ solve, clusters)
         if moves.low == 0 and share.low > 0:
             share = Interval(share.value, 0.0, share.high)

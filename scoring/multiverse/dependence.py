@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from catsofa.data.files import short
 from catsofa.data.percentages import quantity
 from catsofa.data.statistics import LEVEL
-from catsofa.scoring.multiverse.cells import Cell
+from catsofa.scoring.multiverse.cells import Cell, digits
 from catsofa.scoring.multiverse.choices import Effect, effects
 from catsofa.scoring.statistics.intervals import Array, Interval, Measure, interval_of_range, limits, resampled_sums
 
@@ -66,6 +66,8 @@ class Spread:
     """By protocol, over the items that every one of them scored."""
     range: Interval
     """The highest value less the lowest one."""
+    digits: int
+    """Decimals in which the numbers are shown."""
     median: float
     ideal: float | None
     """The value of an ideal model, where a number may lie on both sides of it."""
@@ -164,8 +166,9 @@ def dependence(
         if len(known) > 1:
             names = [name for at, name in enumerate(cells) if at in known]
             drawn = np.stack([kind(sums[at]) for at in known], axis=1)
-            # an item moves icat, the lesser of two pieces, up to twice as far
-            items = int(rows.sum()) / kind.pieces(sums[0][:1]).shape[-1]
+            # an item moves icat, the lesser of two pieces, up to twice as far, and a share of few choices farther
+            decided = min(cells[name].deciding(measure, parts[at]) for name, at in zip(names, known, strict=True))
+            items = decided * int(rows.sum()) / kind.pieces(sums[0][:1]).shape[-1]
             spread = _spread({name: own[name][measure] for name in names}, drawn, kind, clusters, items)
             asked = {
                 str(claim): _support(claim.side, claim.at, spread.values, drawn, clusters)
@@ -174,8 +177,8 @@ def dependence(
             }
             each = {name: names.index(twins.get(name, name)) for name in of if twins.get(name, name) in names}
             here, at = np.array([value.value for value in spread.values.values()]), [*each.values()]
-            chosen = [options[name] for name in each] if options else [{}]
-            by_choice = effects(here[at], drawn[:, at], chosen, clusters, items)
+            chosen, scale = [options[name] for name in each] if options else [{}], percents(kind)
+            by_choice = effects(here[at], drawn[:, at], chosen, clusters, items, scale)
             found[measure] = replace(spread, claims=asked, effects=by_choice)
     refused = "" if found else "every number but one is undefined"
     return Dependence(items=int(rows.sum()), clusters=clusters, spreads=found, refused=refused)
@@ -189,17 +192,23 @@ def _blocks(parts: Sequence[Array], resamples: int, seed: int) -> list[Array]:
 
 def _spread(values: Mapping[str, Interval], drawn: Array, kind: Measure, clusters: int, items: float) -> Spread:
     """The range of values with its interval, and the share above the ideal; `drawn` has a row for each resample."""
-    here = np.array([found.value for found in values.values()])
+    here, scale = np.array([found.value for found in values.values()]), percents(kind)
     ideal = kind.ideal if kind.ideal is not None and kind.least < kind.ideal < kind.most else None
     at = nan if ideal is None else ideal
     return Spread(
         values=values,
-        range=interval_of_range(float(np.ptp(here)), drawn - here, clusters, items),
+        range=interval_of_range(float(np.ptp(here)), drawn - here, clusters, items, scale),
+        digits=digits(kind),
         median=float(np.median(here)),
         ideal=ideal,
         above=_support(">", at, values, drawn, clusters),
         below=_support("<", at, values, drawn, clusters),
     )
+
+
+def percents(kind: Measure) -> float:
+    """The percentages in one of a measure: 1 for a percentage, 100 for a share from 0 to 1, 50 from −1 to 1."""
+    return 100 / (kind.most - kind.least)
 
 
 def _support(side: str, at: float, values: Mapping[str, Interval], drawn: Array, clusters: int) -> Support:
@@ -260,16 +269,19 @@ def orders(of: Mapping[str, Mapping[str, Cell]], *, resamples: int, seed: int) -
     sums, shape = _blocks(parts, resamples, seed), (-1, len(of), len(shared))
     found = {}
     for measure, kind in every[0].measures.items():
-        here = np.array([kind(part.sum(axis=0)) for part in parts]).reshape(shape)
-        if np.isnan(here).any():
+        here: Array = np.array([kind(part.sum(axis=0)) for part in parts]).reshape(shape)
+        numbers = np.array([cell.numbers[measure].value for cell in every]).reshape(shape)
+        known = ~np.isnan(here + numbers).any(axis=(0, 1))
+        if known.sum() < 2:
             continue
-        drawn = np.stack([kind(each) for each in sums], axis=1).reshape(shape)
+        here = here[..., known]
+        drawn = np.stack([kind(each) for each in sums], axis=1).reshape(shape)[..., known]
         two = list(combinations(range(len(of)), 2))
         signs = np.stack([np.sign(here[0, a] - here[0, b]) for a, b in two])
         names = tuple(of)
         found[measure] = Order(
             models=names,
-            protocols=tuple(shared),
+            protocols=tuple(name for name, of_all in zip(shared, known, strict=True) if of_all),
             items=int(rows.sum()),
             pairs={
                 (names[a], names[b]): (int((row > 0).sum()), int((row < 0).sum()))

@@ -218,8 +218,10 @@ def normal_draws(covariance: Array, rows: int, rng: np.random.Generator) -> Arra
     return np.concatenate([half, -half])
 
 
-def interval_of_range(value: float, errors: Array, clusters: int, items: float) -> Interval:
-    """The interval of the range of some percentages over so many items, from their estimated range.
+def interval_of_range(value: float, errors: Array, clusters: int, items: float, percents: float = 1.0) -> Interval:
+    """The interval of the range of some numbers over so many items, from their estimated range.
+
+    One of the numbers is so many `percents`.
 
     `errors` has a row for each resample: the estimates less those of the sample. The estimated range differs from the
     true one by the range of the errors at most. So the interval reaches their range's 95 % quantile either way, widened
@@ -230,10 +232,11 @@ def interval_of_range(value: float, errors: Array, clusters: int, items: float) 
     whole = errors[np.isfinite(errors).all(axis=1)]
     if clusters < 2 or not len(whole):
         return Interval(value, nan, nan)
-    value = 0.0 if value < ROUNDING else value
-    reach = reach_of(np.ptp(whole, axis=1), clusters)
+    value = 0.0 if value < ROUNDING else value * percents
+    reach = reach_of(np.ptp(whole, axis=1), clusters) * percents
     low, high = wilson(min(100.0, value), items)
-    return Interval(value, max(0.0, min(value - reach, low)), max(value, min(100.0, max(value + reach, high))))
+    found = value, max(0.0, min(value - reach, low)), max(value, min(100.0, max(value + reach, high)))
+    return Interval(*(of / percents for of in found))
 
 
 def reach_of(errors: Array, clusters: int) -> float:

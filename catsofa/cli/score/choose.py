@@ -138,26 +138,18 @@ def choose(
         doing("reading replies, resampling for the intervals")
         show_choices(report_on(replies, local(on), out=out, seed=seed), json, quiet)
         return
-    if (samples or 1) > 1 and not temperature:
-        raise ValueError(f"{samples} samples at temperature 0 are the same reply; set --temperature above 0")
     idle = given(context) & (LOADING if base_url else SERVING)
     refuse_idle("--base-url" if base_url else "a model in this process", idle)
     from catsofa.data.servers.prices import FREE, price_of
     from catsofa.scoring.choosing import session
-    from catsofa.scoring.choosing.asking import Asking
+    from catsofa.scoring.choosing.asking import Way
     from catsofa.scoring.choosing.templates import load
 
+    way = Way(labels=labels, neutral=neutral, orders=orders, samples=samples, temperature=temperature,
+              answer_tokens=answer_tokens, reasoning_tokens=reasoning_tokens)  # fmt: skip
+    asking = way.asking(batch=batch)
     wordings = [load(name.strip()) for name in templates.split(",")] if templates is not None else []
-    how = {"labels": labels, "neutral": neutral, "balanced": orders == "balanced", "samples": samples or 1}
-    asked = session.choices(local(on), wordings, limit=limit, **how)
-    sampled = samples is not None or temperature > 0
-    asking = Asking(
-        temperature=temperature,
-        sampled=sampled,
-        answer_tokens=answer_tokens,
-        reasoning_tokens=reasoning_tokens,
-        batch=batch,
-    )
+    asked = session.choices(local(on), wordings, limit=limit, **way.requests())
     name, price = str(model), price_of(str(model), base_url, prices) if base_url else FREE
     if price is None and prices:
         raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")

@@ -1,22 +1,40 @@
 """The command that scores one data set by every protocol that applies."""
 
+from dataclasses import asdict
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from catsofa.cli.asking import Concurrency, DryRun, KeyEnv, MaxCost, Prices, Timeout, endpoint
 from catsofa.cli.data import local
 from catsofa.cli.numbers import percent
-from catsofa.cli.options import AllowPickle, BatchTokens, Device, Dtype, Head, Limit, TrustRemoteCode
+from catsofa.cli.options import (
+    AllowPickle,
+    BatchTokens,
+    Device,
+    Dtype,
+    Head,
+    Limit,
+    TrustRemoteCode,
+    given,
+    refuse_idle,
+)
+from catsofa.cli.score.choose import SERVING, BaseUrl
 from catsofa.cli.score.protocols import Seed
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json, say, table, warn
-from catsofa.data.percentages import quantity
+from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
+    from catsofa.data.servers.prices import Price
     from catsofa.scoring.multiverse import Multiverse
     from catsofa.scoring.multiverse.dependence import Support
 
+HERE = frozenset({"--device", "--dtype", "--trust-remote-code", "--allow-pickle", "--batch-tokens", "--nsp"})
+"""The options that do not act on models behind a server."""
+ELSEWHERE = SERVING | {"--nsp"}
+"""The options that do not act on chat models here."""
 DIFFERS = "*"
 """Marks a cell that counts fewer items than another."""
 
@@ -35,19 +53,25 @@ def register(app: typer.Typer) -> None:
 
 
 def multiverse(
-    models: Annotated[list[str], typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision).")],
-    on: Annotated[str, typer.Option(metavar=DATA, help="CATs or pairs.")],
+    context: typer.Context,
+    models: Annotated[
+        list[str],
+        typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision); with --base-url, names on its server."),
+    ],
+    on: Annotated[str, typer.Option(metavar=DATA, help="CATs or pairs; for `choice`, all that `choose` takes.")],
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            help="Protocol, also with settings (catsofa,masks=all); repeat for several. Default: all presets."
+            help="Protocol, also with settings (catsofa,masks=all); repeat for several. Default: all presets. "
+            "`choice` asks chat models, as `choose` does."
         ),
     ] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
             metavar="OPTION[=VALUE,…]",
-            help="Choice of the protocol to vary (length, first_token=bos,skip); repeat for all combinations.",
+            help="Choice of the protocol to vary (length, first_token=bos,skip; of `choice`: templates, "
+            "labels=letters,numbers); repeat for all combinations.",
         ),
     ] = None,
     claim: Annotated[
@@ -56,6 +80,13 @@ def multiverse(
     out: Annotated[
         Path | None, typer.Option(help="Output folder, with a run for each protocol; rerun the same command to resume.")
     ] = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    prices: Prices = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    concurrency: Concurrency = 8,
+    timeout: Timeout = 300.0,
     nsp: Head = None,
     device: Device = None,
     dtype: Dtype = "float32",
@@ -73,10 +104,16 @@ def multiverse(
     protocols with its interval, and how many protocols lie on either side of 50. Of several models: whether all
     protocols put them into one order.
     """
+    from catsofa.scoring.multiverse.ways import is_choice
     from catsofa.specifications import multiverse as run
 
     loading: dict[str, Any] = {"device": device, "dtype": dtype, "trust_remote_code": trust_remote_code}
     loading |= {"allow_pickle": allow_pickle, "batch_tokens": batch_tokens}
+    if any(map(is_choice, protocol or ())):
+        refuse_idle("--base-url" if base_url else "choices", given(context) & (HERE if base_url else ELSEWHERE))
+        _choices(context, loading)
+        return
+    refuse_idle("protocols of `score`", given(context) & {*SERVING, "--base-url", "--dry-run"})
     doing("loading the model")
     found = run(
         models,
@@ -97,28 +134,82 @@ def multiverse(
         show(found)
 
 
+def _choices(context: typer.Context, loading: dict[str, Any]) -> None:
+    """Ask chat models in several ways, or say what that would cost."""
+    from catsofa.data.servers.prices import FREE, price_of
+    from catsofa.specifications.choosing import Asker, asked_in_ways, by_name_of, planned
+
+    called = context.params
+    base_url, prices, json, quiet = (called[name] for name in ("base_url", "prices", "json", "quiet"))
+
+    def price(name: str) -> "Price | None":
+        found = price_of(name, base_url, prices) if base_url else FREE
+        if found is None and prices:
+            raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")
+        return found
+
+    server = endpoint(context) if base_url else None
+    if server:
+        server.key()
+    else:
+        doing("loading the model")
+    asker = Asker(
+        by_name_of(called["models"]),
+        local(called["on"]),
+        called["protocol"],
+        called["vary"] or (),
+        limit=called["limit"],
+        out=called["out"],
+        server=server,
+        price=price,
+        loading=loading,
+    )
+    if called["dry_run"]:
+        coming = planned(asker)
+        print_json(asdict(coming)) if json else say(str(coming))
+        return
+    found = asked_in_ways(
+        asker,
+        claims=called["claim"] or (),
+        max_cost=called["max_cost"],
+        seed=called["seed"] or 0,
+        progress=Bar("asked", quiet=quiet or json, then="resampling for the intervals"),
+    )
+    if json:
+        print_json(found.to_dict())
+    elif not quiet:
+        show(found)
+
+
 def show(found: "Multiverse") -> None:
     """Print the cells of each part and model, and how far they depend on the protocol."""
+    from catsofa.scoring.multiverse.cells import digits
     from catsofa.scoring.multiverse.dependence import distinct
 
     for part, models in found.cells.items():
         for model, of in models.items():
             same, most = distinct(of)[1], max(cell.coverage for cell in of.values())
-            measures = list(next(iter(of.values())).numbers)
+            first = next(iter(of.values()))
             rows = [
                 [
                     name + DIFFERS * (cell.coverage < most),
-                    *(percent(cell.numbers[measure]) for measure in measures),
+                    *(percent(number, digits(cell.measures[measure])) for measure, number in cell.numbers.items()),
                     f"{int(cell.scored.sum()):,} of {cell.items:,}",
-                    cell.ties,
+                    *([in_percent(cell.coverage), in_percent(cell.outcomes["refusal"])] if cell.outcomes else []),
+                    *([] if cell.outcomes else [cell.ties]),
                 ]
                 for name, cell in of.items()
             ]
-            table(f"{part}, {model}", ["protocol", *measures, "scored", "ties"], rows)
+            beside = ["coverage", "refusals"] if first.outcomes else ["ties"]
+            table(f"{part}, {model}", ["protocol", *first.numbers, "scored", *beside], rows)
             if any(cell.coverage < most for cell in of.values()):
-                say(f"{DIFFERS} counts fewer items than another protocol does: unscored, or tied and left out")
+                why = "refused, unread or missing" if first.outcomes else "unscored, or tied and left out"
+                say(f"{DIFFERS} counts fewer {'replies' if first.outcomes else 'items'} than another protocol: {why}")
             for name, twin in same.items():
                 say(f"{name}: the same scores and outcomes as {twin}; counted once")
+            for name, cell in of.items():
+                if cell.undefined:
+                    say(f"{name}: {next(iter(cell.numbers))} is undefined, {cell.undefined}")
             _depends(found, part, model)
         for measure, order in found.orders[part].items():
             alike = f"{order.kept} of {quantity(len(order.pairs), 'pair')} alike"
@@ -150,8 +241,8 @@ def _depends(found: "Multiverse", part: str, model: str) -> None:
     rows = []
     for measure, spread in of.spreads.items():
         low, high = spread.ends
-        ends = [f"{spread.values[name].value:.1f} {name}" for name in (low, high)]
-        rows.append([measure, *ends, f"{spread.median:.1f}", percent(spread.range)])
+        ends = [f"{spread.values[name].value:.{spread.digits}f} {name}" for name in (low, high)]
+        rows.append([measure, *ends, f"{spread.median:.{spread.digits}f}", percent(spread.range, spread.digits)])
     table(f"over protocols, {quantity(of.items, 'item')}", ["measure", "lowest", "highest", "median", "range"], rows)
     for measure, spread in of.spreads.items():
         if spread.ideal is None:
@@ -164,7 +255,7 @@ def _depends(found: "Multiverse", part: str, model: str) -> None:
         for claim, support in spread.claims.items():
             say(f"{claim}: {_support(support)}; by its whole interval: {support.shown}")
     known = [
-        [measure, option, percent(effect.moves), percent(effect.share)]
+        [measure, option, percent(effect.moves, spread.digits), percent(effect.share)]
         for measure, spread in of.spreads.items()
         for option, effect in spread.effects.items()
         if effect

@@ -8,14 +8,19 @@ from itertools import islice
 from typing import Any
 
 from catsofa.data import sources
+from catsofa.data.percentages import in_percent
 from catsofa.report.cells import Words, between
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, WIDTH, errors, short
 from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
-from catsofa.scoring.multiverse import Multiverse, multiverse
-from catsofa.scoring.multiverse.choices import options_of
+from catsofa.scoring.choosing.replies import REPLIES
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.multiverse import Multiverse, compared, multiverse
+from catsofa.scoring.multiverse.cells import digits
+from catsofa.scoring.multiverse.choices import written
+from catsofa.scoring.multiverse.chosen import PART, chosen
 from catsofa.scoring.multiverse.dependence import distinct
-from catsofa.scoring.protocols import PRESETS, Protocol
+from catsofa.scoring.protocols import PRESETS
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import first_of, without_hashes
@@ -26,9 +31,15 @@ WORDS = Words(
     "items that every protocol scored; its interval holds the true range in 95 % of samples of terms, or more.",
     "Protocols that were not run are missing: the range over all defensible protocols can only be larger.",
 )
+CHOICES = "choices"
 LEAST = 3
 """Protocols of one model that make a section; two are compared pair by pair."""
-HEADLINES = {"stereoset": "ss", "crows_pairs": "score"}
+ASKED = ("coverage", "refusals")
+FEWER = (
+    "* counts fewer items than another protocol does: unscored, or tied and left out.",
+    "* counts fewer replies than another protocol does: refused, unread or missing.",
+)
+HEADLINES = {"stereoset": "ss", "crows_pairs": "score", CHOICES: "preference"}
 """Measure to the number that is drawn."""
 Runs = Mapping[str, Mapping[str, Finished]]
 """By model and protocol."""
@@ -38,9 +49,10 @@ def many(runs: Sequence[Finished]) -> dict[tuple[str, str], Runs]:
     """The runs of models that three protocols or more scored on the same items, by measure and data."""
     found: dict[tuple[str, str], dict[str, dict[str, Finished]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
-        if run.kind in HEADLINES and run.kept:
+        if run.kind in HEADLINES and (run.kept or (run.folder / REPLIES).is_file()):
             signature = run.signature
-            same = str(replace(signature, model="", protocol="", options="", batching="", seed=0))
+            asked = signature.protocol.removesuffix("-neutral") if run.kind == CHOICES else ""
+            same = str(replace(signature, model="", protocol=asked, options="", batching="", seed=0))
             of = found[run.kind, same][run.model]
             name = signature.protocol
             of[f"{name}@{signature.options}" if name in of else name] = run
@@ -71,14 +83,7 @@ def sections(name: str, found: Mapping[tuple[str, str], Runs]) -> Iterator[Secti
 
 def _section(name: str, kind: str, about: str, models: Runs) -> Section:
     """The cells and ranges of each part, and a curve for each model."""
-    one = next(iter(next(iter(models.values())).values()))
-    try:
-        records = list(islice(sources.read(data_of(one.folder)), first_of(one.signature.subset)))
-    except ValueError as error:
-        raise NotThere(str(error)) from None
-    by_name = {each: protocol(run) for of in models.values() for each, run in of.items()}
-    given = {model: {each: given_in(run.folder) for each, run in of.items()} for model, of in models.items()}
-    found = multiverse(records, given, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
+    found = _of_choices(models) if kind == CHOICES else _of_scores(models)
     signatures = tuple(str(run.signature) for of in models.values() for run in of.values())
     tables = [
         table
@@ -90,7 +95,7 @@ def _section(name: str, kind: str, about: str, models: Runs) -> Section:
         )
     ]
     figures = [
-        _curve(f"{name}-{part}-{at}", part, model, kind, found, by_name)
+        _curve(f"{name}-{part}-{at}", part, model, HEADLINES[kind], found)
         for part, models_of in found.cells.items()
         for at, model in enumerate(models_of, 1)
         if HEADLINES[kind] in found.dependence[part][model].spreads
@@ -98,28 +103,61 @@ def _section(name: str, kind: str, about: str, models: Runs) -> Section:
     return WORDS.section(name, about, tables, figures)
 
 
+def _of_scores(models: Runs) -> Multiverse:
+    """Runs of `score`, compared."""
+    one = next(iter(next(iter(models.values())).values()))
+    try:
+        records = list(islice(sources.read(data_of(one.folder)), first_of(one.signature.subset)))
+    except ValueError as error:
+        raise NotThere(str(error)) from None
+    by_name = {each: protocol(run) for of in models.values() for each, run in of.items()}
+    given = {model: {each: given_in(run.folder) for each, run in of.items()} for model, of in models.items()}
+    return multiverse(records, given, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
+
+
+def _of_choices(models: Runs) -> Multiverse:
+    """Runs of `choose`, compared; each has the name of its options."""
+    one = next(iter(next(iter(models.values())).values()))
+    try:
+        if not isinstance(on := one.report.get("on"), str):
+            raise NotThere(f"{one.folder} does not say where its data lie; run its `catsofa choose` again")
+        data = open_data(on)
+        cells = {model: [chosen(run.folder, data) for run in of.values()] for model, of in models.items()}
+    except ValueError as error:
+        raise NotThere(str(error)) from None
+    options = {cell.name: cell.options for of in cells.values() for cell in of}
+    by_name = {model: {cell.name: cell.cell for cell in of} for model, of in cells.items()}
+    return compared({PART: by_name}, options, resamples=one.signature.resamples, seed=one.signature.seed)
+
+
 def _cells(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]) -> Table:
     """A row for each model and protocol."""
     rows: list[tuple[Cell, ...]] = []
     notes = []
-    measures = list(next(iter(next(iter(found.cells[part].values())).values())).numbers)
+    first = next(iter(next(iter(found.cells[part].values())).values()))
     for model, of in found.cells[part].items():
         most = max(cell.coverage for cell in of.values())
         for each, cell in of.items():
-            numbers = (between(cell.numbers[measure], 1) for measure in measures)
+            numbers = (between(value, digits(cell.measures[measure])) for measure, value in cell.numbers.items())
             counted = f"{int(cell.scored.sum()):,} of {cell.items:,}{' *' * (cell.coverage < most)}"
-            rows.append((model, each, *numbers, counted, cell.ties))
+            asked: list[Cell] = (
+                [in_percent(cell.coverage), in_percent(cell.outcomes["refusal"])] if cell.outcomes else []
+            )
+            rows.append((model, each, *numbers, counted, *(asked or [cell.ties])))
+            notes += [f"{model}, {each}: {next(iter(first.numbers))} is undefined, {cell.undefined}."] * bool(
+                cell.undefined
+            )
         notes += [
             f"{model}: {a} has the scores and the outcomes of {b} and counts once." for a, b in distinct(of)[1].items()
         ]
     return Table(
         name=f"{name}-{part}-cells",
         caption=f"{part}: each protocol, with 95 % intervals",
-        columns=("model", "protocol", *measures, "scored", "ties"),
+        columns=("model", "protocol", *first.numbers, "scored", *(ASKED if first.outcomes else ("ties",))),
         rows=tuple(rows),
         by=("model",),
         signatures=signatures,
-        notes=("* counts fewer items than another protocol does: unscored, or tied and left out.", *notes),
+        notes=(FEWER[bool(first.outcomes)], *notes),
     )
 
 
@@ -134,7 +172,7 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
             sides = "—"
             if spread.ideal is not None:
                 sides = f"{spread.above.holds} above {spread.ideal:g}, {spread.below.holds} below"
-            rows.append((model, measure, low, high, between(spread.range, 1), sides, of.items))
+            rows.append((model, measure, low, high, between(spread.range, spread.digits), sides, of.items))
     for measure, order in found.orders[part].items():
         tau = between(order.tau, 2)
         notes.append(
@@ -155,11 +193,13 @@ def _choices(name: str, part: str, measure: str, found: Multiverse, signatures: 
     """A row for each model and choice: how far it moves the number."""
     rows = list[tuple[Cell, ...]]()
     for model, of in found.dependence[part].items():
-        effects = of.spreads[measure].effects if measure in of.spreads else {}
+        if not (spread := of.spreads.get(measure)):
+            continue
+        effects = spread.effects
         known = {option: effect for option, effect in effects.items() if effect}
         for option, effect in sorted(known.items(), key=lambda one: -one[1].moves.value):
             values = ", ".join(effect.values)
-            rows.append((model, option, values, between(effect.moves, 1), between(effect.share, 0)))
+            rows.append((model, option, values, between(effect.moves, spread.digits), between(effect.share, 0)))
         for option in effects.keys() - known.keys():
             rows.append((model, option, "chosen together with others", "—", "—"))
     if rows:
@@ -174,15 +214,19 @@ def _choices(name: str, part: str, measure: str, found: Multiverse, signatures: 
         )
 
 
-def _curve(name: str, part: str, model: str, kind: str, found: Multiverse, protocols: Mapping[str, Protocol]) -> Figure:
+def _curve(name: str, part: str, model: str, measure: str, found: Multiverse) -> Figure:
     """The specification curve of one model on one part."""
-    measure = HEADLINES[kind]
     spread = found.dependence[part][model].spreads[measure]
-    numbers = {each: between(value, 1) for each, value in spread.values.items()}
-    options = {each: options_of(protocols[each], kind) for each in numbers}
+    numbers = {each: between(value, spread.digits) for each, value in spread.values.items()}
+    options = found.options
     differ = list(spread.effects)
+    # the choices name a protocol of a grid; a preset has a name of its own
+    presets = len({each.partition(",")[0] for each in numbers}) > 1
     points = [
-        (number, {"protocol": each, **{option: str(options[each][option]) for option in differ}})
+        (
+            number,
+            ({"protocol": each} if presets else {}) | {option: written(options[each][option]) for option in differ},
+        )
         for each, number in numbers.items()
     ]
     return Figure(

@@ -10,6 +10,7 @@ from typing import Any
 from catsofa.data.files import BadInput
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Pair
+from catsofa.data.servers.endpoints import Endpoint
 from catsofa.scoring.dataset import open_data
 from catsofa.scoring.evaluate import Cells, evaluate_all
 from catsofa.scoring.executors.local import Local
@@ -20,10 +21,11 @@ from catsofa.scoring.multiverse import Multiverse
 from catsofa.scoring.multiverse import multiverse as made_of
 from catsofa.scoring.multiverse.choices import combinations
 from catsofa.scoring.multiverse.dependence import Claim
+from catsofa.scoring.multiverse.ways import is_choice
 from catsofa.scoring.protocols import PRESETS, Protocol, named, sets_choice_of
 from catsofa.scoring.run.manifest import MANIFEST
-from catsofa.scoring.signature import shown_name
 from catsofa.scoring.statistics.intervals import RESAMPLES
+from catsofa.specifications.choosing import Asker, asked_in_ways, by_name_of, warnings_of
 
 
 def multiverse(
@@ -39,6 +41,7 @@ def multiverse(
     seed: int | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = SILENT,
+    server: Endpoint | None = None,
     **loading: Any,
 ) -> Multiverse:
     """What models score on CATs or pairs by several protocols, and how far the answer depends on the protocol.
@@ -48,7 +51,14 @@ def multiverse(
     are counted over protocols. Each model is run once for all of them. With `out`, each protocol has a run folder
     `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several models), and a call that was stopped goes on there. `loading`:
     `batch_tokens`, and the arguments of `models.load`.
+
+    The protocol `choice` asks chat models, here or on a `server`, as `choose` does; its choices are the options of
+    `choose` (`templates`, `labels`, `neutral`, …). Each way of asking is a run of choices.
     """
+    several = by_name_of(models)
+    if any(map(is_choice, protocols)):
+        asker = Asker(several, data, protocols, vary, limit=limit, out=out, server=server, loading=loading)
+        return asked_in_ways(asker, claims=claims, seed=seed or 0, resamples=resamples, progress=progress)
     dataset = open_data(data, limit)
     if dataset.kind not in (Cat, Pair):
         raise BadInput(
@@ -70,17 +80,13 @@ def multiverse(
         raise ValueError(f"found one protocol, {asked[0].name}; expected two or more, or none for all presets")
     if out and (Path(out) / MANIFEST).exists():
         raise BadInput(out, "a run of one protocol", "a folder for the runs of all protocols")
-    several = [models] if isinstance(models, str | Model) else list(models)
-    names = [shown_name(each if isinstance(each, str) else each.name) for each in several]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two models have the same name ({', '.join(names)}); name each once")
     here, scored = Local(), dict[str, Cells]()
-    for name, model in zip(names, several, strict=True):
+    for name, model in several.items():
         folder = out if out is None or len(several) == 1 else Path(out, name.replace("/", "--"))
         how: dict[str, Any] = {"executor": here, "out": folder, "limit": limit, "nsp": nsp, "resamples": resamples}
         scored[name] = evaluate_all(model, data, asked, **how, progress=progress, **loading)
     given = {name: of.scores for name, of in scored.items()}
-    one = next(iter(scored[names[0]].reports.values())).signature
+    one = next(iter(scored[next(iter(several))].reports.values())).signature
     chosen = named("catsofa", seed=seed)
     how = {"resamples": resamples, "seed": chosen.seed}
     found = made_of(list(dataset.records()), given, by_name, **how, claims=claimed)
@@ -90,7 +96,7 @@ def multiverse(
         unscored={name: {p: report.unscored for p, report in of.reports.items()} for name, of in scored.items()},
         refused={name: of.refused for name, of in scored.items() if of.refused},
         others=() if protocols or vary else tuple(name for name in PRESETS if name not in fit),
-        warnings=tuple(_warnings(scored)),
+        warnings=tuple(warnings_of({name: of.reports for name, of in scored.items()})),
         signature=replace(
             one,
             model=" ".join(next(iter(of.reports.values())).signature.model for of in scored.values()),
@@ -99,15 +105,3 @@ def multiverse(
             seed=chosen.seed,
         ),
     )
-
-
-def _warnings(scored: dict[str, Cells]) -> Iterable[str]:
-    """The warnings of all reports, each once; one that only some protocols have begins with their names."""
-    for model, of in scored.items():
-        told: dict[str, list[str]] = {}
-        for name, report in of.reports.items():
-            for sentence in report.warnings:
-                told.setdefault(sentence, []).append(name)
-        for sentence, names in told.items():
-            by = "" if len(names) == len(of.reports) else f"{', '.join(names)}: "
-            yield f"{model}: {by}{sentence}" if len(scored) > 1 else f"{by}{sentence}"

@@ -1,0 +1,222 @@
+"""A data set asked about in several ways: each one the run that `choose` makes of it, in a folder of its own."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from catsofa.data import sources
+from catsofa.data.files import json_files
+from catsofa.data.progress import SILENT, Progress
+from catsofa.data.servers import plans
+from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.plans import Plan
+from catsofa.data.servers.prices import FREE, Price
+from catsofa.scoring.choosing.asking import Asking
+from catsofa.scoring.choosing.local import LocalChat
+from catsofa.scoring.choosing.measured import RUN, asked_in, items_of
+from catsofa.scoring.choosing.replies import ASKED, RECEIVED
+from catsofa.scoring.choosing.results import PROTOCOL, ChoiceReport
+from catsofa.scoring.choosing.served import ServedChat
+from catsofa.scoring.choosing.session import ChatModel, Choices, ask, choices, identity, ledger, plan
+from catsofa.scoring.choosing.templates import load as load_template
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.models import load
+from catsofa.scoring.models.model import Model
+from catsofa.scoring.multiverse import Multiverse, compared
+from catsofa.scoring.multiverse.chosen import MEASURES, PART, chosen
+from catsofa.scoring.multiverse.dependence import Claim
+from catsofa.scoring.multiverse.ways import is_choice, ways
+from catsofa.scoring.signature import shown_name
+from catsofa.scoring.statistics.intervals import RESAMPLES
+
+
+class WayRun(NamedTuple):
+    """One model, asked in one way."""
+
+    model: str
+    name: str
+    chat: ChatModel
+    asked: Choices
+    folder: Path | None
+    price: Price | None
+    known: Path | None
+    """The folder of a run with the same requests to the same model, whose replies are taken over."""
+    twin: bool
+    """Whether an earlier one of these runs has the same requests."""
+
+
+@dataclass(slots=True)
+class Asker:
+    """Which models are asked about which data in which ways, and where the replies are kept."""
+
+    models: Mapping[str, str | Model]
+    """By the names of their folders."""
+    data: str | Path | Iterable[Any]
+    protocols: Sequence[Any]
+    vary: Sequence[str] = ()
+    limit: int | None = None
+    out: str | Path | None = None
+    server: Endpoint | None = None
+    """The server of the models; without one they run in this process."""
+    price: Callable[[str], Price | None] = lambda model: FREE
+    loading: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Hold records in memory, which are read for every way of asking."""
+        self.data = self.data if isinstance(self.data, str | Path) else list(sources.read(self.data))
+        if other := next((each for each in self.protocols if not is_choice(each)), None):
+            name = other if isinstance(other, str) else other.name
+            raise ValueError(f"found {name} beside {PROTOCOL}; numbers of likelihoods and of choices share no table")
+
+    def ways(self) -> tuple[dict[str, tuple[Asking, Choices]], dict[str, str]]:
+        """How and what to ask in each way, and why others cannot be asked."""
+        kind = next(iter(items_of(open_data(self.data)).values())).kind
+        found, refused = dict[str, tuple[Asking, Choices]](), dict[str, str]()
+        for name, way in ways(self.protocols, self.vary, kind).items():
+            try:
+                templates = [load_template(template) for template in way.templates]
+                found[name] = way.asking(), choices(self.data, templates, limit=self.limit, **way.requests())
+            except ValueError as error:
+                refused[name] = str(error)
+        if not found:
+            raise ValueError("; ".join(f"{name}: {why}" for name, why in refused.items()))
+        return found, refused
+
+    def runs(self, found: Mapping[str, tuple[Asking, Choices]], root: str | Path | None) -> Iterator[WayRun]:
+        """The runs of each model in each way, in folders below a root."""
+        for label, model in self.models.items():
+            below = "" if len(self.models) == 1 else label.replace("/", "--")
+            make, price = self._chats(model), self.price(label)
+            before = dict[tuple[str, ...], Any]()
+            for name, (asking, asked) in found.items():
+                chat = make(asking)
+                keys = tuple(chat.key(request) for request in asked.requests)
+                folder, twin = Path(root, below, name) if root else None, keys in before
+                known = before[keys] if twin else _same(Path(root), chat, asked) if root else None
+                before.setdefault(keys, folder)
+                yield WayRun(label, name, chat, asked, folder, price, known, twin)
+
+    def _chats(self, model: str | Model) -> Callable[[Asking], ChatModel]:
+        """How a model is asked, by its budgets; it is loaded once."""
+        if (server := self.server) is not None:
+            return lambda asking: ServedChat(str(model), server, asking)
+        how = dict(self.loading)
+        batch_tokens = how.pop("batch_tokens", None)
+        loaded = load(model, **how) if isinstance(model, str) else model
+        return lambda asking: LocalChat(loaded, asking, batch_tokens)
+
+
+def planned(asker: Asker) -> Plan:
+    """What is left to send for all ways together, and what that costs; nothing is sent or written."""
+    runs = (run for run in asker.runs(asker.ways()[0], asker.out) if not run.twin)
+
+    def place(run: WayRun) -> Path | None:
+        return run.folder if run.folder and (run.folder / RECEIVED).is_file() else run.known
+
+    return plans.together([plan(run.chat, run.asked, out=place(run), price=run.price) for run in runs])
+
+
+def asked_in_ways(
+    asker: Asker,
+    *,
+    claims: Sequence[str] = (),
+    max_cost: float | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = SILENT,
+) -> Multiverse:
+    """What models choose in several ways of asking, and how far the answer depends on the way.
+
+    All runs together may cost `max_cost` dollars. A run takes over the replies of another one below the folder with the
+    same requests.
+    """
+    claimed = [Claim.read(claim, MEASURES) for claim in claims]
+    if max_cost is not None and asker.out is None:
+        raise ValueError("--max-cost needs --out, where the replies are kept that were paid for")
+    found, refused = asker.ways()
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    cells, options, kinds = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), dict[str, str]()
+    reports: dict[str, dict[str, ChoiceReport]] = {}
+    with ExitStack() as held:
+        root = asker.out or Path(held.enter_context(TemporaryDirectory()))
+        runs: Iterable[WayRun] = asker.runs(found, root)
+        spent = dict[Path | None, float]()
+        if max_cost is not None:
+            runs = list(runs)
+            spent = {run.folder: _spent(run) for run in runs}
+        for run in runs:
+            assert run.folder is not None
+            if run.known and not (run.folder / RECEIVED).exists():
+                run.folder.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(run.known / RECEIVED, run.folder / RECEIVED)
+            before = sum(dollars for folder, dollars in spent.items() if folder != run.folder)
+            limit: dict[str, Any] = {"price": run.price, "max_cost": max_cost, "before": before}
+            report = ask(run.chat, run.asked, out=run.folder, progress=progress, **limit, **how)
+            cell = chosen(run.folder, run.asked.data)
+            spent[run.folder] = _spent(run)
+            reports.setdefault(run.model, {})[run.name] = report
+            cells.setdefault(run.model, {})[run.name] = cell.cell
+            options[run.name], kinds[run.name] = cell.options, cell.kind
+    first = next(iter(kinds))
+    if other := next((name for name, kind in kinds.items() if kind != kinds[first]), None):
+        raise ValueError(f"{other} asks another question than {first}; expected protocols that ask one question")
+    signatures = {model: {name: report.signature for name, report in of.items()} for model, of in reports.items()}
+    labels = [signatures[model][first].model for model in signatures]
+    return replace(
+        compared({PART: cells}, options, **how, claims=claimed),
+        signatures=signatures,
+        refused=dict.fromkeys(asker.models, refused) if refused else {},
+        warnings=tuple(warnings_of(reports)),
+        signature=replace(
+            signatures[next(iter(signatures))][first], model=" ".join(labels), protocol=" ".join(found), options=""
+        ),
+    )
+
+
+def _same(root: Path, chat: ChatModel, asked: Choices) -> Path | None:
+    """The folder of a run below a root that asked the same of the same model.
+
+    A server's replies about a smaller sample are taken over too; those of a model here round by the requests beside.
+    """
+    expected = json.loads(json.dumps(identity(chat, asked)))
+    for place in sorted(root.rglob(ASKED)):
+        folder = place.parent
+        if (folder / RECEIVED).is_file() and json_files.read(place, "who was asked") == expected:
+            whole = (folder / RUN).is_file() and asked_in(folder / RUN).get("subset", "") == asked.subset
+            if whole or isinstance(chat, ServedChat):
+                return folder
+    return None
+
+
+def _spent(run: WayRun) -> float:
+    """Dollars that the replies of a run have cost; those of a twin are paid for by the other one."""
+    if run.twin or run.folder is None or not (run.folder / RECEIVED).exists():
+        return 0.0
+    with ledger(run.chat, run.folder, run.price) as store:
+        return store.spent
+
+
+def warnings_of(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The warnings of all reports, each once; one that only some protocols have begins with their names."""
+    for model, of in reports.items():
+        told: dict[str, list[str]] = {}
+        for name, report in of.items():
+            for sentence in report.warnings:
+                told.setdefault(sentence, []).append(name)
+        for sentence, names in told.items():
+            by = "" if len(names) == len(of) else f"{', '.join(names)}: "
+            yield f"{model}: {by}{sentence}" if len(reports) > 1 else f"{by}{sentence}"
+
+
+def by_name_of(models: str | Model | Sequence[str | Model]) -> dict[str, str | Model]:
+    """Models by the names that they are shown by, of which no two are the same."""
+    several = [models] if isinstance(models, str | Model) else list(models)
+    names = [shown_name(each if isinstance(each, str) else each.name) for each in several]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two models have the same name ({', '.join(names)}); name each once")
+    return dict(zip(names, several, strict=True))

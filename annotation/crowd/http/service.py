@@ -5,7 +5,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -30,6 +30,7 @@ from catsofa.annotation.crowd.owner.desk import Desk, Look
 from catsofa.annotation.crowd.owner.login import Reach, new_key
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.results.answers import reopened
 from catsofa.annotation.study import Study
@@ -40,6 +41,10 @@ FILES = {"page.css": "text/css", "owner.css": "text/css"}
 FILES |= dict.fromkeys(("page.js", "work.js", "owner.js"), "text/javascript")
 WIDEN_EVERY = 30.0
 """Seconds from one look for uncertain items to the next."""
+WATCH_EVERY = 300.0
+"""Seconds from one look at the platform's submissions to the next."""
+Watch = Callable[[float], Callable[[Rows], None]]
+"""Asks a platform about submissions, at this time; the job that the store does about them."""
 LOG = logging.getLogger(__name__)
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -67,10 +72,12 @@ def serving(
     look: Look | None = None,
     owner: Reach = "local",
     store: str = "",
+    watch: Watch | None = None,
 ) -> Iterator[Service]:
     """A server for a study; what would make it unsafe or useless is refused before anybody can come.
 
     The owner's page shows the study by `look`; without it there is none. `store` is the URL of a PostgreSQL database.
+    `watch` asks the platform about submissions now and then, and gives a job that the store does about them.
     """
     from filelock import FileLock, Timeout
 
@@ -100,7 +107,7 @@ def serving(
         site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
         desk = Desk(site, look, owner) if look and owner != "off" and reached else None
-        server = uvicorn.Server(config(site, host, port, address, desk))
+        server = uvicorn.Server(config(site, host, port, address, desk, watch))
         if opening.adaptive.most:
             rows.do(lambda held: adaptive.apply(held, reopened(study)))
         cost = money.budget(study, rules, rows.do(lambda held: home.missing(held, rules.judges)))
@@ -108,6 +115,11 @@ def serving(
         if opening.adaptive.most:
             more = rows.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
             says.append(_said_of(more, study, rules, cost, opening.adaptive.most))
+        if opening.platform.name == "prolific" and not watch:
+            says.append(
+                "nobody asks Prolific whether submissions are real: set PROLIFIC_TOKEN, and make the study there with "
+                "catsofa annotate prolific create"
+            )
         if desk:
             key = rows.do(lambda held: new_key(held, time.time()))
             there = address if owner == "remote" else f"http://127.0.0.1:{port}"
@@ -115,7 +127,7 @@ def serving(
         yield Service(says=tuple(says), server=server)
 
 
-def app(site: Site, desk: Desk | None = None) -> Starlette:
+def app(site: Site, desk: Desk | None = None, watch: Watch | None = None) -> Starlette:
     """The application: every path of the site behind the guards."""
     entrance, work = Entrance(site), Work(site)
 
@@ -153,10 +165,11 @@ def app(site: Site, desk: Desk | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        """Look for uncertain items as long as the server runs."""
-        looking = asyncio.create_task(_widening(site))
+        """Look for uncertain items and for submissions that nobody knows, as long as the server runs."""
+        looking = [asyncio.create_task(_widening(site)), asyncio.create_task(_watching(site, watch))]
         yield
-        looking.cancel()
+        for task in looking:
+            task.cancel()
 
     routes.append(Route("/{name:str}", site.guarded(file, limited=False), methods=["GET"]))
     made = Starlette(
@@ -183,10 +196,22 @@ async def _widening(site: Site) -> None:
             LOG.error("uncertain items were not looked for: %s", type(error).__name__)
 
 
-def config(site: Site, host: str, port: int, address: str, desk: Desk | None = None) -> uvicorn.Config:
+async def _watching(site: Site, watch: Watch | None) -> None:
+    """Ask the platform about the submissions, again and again."""
+    while watch:
+        try:
+            await site.do(await run_in_threadpool(watch, time.time()))
+        except (ValueError, OSError) as error:
+            LOG.error("submissions were not compared with the platform: %s", error)
+        await asyncio.sleep(WATCH_EVERY)
+
+
+def config(
+    site: Site, host: str, port: int, address: str, desk: Desk | None = None, watch: Watch | None = None
+) -> uvicorn.Config:
     """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
     return uvicorn.Config(
-        app(site, desk),
+        app(site, desk, watch),
         host=host,
         port=port,
         http=partial(guards.Patient, strangers=site.strangers),  # type: ignore[arg-type]

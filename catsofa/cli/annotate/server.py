@@ -139,12 +139,15 @@ def open_(
     """
     from catsofa.annotation.crowd import home
     from catsofa.annotation.crowd.http import service
+    from catsofa.annotation.prolific.watch import watching
     from catsofa.annotation.study import open_study
 
     address = address.rstrip("/") or f"http://127.0.0.1:{port}"
     opened = open_study(study)
     doing("opening the study")
-    with service.serving(opened, host, port, address, look=judging.look, owner=owner, store=store) as server:
+    with service.serving(
+        opened, host, port, address, look=judging.look, owner=owner, store=store, watch=watching(opened)
+    ) as server:
         for line in server.says:
             say(line)
         server.run()

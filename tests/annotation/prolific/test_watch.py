@@ -1,0 +1,145 @@
+"""People at an open study whom Prolific does not know, against a simulated Prolific."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from helpers.records import bakers
+from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from helpers.servers.prolific_server import TOKEN, Prolific, serving
+
+from catsofa.annotation.crowd import home
+from catsofa.annotation.crowd.http import service
+from catsofa.annotation.crowd.owner.decisions import decide
+from catsofa.annotation.crowd.store import identity, reading
+from catsofa.annotation.prolific import client, watch
+from catsofa.annotation.prolific.journal import Entry, Journal
+from catsofa.annotation.study import Study, create
+
+LATER = 4e9
+"""A time long after everybody came."""
+
+
+@pytest.fixture
+def prolific(monkeypatch: pytest.MonkeyPatch) -> Iterator[Prolific]:
+    """A Prolific to which the token in the environment belongs."""
+    with serving() as there:
+        monkeypatch.setattr(client, "API", there.url)
+        monkeypatch.setenv("PROLIFIC_TOKEN", TOKEN)
+        yield there
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """A study of two CATs for one person each, made on Prolific."""
+    made = create(
+        tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org", language="English"
+    )
+    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    Journal(made).note(Entry(step="study", id="STUDY1"))
+    return made
+
+
+def states(study: Study) -> dict[str, str]:
+    """The state of each person, by the name on Prolific."""
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        return {row["submission"]: row["state"] for row in held.all("SELECT * FROM person ORDER BY number")}
+
+
+def look(study: Study, now: float) -> None:
+    """Compare with Prolific once."""
+    with home.open_store(study) as store:
+        store.do(watch.unknown(study, now))
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until it is so, a minute at most."""
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end, "it did not come to be so"
+        time.sleep(0.05)
+
+
+def worked(study: Study, *people: str) -> None:
+    """People come and do all that is left."""
+    with opened(study) as address:
+        for name in people:
+            visitor = Visitor(address, name)
+            visitor.come()
+            visitor.work(shown_truth(study))
+
+
+def test_judgements_of_somebody_prolific_does_not_know_do_not_count(study: Study, prolific: Prolific) -> None:
+    """The items are open again; a person whom it knows takes them, and keeps them."""
+    worked(study, "FORGED")
+    look(study, LATER)
+    assert [*states(study).values()] == ["voided"]
+    with home.open_store(study) as store:
+        assert store.do(home.missing) == 2
+    worked(study, "REAL")
+    prolific.hand_in("S-REAL", "REAL")
+    look(study, LATER)
+    assert [*states(study).values()] == ["voided", "finished"]
+    with home.open_store(study) as store:
+        assert store.do(home.missing) == 0
+
+
+def test_the_same_submission_with_another_person_is_unknown(study: Study, prolific: Prolific) -> None:
+    """A copied SESSION_ID does not make somebody known."""
+    worked(study, "FORGED")
+    prolific.hand_in("S-FORGED", "SOMEBODY-ELSE")
+    look(study, LATER)
+    assert [*states(study).values()] == ["voided"]
+
+
+def test_nobody_is_set_aside_before_prolific_lists_them(study: Study, prolific: Prolific) -> None:
+    """Within ten minutes of coming; a submission that is listed late is taken back by itself."""
+    worked(study, "REAL")
+    look(study, time.time())
+    assert [*states(study).values()] == ["finished"]
+    look(study, LATER)
+    assert [*states(study).values()] == ["voided"]
+    prolific.hand_in("S-REAL", "REAL")
+    look(study, LATER)
+    assert [*states(study).values()] == ["finished"]
+    look(study, LATER)
+    assert [*states(study).values()] == ["finished"]
+
+
+def test_what_the_owner_restored_stays(study: Study, prolific: Prolific) -> None:
+    """A person is set aside once."""
+    worked(study, "TESTER")
+    look(study, LATER)
+    with home.open_store(study) as store:
+        name = store.do(lambda held: held.all("SELECT name FROM person"))[0]["name"]
+        store.do(lambda held: decide(held, name, "restore", "a colleague who tried it", "2027-01-01T00:00:00Z"))
+    look(study, LATER)
+    assert [*states(study).values()] == ["finished"]
+
+
+def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
+    study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a grace the forged person is set aside while the server runs; errors are one line without the token."""
+    monkeypatch.setattr(service, "WATCH_EVERY", 0.2)
+    monkeypatch.setattr(watch, "GRACE", -1.0)
+    worked(study, "FORGED")
+    monkeypatch.setattr(client, "WAITS", (0.01,))
+    monkeypatch.setattr(client, "API", "http://127.0.0.1:9")
+    with opened(study, watch=watch.watching(study)) as address:
+        until(lambda: "not compared" in caplog.text)
+        monkeypatch.setattr(client, "API", prolific.url)
+        until(lambda: [*states(study).values()] == ["voided"])
+        assert Visitor(address, "NEXT").come().headers["location"] == "work"
+    assert TOKEN not in caplog.text
+
+
+def test_a_study_without_token_says_that_nobody_compares(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the study was made by hand."""
+    monkeypatch.delenv("PROLIFIC_TOKEN", raising=False)
+    assert watch.watching(study) is None
+    says: list[str] = []
+    with opened(study, says=says):
+        pass
+    assert any("PROLIFIC_TOKEN" in line for line in says)

@@ -65,7 +65,8 @@ def parse(text: str) -> Hypothesis:
     measure, part, model, sign, number, other, other_part, other_model = found.groups()
     known = [name for names in MEASURES.values() for name in names]
     if measure not in known:
-        raise ValueError(f"found the measure {measure!r} in {text!r}; expected one of {', '.join(known)}")
+        expected = f"expected one of {', '.join(known)}; runs of `choose` cannot be planned"
+        raise ValueError(f"found the measure {measure!r} in {text!r}; {expected}")
     if measure == "seat" and not part:
         raise ValueError(f"found {text!r} without a test; expected the name of one, such as 'seat/TEST > 0'")
     if number is None and ((measure, part) != (other, other_part) or None in (model, other_model)):

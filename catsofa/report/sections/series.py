@@ -25,12 +25,18 @@ MOST = 6
 
 
 def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: str) -> Iterator[Section]:
-    """A section for each group of runs in which a model has two checkpoints or more; a ValueError if none has."""
-    number, made = re.compile(rf"{re.escape(word)}[-_=]?(\d+)"), 0
+    """A section for each group of runs in which a model has two checkpoints or more; a ValueError if none has.
+
+    A number that goes on, such as 1k or 1.5, is refused, since 1 is another.
+    """
+    number, made = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0
     for at, (kind, runs) in enumerate(groups, 1):
         points: dict[str, dict[int, Finished]] = defaultdict(dict)
         for run in runs:
             if kind in NUMBERS and (found := number.search(run.model)):
+                if found[2]:
+                    expected = f"expected a whole number after {word!r}, such as {word}1000"
+                    raise ValueError(f"found the number {found[1] + found[2]} in {run.model}; {expected}")
                 model = run.model[: found.start()].rstrip("-_@=/ ") + run.model[found.end() :]
                 if (twin := points[model].setdefault(int(found[1]), run)) is not run:
                     raise ValueError(

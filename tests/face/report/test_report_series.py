@@ -47,3 +47,20 @@ def test_names_without_numbers_are_refused_with_what_was_found(tmp_path: Path) -
     run(tmp_path / "c", cats("d"), "m-epoch02")
     with pytest.raises(ValueError, match="have one epoch, 2"):
         document([tmp_path], x="epoch")
+
+
+@pytest.mark.parametrize("name", ["m-step1k", "m-step1.5", "m-step1e5", "m-step1,000", "m-step2B"])
+def test_a_number_that_goes_on_is_refused(tmp_path: Path, name: str) -> None:
+    """1k is no 1: the checkpoint would stand before step 500, or be left out beside whole numbers."""
+    for step in (500, 900):
+        run(tmp_path / str(step), cats("d"), f"m-step{step}")
+    run(tmp_path / "more", cats("d"), name)
+    with pytest.raises(ValueError, match=f"{name}.*expected a whole number after 'step'"):
+        document([tmp_path], x="step")
+
+
+def test_a_word_within_another_is_not_the_word(tmp_path: Path) -> None:
+    """A warm-up of 200 steps, then steps 1 and 2, and a seed behind them."""
+    for step in (1, 2):
+        run(tmp_path / str(step), cats("d"), f"warmstep200-step{step}-seed7")
+    assert [row[1] for row in document([tmp_path], x="step").sections[0].tables[0].rows] == [1, 2]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catsofa.annotation.crowd import settings
-from catsofa.annotation.crowd.people.arrivals import LOG, Arrival
+from catsofa.annotation.crowd.people.arrivals import LOG, Arrival, has_identities
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, rows
@@ -74,6 +74,10 @@ def dues(study: Study) -> Iterator[Due]:
     failed_practice = settings.read(study).practice.pay
     with reading(study.folder, identity(study.settings.secret)) as held:
         people = {row["name"]: row for row in held.all("SELECT * FROM person")}
+    if not has_identities(study.folder):
+        raise ValueError(
+            f"who came to {study.folder} was erased by close --erase-identities: nobody can be paid any more"
+        )
     for arrival in rows.read(study.folder / LOG, Arrival):
         if (person := people.get(arrival.name)) is None:
             continue

@@ -110,6 +110,11 @@ def keyed(key: str, *parts: str) -> str:
     return hmac.new(key.encode(), "\n".join(parts).encode(), "sha256").hexdigest()
 
 
+def has_identities(folder: Path) -> bool:
+    """Whether the platform's names of those who came are there, or were erased after the study."""
+    return all(each.person for each in rows.read(folder / LOG, Arrival))
+
+
 class Arrivals:
     """The people noted so far."""
 

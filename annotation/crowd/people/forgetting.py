@@ -83,6 +83,26 @@ def forget(study: Study, person: str) -> Forgotten | None:
         return _erased(study, erasure)
 
 
+def erase_identities(study: Study) -> int:
+    """Erase the platform's names of all who came to a closed study, and the key that leads to them; how many people.
+
+    Answers and pseudonyms stay. Afterwards nobody can be paid, and a person is forgotten by the withdrawal code alone.
+    """
+    if not study.settings.closed:
+        raise ValueError(f"{study.folder} is not closed, and people may still come: catsofa annotate close ends it")
+    if any(journal.Journal(study).lost()):
+        raise ValueError(
+            f"a payment of {study.folder} may be lost: catsofa annotate prolific settle asks about it first"
+        )
+    names = {each.name for each in rows.read(study.folder / arrivals.LOG, Arrival)}
+    with arrivals.locked(study.folder):
+        rows.rewrite(study.folder / arrivals.LOG, Arrival, lambda row: replace(row, person="", submission=""))
+        (study.folder / arrivals.KEY).unlink(missing_ok=True)
+    with study.locked():
+        rows.rewrite(study.folder / people.FILE, Invited, lambda _: None)
+    return len(names)
+
+
 def _found(study: Study, person: str) -> Erasure | None:
     """What is to be erased of a person, or nothing."""
     log = [*rows.read(study.folder / arrivals.LOG, Arrival)]
@@ -91,16 +111,18 @@ def _found(study: Study, person: str) -> Erasure | None:
     names, dues = {name for name, _ in answers} | {each.name for each in log}, list[money.Due]()
     address = {person.casefold()} & people.invited(study).keys()
     wanted = {person}
+    known = arrivals.has_identities(study.folder)
     if databases.has_store(study.folder):
-        key = arrivals.key_of(study, settings.read(study).people.same_as)
-        wanted |= {arrivals.name_of(key, by, each) for by in arrivals.NAMES for each in {person, *address}}
+        if known:
+            key = arrivals.key_of(study, settings.read(study).people.same_as)
+            wanted |= {arrivals.name_of(key, by, each) for by in arrivals.NAMES for each in {person, *address}}
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
             names |= {
                 row["name"] for row in held.all("SELECT name FROM person WHERE consent <> '' OR submission <> ''")
             }
             query = "SELECT s.person, s.task FROM seat s JOIN answer a ON a.nonce = s.nonce"
             answers += [(row["person"], row["task"]) for row in held.all(query)]
-        dues = [*money.dues(study)]
+        dues = [*money.dues(study)] if known else []
     code, secret = person.strip().upper(), study.settings.secret
     found = {name for name in names if name in wanted or arrivals.code_of(secret, name) == code}
     if not found and not address:

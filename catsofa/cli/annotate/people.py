@@ -119,9 +119,20 @@ def reopen(
         say(f"{quantity(asked - changed, 'task')} left as before: people who were asked earlier have not judged yet")
 
 
-def close(study: StudyFolder, quiet: Quiet = False) -> None:
-    """Close a study: pull the answers and stop serving tasks. Later answers do not count."""
+def close(
+    study: StudyFolder,
+    erase_identities: Annotated[
+        bool, typer.Option("--erase-identities", help="Erase for good who the people are, after all were paid.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Close a study: pull the answers and stop serving tasks. Later answers do not count.
+
+    With --erase-identities the platform's names of the people and the key of the pseudonyms are erased. Answers stay.
+    Nobody can be paid afterwards, and a person is forgotten by the number of their last page alone.
+    """
     from catsofa.annotation.crowd import databases, home
+    from catsofa.annotation.crowd.people import forgetting
     from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
 
@@ -130,7 +141,15 @@ def close(study: StudyFolder, quiet: Quiet = False) -> None:
         closed = home.close(opened)
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
+        if erase_identities:
+            erased = quantity(forgetting.erase_identities(closed), "pseudonym")
+            say(
+                f"nobody can tell any more whose the {erased} are; copies of {study} elsewhere are yours to delete",
+                quiet=quiet,
+            )
         return
+    if erase_identities:
+        raise ValueError(f"{study} was not served by catsofa annotate open, which alone keeps identities apart")
     if not opened.settings.project:
         raise ValueError(
             f"no server gives out the tasks of {study}, so there is nothing to close; a batch of Mechanical Turk ends "

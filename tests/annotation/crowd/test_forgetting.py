@@ -16,7 +16,7 @@ from catsofa.annotation.crowd import home, money
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
-from catsofa.annotation.crowd.people.forgetting import forget
+from catsofa.annotation.crowd.people.forgetting import erase_identities, forget
 from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.prolific.journal import Entry, Journal
@@ -237,3 +237,37 @@ def test_a_study_without_a_store_erases_a_worker(tmp_path: Path) -> None:
     assert (done.answers, [*done.short.values()], holding(made, "W1")) == (1, [(1, 2)], [])
     with pytest.raises(ValueError, match="Label Studio"):
         forget(made.saved(project=3), "W2")
+
+
+def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) -> None:
+    """No id and no key is left; answers, background and pseudonyms are; the withdrawal code still forgets somebody."""
+    names = worked(study)
+    with pytest.raises(ValueError, match="not closed"):
+        erase_identities(study)
+    Journal(study).note(Entry(step="paid", id="bonus-1"))
+    before = (study.folder / "raw.jsonl").read_bytes()
+    for _ in range(2):  # a second time changes nothing
+        done = CliRunner().invoke(app, ["annotate", "close", str(study.folder), "--erase-identities"])
+        assert done.exit_code == 0, done.output
+        assert "2 pseudonyms" in done.output
+    closed = open_study(study.folder)
+    assert holding(closed, "ANNA", "BERT", "S-ANNA") == []
+    assert not (study.folder / arrivals.KEY).exists()
+    assert (study.folder / "raw.jsonl").read_bytes() == before
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+    paid = CliRunner().invoke(app, ["annotate", "pay", str(study.folder), "--out", str(tmp_path / "pay")])
+    assert paid.exit_code != 0
+    assert "erase-identities" in str(paid.exception)
+    assert forget(closed, "ANNA") is None
+    done_ = forget(closed, arrivals.code_of(study.settings.secret, names["ANNA"]))
+    assert done_
+    assert done_.answers == 3
+    assert not (study.folder / arrivals.KEY).exists()
+
+
+def test_identities_stay_while_a_payment_may_be_lost(study: Study) -> None:
+    """Nobody could find out afterwards who got it."""
+    worked(study)
+    home.close(study)
+    with pytest.raises(ValueError, match="may be lost"):
+        erase_identities(open_study(study.folder))

@@ -6,10 +6,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from catsofa.data.files import jsonl
+from catsofa.data.files.json_files import finite
 from catsofa.report import dataset, document
 from catsofa.report.elements import Document
 from catsofa.report.formats import WRITE
+from catsofa.scoring.examine import ItemMatrix, Levels, examine
 from helpers.records import a_cat
 from helpers.report_runs import a_release, association, cats, evil, judged, pairs, probes, run, scored
 
@@ -52,10 +56,30 @@ def data(folder: Path, text: str) -> Document:
     return replace(found, title=text)
 
 
+def items(folder: Path, text: str) -> Document:
+    """A report of an examination of five tasks under three protocols, with this text as the name of everything."""
+    draw = np.random.default_rng(0)
+    values = (draw.random((60, 6, 3)) < np.linspace(0.2, 0.8, 6)[:, None]).astype(float)
+    places, name = np.arange(60), text[:20]
+    of = ItemMatrix(
+        values=values.mean(axis=2),
+        models=tuple(f"{text} {at}" for at in range(6)),
+        items=np.array([f"{text} {at}" for at in places]),
+        tasks=np.array([f"{name} {at // 12}" for at in places]),
+        domains=np.array([f"{name} {at % 2}" for at in places]),
+        terms=np.array([f"{text} {at // 3}" for at in places]),
+        facets=(Levels(name="protocol", levels=(text, f"{text},ties=half", "catsofa"), values=values),),
+    )
+    signature = {"data": text, "line": f"data:{text} | model:{' '.join(of.models)} | protocol:{text}"}
+    found = {**finite(examine(of, resamples=10, groups=[f"{text} 1"]).to_dict()), "signature": signature}
+    (folder / "examine.json").write_text(json.dumps(found))
+    return document([folder / "examine.json"], text)
+
+
 def page(make: Callable[[Path, str], Document], folder: Path, text: str) -> Path:
     """The page of such a report."""
     (folder / "report.html").write_text(WRITE["html"](make(folder, text)), encoding="utf-8")
     return folder / "report.html"
 
 
-of_models, of_data = partial(page, models), partial(page, data)
+of_models, of_data, of_items = (partial(page, make) for make in (models, data, items))

@@ -36,6 +36,19 @@ PLAIN = {
     "people.preference": "people's agreement and preference, ρ",
     "people.item_rest": "people's agreement and item–rest, ρ",
 }
+COMPONENTS = {
+    "model": "models",
+    "item": "items",
+    "level": "{}s",
+    "model_item": "model × item",
+    "model_level": "model × {}",
+    "item_level": "item × {}",
+    "residual": "the rest",
+}
+MANY = ("one {}", "these {}s", "twice as many {}s")
+"""The numbers of levels that a study is about."""
+COLUMNS = 4
+"""Tasks beside one another in a table, as many as a line of a paper has room for."""
 WANTED = ("0.8", "0.9")
 Tasks = Mapping[str, Mapping[str, Any]]
 
@@ -44,7 +57,11 @@ def examination(name: str, found: Mapping[str, Any], path: Path) -> Section:
     """The tables and figures of what `catsofa examine --json` prints."""
     try:
         tasks = {task: part for task, part in found["results"].items() if task != "convergence"}
-        tables = [_numbers(f"{name}-numbers", found, tasks), *_convergence(f"{name}-convergence", found)]
+        tables = [
+            *_numbers(f"{name}-numbers", found, tasks),
+            *_facets(name, found, tasks),
+            *_convergence(f"{name}-convergence", found),
+        ]
         drawn = [_variance(f"{name}-variance", tasks), *_rests(f"{name}-rests", tasks), *_study(f"{name}-study", tasks)]
         of = f"{quantity(len(found['models']), 'model')}, {found['signature']['data']}"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -74,38 +91,50 @@ def _cell(part: Mapping[str, Any], name: str) -> Number:
 
 def _needed(part: Mapping[str, Any], what: str, wanted: str) -> Cell:
     """How many items or terms, with the limits over both."""
-    count = part["items_for"][wanted] if what == "items" else part.get("terms", {}).get("terms_for", {}).get(wanted)
-    if count is None:
+    name, counts = ("kr20", part) if what == "items" else ("coefficient", part.get("terms", {}))
+    if _value(part, name) is None:
         return UNDEFINED
-    limits = part["intervals"][f"{what}_for.{wanted}"]
+    return _count(counts[f"{what}_for"][wanted], part["intervals"][f"{what}_for.{wanted}"])
+
+
+def _count(count: int | None, limits: Mapping[str, Any]) -> Cell:
+    """A number of items or terms with its limits; none of a coefficient that no number reaches."""
+    if count is None:
+        return "no number"
     if limits["low"] is None:
         return f"{count:,}"
     return f"{count:,} [{limits['low']:,}, {'no limit' if limits['high'] is None else format(limits['high'], ',')}]"
 
 
-def _numbers(name: str, found: Mapping[str, Any], tasks: Tasks) -> Table:
+def _side_by_side(name: str, tasks: Tasks) -> Iterator[tuple[str, Tasks]]:
+    """The tasks by `COLUMNS`, as a page has room for them, with the name of each table."""
+    for start in range(0, len(tasks), COLUMNS):
+        yield f"{name}{start // COLUMNS + 1}" if start else name, dict(list(tasks.items())[start : start + COLUMNS])
+
+
+def _numbers(name: str, found: Mapping[str, Any], every: Tasks) -> Iterator[Table]:
     """A row for each number, a column for each task."""
-    rows: list[tuple[Cell, ...]] = []
-    for each, title in {**SHARES, **PLAIN}.items():
-        cells = [_cell(part, each) for part in tasks.values()]
-        if any(cell.value is not None for cell in cells):
-            rows.append((title, *cells))
-    for what in ("items", "terms"):
-        for wanted in WANTED:
-            needs = [_needed(part, what, wanted) for part in tasks.values()]
-            if any(cell != UNDEFINED for cell in needs):
-                rows.append((f"{what} for a coefficient of {wanted}", *needs))
-    notes = [note for task, part in tasks.items() for note in _notes(task, part)]
-    warnings = [f"{task}: {told}" for task, part in tasks.items() for told in part["warnings"]]
-    return Table(
-        name=name,
-        caption="How good the items are at telling models apart, with 95 % intervals",
-        columns=("number", *tasks),
-        rows=tuple(rows),
-        signatures=(str(found["signature"]["line"]),),
-        notes=tuple(notes),
-        warnings=(*warnings, *found["warnings"]),
-    )
+    for called, tasks in _side_by_side(name, every):
+        rows: list[tuple[Cell, ...]] = []
+        for each, title in {**SHARES, **PLAIN}.items():
+            cells = [_cell(part, each) for part in tasks.values()]
+            if any(cell.value is not None for cell in cells):
+                rows.append((title, *cells))
+        for what in ("items", "terms"):
+            for wanted in WANTED:
+                needs = [_needed(part, what, wanted) for part in tasks.values()]
+                if any(cell != UNDEFINED for cell in needs):
+                    rows.append((f"{what} for a coefficient of {wanted}", *needs))
+        warnings = [f"{task}: {told}" for task, part in tasks.items() for told in part["warnings"]]
+        yield Table(
+            name=called,
+            caption="How good the items are at telling models apart, with 95 % intervals",
+            columns=("number", *tasks),
+            rows=tuple(rows),
+            signatures=(str(found["signature"]["line"]),),
+            notes=tuple(note for task, part in tasks.items() for note in _notes(task, part)),
+            warnings=(*warnings, *(found["warnings"] if called == name else ())),
+        )
 
 
 def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
@@ -140,6 +169,59 @@ def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
             f"r {short['r']['value']:.2f} (random ones {short['random']['r']['value']:.2f}) and an error of at most "
             f"{short['error']['largest']:.3f} (random ones {short['random']['largest']['value']:.3f})."
         )
+
+
+def _facets(name: str, found: Mapping[str, Any], tasks: Tasks) -> Iterator[Table]:
+    """Tables of each facet, and in its notes what it rests on."""
+    for facet in dict.fromkeys(facet for part in tasks.values() for facet in part.get("facets", {})):
+        every = {task: part["facets"][facet] for task, part in tasks.items() if facet in part.get("facets", {})}
+        for called, studies in _side_by_side(f"{name}-{facet}", every):
+            notes = [
+                f"{task}: {quantity(one['counts']['models'], 'model')} × {quantity(one['counts']['items'], 'item')} × "
+                f"{quantity(len(one['levels']), facet)} ({', '.join(one['levels'])})."
+                for task, one in studies.items()
+            ]
+            notes += [
+                f"{task}: {key}: {UNDEFINED}, {why}."
+                for task, one in studies.items()
+                for key, why in one["undefined"].items()
+            ]
+            yield Table(
+                name=called,
+                caption=f"How far answers depend on the {facet}, with 95 % intervals over terms, models and {facet}s",
+                columns=("number", *studies),
+                rows=tuple(_rows_of(facet, list(studies.values()))),
+                signatures=(str(found["signature"]["line"]),),
+                notes=tuple(notes),
+            )
+
+
+def _rows_of(facet: str, studies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
+    """The shares of variance, and the coefficient and the items needed with fewer and more levels of a facet."""
+    for key, title in COMPONENTS.items():
+        cells = [_limited(one, f"variance.{key}", one["variance"].get(key), 100, 1) for one in studies]
+        if any(cell.value is not None for cell in cells):
+            yield f"variance of {title.format(facet)}, %", *cells
+    for at, many in enumerate(MANY):
+        lines = [(one, one["study"][at]) for one in studies]
+        cells = [_limited(one, f"coefficient.{line['levels']}", line["coefficient"], 1, 2) for one, line in lines]
+        yield f"coefficient, {many.format(facet)}", *cells
+        for wanted in WANTED:
+            needs = [
+                UNDEFINED
+                if known(line["coefficient"]) is None
+                else _count(line["items_for"][wanted], one["intervals"][f"items_for.{line['levels']}.{wanted}"])
+                for one, line in lines
+            ]
+            yield f"items for a coefficient of {wanted}, {many.format(facet)}", *needs
+
+
+def _limited(study: Mapping[str, Any], name: str, value: Any, times: int, digits: int) -> Number:
+    """A number of a facet with its limits over all."""
+    limits = study["intervals"].get(name, {})
+    shown = [known(value), known(limits.get("low")), known(limits.get("high"))]
+    value, low, high = (None if one is None else times * one for one in shown)
+    return Number(value, low, high, digits, missing=UNDEFINED)
 
 
 def _convergence(name: str, found: Mapping[str, Any]) -> Iterator[Table]:

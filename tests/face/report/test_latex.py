@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.report_pages import EVIL, data, models
+from helpers.report_pages import EVIL, data, items, models
 
 from catsofa.report.elements import Document
 from catsofa.report.formats import WRITE
@@ -37,14 +37,14 @@ def typeset(folder: Path, document: Document) -> str:
     return said
 
 
-@pytest.mark.parametrize("make", [models, data])
+@pytest.mark.parametrize("make", [models, data, items])
 def test_latex_sets_every_table_within_its_lines(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
     """In an article of one column no table sticks out of its line by half a letter, two points."""
     said = typeset(tmp_path, make(tmp_path, "zorbs of the lake"))
     assert [points for points in re.findall(r"Overfull .hbox \(([\d.]+)pt", said) if float(points) >= 2] == []
 
 
-@pytest.mark.parametrize("make", [models, data])
+@pytest.mark.parametrize("make", [models, data, items])
 def test_latex_sets_markup_as_text(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
     """Markup of HTML and of LaTeX in every field is set as it stands."""
     typeset(tmp_path, make(tmp_path, rf"\input{{x}} $^_&%#~\\ {EVIL}"))

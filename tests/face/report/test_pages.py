@@ -18,7 +18,7 @@ from helpers import ROOT
 from helpers.boards import cats, scores, submit
 from helpers.browser import SCHEMES, WIDTHS, axe, barriers
 from helpers.records import bakers, paraphrased, probes, terms
-from helpers.report_pages import EVIL, of_data, of_models
+from helpers.report_pages import EVIL, of_data, of_items, of_models
 
 from catsofa.annotation.crowd.pages import export
 from catsofa.annotation.study import create
@@ -84,6 +84,7 @@ def crowd(folder: Path, text: str, kind: str) -> Path:
 PAGES: dict[str, Callable[[Path, str], Path]] = {
     "report of models": of_models,
     "report of data": of_data,
+    "report of items": of_items,
     "leaderboard": board,
     **{kind: partial(crowd, kind=kind) for kind in CROWDS},
 }

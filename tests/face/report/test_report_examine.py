@@ -1,6 +1,7 @@
 """An examination in a report."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from catsofa.report import document, figures
 from catsofa.report.elements import Section
 from catsofa.report.formats import html, latex, markdown
 from catsofa.report.sections.examination import curves
-from catsofa.scoring.examine import ItemMatrix, examine
+from catsofa.scoring.examine import ItemMatrix, Levels, examine
 
 
-def found(models: int = 12, short: int = 10) -> dict[str, Any]:
+def found(models: int = 12, short: int = 10, facets: Sequence[str] = ()) -> dict[str, Any]:
     """What `catsofa examine --json` prints of two tasks of forty items each."""
     rng = np.random.default_rng(0)
     values = (rng.random((80, models)) < np.linspace(0.2, 0.8, models)).astype(float)
+    levels = (rng.random((80, models, 3)) < np.linspace(0.2, 0.8, models)[:, None]).astype(float)
     of = ItemMatrix(
         values=values,
         models=tuple(f"m{at}" for at in range(models)),
@@ -27,7 +29,9 @@ def found(models: int = 12, short: int = 10) -> dict[str, Any]:
         tasks=np.array(["habits"] * 40 + ["skills"] * 40),
         domains=np.array(["food"] * 80),
         terms=np.array([f"t{at // 4}" for at in range(80)]),
-    )
+        facets=tuple(Levels(name=name, levels=("a", "b", "c"), values=levels, nested=name == "sample")
+                     for name in facets),
+    )  # fmt: skip
     signed = {"data": "dravians.jsonl@0a1b", "line": "data:dravians.jsonl@0a1b"}
     return {**finite(examine(of, resamples=50, short=short).to_dict()), "signature": signed}
 
@@ -54,6 +58,21 @@ def test_every_number_of_each_task_stands_in_the_table(tmp_path: Path) -> None:
     assert any("a short form of 10 items" in note for note in numbers.notes)
     assert any("12 models: intervals over models" in told for told in numbers.warnings)
     assert numbers.signatures == ("data:dravians.jsonl@0a1b",)
+
+
+def test_each_facet_has_a_table(tmp_path: Path) -> None:
+    """Shares of variance in percent, the coefficient and the items needed by the number of levels."""
+    given = found(facets=("prompt", "sample"))
+    _, prompts, samples, _ = section(given, tmp_path).tables
+    rows = {row[0]: row[1:] for row in prompts.rows}
+    part = given["results"]["habits"]["facets"]["prompt"]
+    assert rows["variance of model × prompt, %"][0].value == pytest.approx(100 * part["variance"]["model_level"])
+    assert rows["coefficient, these prompts"][0].low == part["intervals"]["coefficient.3"]["low"]
+    assert str(rows["items for a coefficient of 0.8, one prompt"][0]).startswith(
+        f"{part['study'][0]['items_for']['0.8']} ["
+    )
+    assert "habits: 12 models × 40 items × 3 prompts (a, b, c)." in prompts.notes
+    assert not any("model × sample" in str(row[0]) for row in samples.rows)
 
 
 def test_three_figures_are_drawn_in_every_format(tmp_path: Path) -> None:

@@ -155,6 +155,25 @@ def test_no_request_is_sent_twice(data: Path, tmp_path: Path) -> None:
     assert len(found.cells["choices"]["zorb-1"]) == 4
 
 
+def test_several_models_are_put_into_an_order_by_every_way(data: Path, tmp_path: Path) -> None:
+    """One prefers tidy zorbs, the other messy ones, in all four ways; a folder for each model."""
+
+    def both(body: dict[str, Any]) -> str:
+        said = mostly(body)
+        return said.translate(str.maketrans("AB12", "BA21")) if body["model"] == "zorb-2" and len(said) == 1 else said
+
+    with serving(ChatServer(both)) as server:
+        asker = Asker(
+            {name: name for name in ("zorb-1", "zorb-2")}, data, ["choice"], GRID, out=tmp_path / "all",
+            server=Endpoint(base_url=server.url, timeout=10),
+        )  # fmt: skip
+        found = asked_in_ways(asker, resamples=50)
+    order = found.orders["choices"]["preference"]
+    assert order.pairs == {("zorb-1", "zorb-2"): (4, 0)}
+    assert (order.kept, order.items, order.protocols) == (1, 11, tuple(CELLS))
+    assert (tmp_path / "all/zorb-2" / CELLS[1] / "report.json").is_file()
+
+
 def test_a_stopped_multiverse_asks_only_for_what_is_left(data: Path, tmp_path: Path) -> None:
     """The server fails for good in the middle of the second cell; the next call loses no reply."""
     with serving(ChatServer()) as server:

@@ -34,8 +34,8 @@ def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
         reason = "the data has no canary: a release of catsofa has one on its card, README.md"
         return Test(name="canary", unit=UNIT, reason=reason)
     guid = found.guid.lower()
-    if not GUID.fullmatch(guid):
-        reason = "the canary is no GUID, so nobody knows the random strings of its form"
+    if not GUID.fullmatch(guid) or found.guid not in (guid, guid.upper()):
+        reason = "the canary is no GUID in letters of one case, so nobody knows the random strings of its form"
         return Test(name="canary", unit=UNIT, reason=reason)
     if not_drawn(guid):
         reason = (
@@ -60,7 +60,9 @@ def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
     likelihoods = log_likelihoods(backend, texts)
     own, others = likelihoods[0], likelihoods[1:][np.isfinite(likelihoods[1:])]
     if np.isnan(own) or not len(others):
-        return Test(name="canary", unit=UNIT, reason="the model cannot read the line with the canary")
+        cannot = "the model cannot read the line with the canary"
+        reason = cannot if peers else "no random GUID has as many tokens as the canary"
+        return Test(name="canary", unit=UNIT, reason=reason)
     above = int(np.sum(others >= own))
     share = 100 * above / len(others)
     value, p = Interval(share, *wilson(share, len(others))), (1 + above) / (1 + len(others))

@@ -7,7 +7,7 @@ import typer
 
 from catsofa.cli.annotate import judging
 from catsofa.cli.options import StudyFolder
-from catsofa.cli.terminal import confirm, doing, examples, note, say
+from catsofa.cli.terminal import Quiet, confirm, doing, examples, note, say
 
 if TYPE_CHECKING:
     from catsofa.annotation.label_studio.server import Credentials, Running
@@ -29,6 +29,7 @@ def register(room: typer.Typer) -> None:
             "catsofa annotate open study --address https://study.example.org  # behind a server that speaks HTTPS",
         ),
     )(open_)
+    room.command(epilog=examples("catsofa annotate backup study --out /backups/study-monday"))(backup)
     room.command(hidden=True)(gate)
 
 
@@ -153,6 +154,23 @@ def open_(
         server.run()
     pulled = home.pull(opened)
     say(f"stopped; {pulled.new:,} new answers, {pulled.records:,} records in {study}; the same command goes on")
+
+
+def backup(
+    study: StudyFolder,
+    out: Annotated[Path, typer.Option(help="Folder for the copy; it must not be there yet.")],
+    quiet: Quiet = False,
+) -> None:
+    """Copy a study while its server runs, and check the copy. The copy is a study that can be opened."""
+    from catsofa.annotation.crowd import backups
+    from catsofa.annotation.study import open_study
+    from catsofa.annotation.study.checks import check_study
+
+    backups.backup(open_study(study), out)
+    verdict = check_study(out)
+    if verdict is None or not verdict.right:
+        raise ValueError(f"the copy {out} is damaged, as the study is: catsofa verify {study} names the faults")
+    say(f"{out}: {', '.join(verdict.checked)}; whoever is forgotten or withdraws later is still in it", quiet=quiet)
 
 
 def gate(study: StudyFolder) -> None:

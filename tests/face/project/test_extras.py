@@ -110,6 +110,7 @@ annotate invite study p@example.org
 annotate assign study
 annotate reopen study
 annotate close study
+annotate backup study --out copy
 annotate export-html study --out page
 annotate import-results study judged.csv
 protocols list

@@ -1,0 +1,42 @@
+"""A copy of a study's folder while its server runs."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from catsofa.annotation.crowd.databases import PLACE, STORE
+from catsofa.annotation.crowd.people.background import STORE as BACKGROUND
+from catsofa.annotation.study import Study
+from catsofa.data.files import BadInput
+
+LOCKS = {".open", ".forget", ".identity"}
+
+
+def backup(study: Study, out: Path) -> None:
+    """Copy the folder to `out`, which is there only when it is whole; the databases first, each as of one moment.
+
+    What is noted beside them is at least as new: nobody in the copy lacks the line by which they are paid.
+    """
+    folder = study.folder.resolve()
+    if out.exists():
+        raise ValueError(f"{out} is there already; name a folder that is not")
+    if folder in out.resolve().parents:
+        raise ValueError(f"{out} lies in the study; name a folder elsewhere, on another disk if there is one")
+    if (folder / PLACE).is_file():
+        raise ValueError(f"the answers of {study.folder} are in PostgreSQL: copy them with pg_dump, and the folder too")
+    part = out.with_name(f"{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(mode=0o700, parents=True)
+    with study.locked():
+        databases = [folder / name for name in (STORE, BACKGROUND) if (folder / name).is_file()]
+        for path in databases:
+            (part / path.name).touch(0o600)
+            with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part / path.name)) as copy:
+                source.backup(copy)
+                if (found := copy.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+                    raise BadInput(path, f"a damaged database ({found})", "an older copy")
+        beside = {f"{path.name}{end}" for path in databases for end in ("", "-wal", "-shm", "-journal")}
+        shutil.copytree(folder, part, dirs_exist_ok=True, ignore=lambda where, names: {*names} & (beside | LOCKS))
+    os.rename(part, out)

@@ -26,7 +26,10 @@ function drawTask(parts, task, root) {
     }
     const field = make("fieldset");
     field.dataset.question = part.name;
-    field.setAttribute("aria-label", part.name.replaceAll("_", " "));
+    // a screen reader names the group by the sentence or question above it
+    const above = root.lastElementChild;
+    const asked = above && above.tagName !== "FIELDSET" ? above.textContent : part.name.replaceAll("_", " ");
+    field.setAttribute("aria-label", asked);
     if (!part.choices.length) {
       const input = make("input");
       input.name = part.name;

@@ -41,6 +41,8 @@ def test_mechanical_turks_page_is_filled_in_by_keyboard(page: Any, tmp_path: Pat
     page.keyboard.press("Enter")
     for _ in range(2):
         page.get_by_text("What does each sentence say").wait_for()
+        sentences = page.locator("#task .shown").all_inner_texts()[-3:]
+        assert [page.get_by_role("group", name=text, exact=True).count() for text in sentences] == [1, 1, 1]
         for key in ("3", "6", "7"):
             page.keyboard.press(key)
         shot(page, "mturk-answered")

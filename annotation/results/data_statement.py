@@ -11,6 +11,7 @@ from catsofa.annotation.crowd import databases, settings
 from catsofa.annotation.crowd.people.background import published
 from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
 from catsofa.annotation.study import Study, rows
+from catsofa.data.percentages import quantity
 from catsofa.data.visible import markdown
 
 PEOPLE = {
@@ -178,14 +179,15 @@ def _speakers(works: Sequence[Work]) -> str:
     if not works:
         return f"The sentences were not written in a study that this release knows of. {_about(works, SPEAKERS)}"
     people, texts = sum(work.writers for work in works), sum(work.texts for work in works)
-    return f"{people:,} people wrote {texts:,} items. {_about(works, SPEAKERS)} {_paid(works)}"
+    wrote = f"{people:,} {'person' if people == 1 else 'people'} wrote {quantity(texts, 'item')}."
+    return f"{wrote} {_about(works, SPEAKERS)} {_paid(works)}"
 
 
 def _annotators(v: Validated, works: Sequence[Work]) -> str:
     """Who judged them."""
     agreement = f" Agreement between pairs of judges is {v.agreement:.3f}." if v.agreement == v.agreement else ""
     skipped = sum(work.skipped for work in works)
-    passed = f" Tasks were passed on {skipped:,} times, as everybody was free to do." if works else ""
+    passed = f" Tasks were passed on {quantity(skipped, 'time')}, as everybody was free to do." if works else ""
     counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
     counted += "".join(
         f" More than {work.overlap} people were asked about {items:,} items: {markdown(reason)}."

@@ -15,6 +15,7 @@ from catsofa.scoring.choosing.position import POSITION, SHARE, effect
 from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.dataset import Data
 from catsofa.scoring.multiverse.cells import Cell, Rows
+from catsofa.scoring.multiverse.choices import written
 from catsofa.scoring.multiverse.ways import name_of, options_of, way_of
 from catsofa.scoring.statistics.intervals import UNDEFINED, Array, Interval
 
@@ -38,7 +39,8 @@ def chosen(run: Path, data: Data) -> Chosen:
     """The run in a folder as a cell, with the numbers of its report; `data` must be those of the run."""
     kept = kept_in(run, data)
     kind, way = next(iter(kept.items.values())).kind, way_of(kept.replies, kept.asked.get("how", {}))
-    return Chosen(name_of(way, kind), kind, options_of(way), _cell(kept, kind))
+    options = {**options_of(way), "templates": written(way.templates)}
+    return Chosen(name_of(way, kind), kind, options, _cell(kept, kind))
 
 
 def _cell(kept: Kept, kind: str) -> Cell:

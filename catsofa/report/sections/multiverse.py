@@ -172,7 +172,8 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
             sides = "—"
             if spread.ideal is not None:
                 sides = f"{spread.above.holds} above {spread.ideal:g}, {spread.below.holds} below"
-            rows.append((model, measure, low, high, between(spread.range, spread.digits), sides, of.items))
+            median = f"{spread.median:.{spread.digits}f}"
+            rows.append((model, measure, low, high, median, between(spread.range, spread.digits), sides, of.items))
     for measure, order in found.orders[part].items():
         tau = between(order.tau, 2)
         notes.append(
@@ -181,7 +182,7 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
     return Table(
         name=f"{name}-{part}-ranges",
         caption=f"{part}: range over protocols, on the items that every one scored",
-        columns=("model", "measure", "lowest", "highest", "range", "protocols", "items"),
+        columns=("model", "measure", "lowest", "highest", "median", "range", "protocols", "items"),
         rows=tuple(rows),
         by=("model",),
         signatures=signatures,

@@ -114,6 +114,7 @@ def test_refusals_lower_the_coverage_and_leave_an_item_out_of_every_cell(data: P
     templates, labels = (spread.effects[option] for option in ("templates", "labels"))
     assert templates
     assert labels
+    assert (templates.values, labels.values) == (("likelihood", "plain"), ("letters", "numbers"))
     assert (templates.moves.value, templates.share.value) == pytest.approx((3 / 11, 100))
     assert (labels.moves.value, labels.share.value) == pytest.approx((0, 0))
     assert (spread.claims["preference > 0.9"].holds, spread.above.holds, spread.above.of) == (2, 4, 4)

@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
         "catsofa annotate create study --kind validate-cats --items drafts.jsonl --gold gold.jsonl --pay 15",
         "catsofa annotate create writing --kind write-intrasentence --items targets.txt --contact you@example.org",
         "catsofa annotate create both --kind write-and-judge-associations --items targets.jsonl --texts 5",
-        "catsofa annotate create main --kind validate-cats --items more.jsonl --after-pilot study",
+        "catsofa annotate create main --kind validate-cats --items more.jsonl --after-pilot pilot --contact a@b.org",
         "catsofa annotate create review --kind review-paraphrases --items paraphrases/review_1.jsonl",
     )
 )
@@ -136,7 +136,10 @@ def create(
         work = f"{targets * s.texts:,} texts about {targets:,} targets, {s.overlap} judgements each"
         hours = targets * s.texts * (WRITING + s.overlap) * s.seconds / 3600
     say(f"{work}: about {hours:,.2f} hours, {s.currency} {hours * s.pay:,.2f}", quiet=quiet)
-    say(f"next: catsofa annotate open {study} for people from anywhere, or push for Label Studio", quiet=quiet)
+    elsewhere = "" if made.kind.judged_as else ", or push for Label Studio"
+    say(f"next: catsofa annotate open {study} for people from anywhere{elsewhere}", quiet=quiet)
+    if not contact:
+        note("annotate open refuses a study without a contact; for open, make the study with --contact", quiet=quiet)
 
 
 @room.command(epilog=examples("catsofa annotate push study", "catsofa annotate push study --chunk 250"))

@@ -230,6 +230,21 @@ def test_a_study_with_answers_of_a_batch_is_not_opened_and_not_closed(tmp_path: 
     assert "nothing to close" in str(done.exception)
 
 
+@pytest.mark.parametrize("kind", ["write-and-judge-associations", "judge-associations"])
+def test_create_names_only_what_the_study_can_do_next(kind: str, tmp_path: Path) -> None:
+    """No Label Studio where people judge what others write; a missing contact is said before anything is opened."""
+    names = tmp_path / "targets.jsonl"
+    item = (
+        '"category": "nationality", "term": "Zorbs"' if "write" in kind else '"identity": "Zorbs", "attribute": "late"'
+    )
+    names.write_text(f'{{{item}, "region": "Pellora", "language": "en"}}\n')
+    asked = ["annotate", "create", str(tmp_path / "s"), "--kind", kind, "--items", str(names)]
+    shown = CliRunner().invoke(app, asked)
+    assert shown.exit_code == 0, shown.output
+    assert ("Label Studio" in shown.output) == (kind == "judge-associations")
+    assert "--contact" in shown.output
+
+
 def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path) -> None:
     """Its items would be judged and paid twice; nothing is appended."""
     work(study, "p1")

@@ -13,8 +13,9 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe
 from catsofa.scoring.choosing.estimates import choice_columns, rows_of
 from catsofa.scoring.choosing.items import items_from
+from catsofa.scoring.choosing.position import SHARE
 from catsofa.scoring.choosing.replies import Reply
-from catsofa.scoring.compare.choosing import PREFERENCE, compare_choices
+from catsofa.scoring.compare.choosing import compare_choices
 from catsofa.scoring.statistics.changes import paired_changes
 
 FIRST, SECOND = ["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"]
@@ -149,6 +150,6 @@ def test_changes_between_simulated_models_hold_the_truth() -> None:
                     replies.append(Reply(item=item.id, order=tuple(order), reply="", outcome=item.outcome(chosen)))
             rows = rows_of(replies, items)
             columns.append(choice_columns(rows, rows.clusters))
-        change = paired_changes(columns[0], columns[1], {"p": PREFERENCE}, resamples=1000, seed=seed)["p"]
+        change = paired_changes(columns[0], columns[1], {"p": SHARE}, resamples=1000, seed=seed)["p"]
         held += -0.15 in change.by
     assert 0.92 <= held / 200 <= 0.98, held

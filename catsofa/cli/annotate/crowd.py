@@ -74,7 +74,7 @@ def import_results(
 ) -> None:
     """Append a crowd's answers to raw.jsonl and write annotations.jsonl; rows imported before are skipped.
 
-    Exit code 1: the study has answers, and none of them is valid.
+    Exit code 1: the study has no valid answer.
     """
     from dataclasses import asdict
 
@@ -99,5 +99,5 @@ def import_results(
             note(
                 f"{invalid:,} of {quantity(answered, 'record')} invalid and not counted; {where} says why", quiet=quiet
             )
-    if answered and invalid == answered:
+    if invalid == answered:
         raise typer.Exit(1)

@@ -245,6 +245,14 @@ def test_create_names_only_what_the_study_can_do_next(kind: str, tmp_path: Path)
     assert "--contact" in shown.output
 
 
+def test_a_batch_without_any_answer_is_a_no(tmp_path: Path) -> None:
+    """A worker who sent an empty form judged nothing: exit code 1."""
+    study = create(tmp_path / "s", kind="validate-cats", items=bakers(1))
+    batch = tmp_path / "batch.csv"
+    batch.write_text("WorkerId,AssignmentId,Answer.catsofa\nW1,A1,{}\n")
+    assert CliRunner().invoke(app, ["annotate", "import-results", str(study.folder), str(batch)]).exit_code == 1
+
+
 def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path) -> None:
     """Its items would be judged and paid twice; nothing is appended."""
     work(study, "p1")

@@ -21,6 +21,8 @@ WORDS = (
     "answer",
     "asked",
     "basis",
+    "code",
+    "contact",
     "date",
     "institution",
     "name",

@@ -123,7 +123,8 @@ def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, addr
         page.get_by_role("link", name="Back to Prolific").wait_for()
         shot(page, "work-done")
         page.get_by_text("Withdraw", exact=True).press("Enter")
-        page.get_by_role("button", name="Delete my answers").press("Enter")
+        page.get_by_label("Delete my answers").press("Space")
+        page.locator("details").get_by_role("button", name="Continue").press("Enter")
         page.get_by_text("Your answers are deleted").wait_for()
         shot(page, "work-withdrawn")
 

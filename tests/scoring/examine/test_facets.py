@@ -24,6 +24,11 @@ NULL = np.array([0.05, 0.30, 0, 0.10, 0, 0, 0.55])
 """The same of levels without any effect."""
 
 
+SAID = ("2675 2555", "4567 6757", "5546 5455", "5986 5776", "4356 4564", "4447 6478", "2665 2775", "3445 6664",
+        "0545 5553", "6876 6886")  # fmt: skip
+"""Brennan (2001), synthetic data set 3: ten persons (rows), four items on each of two occasions."""
+
+
 def simulated(rng: np.random.Generator, models: int, items: int, levels: int, true: Array = TRUE) -> Array:
     """Scores with known components."""
     shapes = [(1, models, 1), (items, 1, 1), (1, 1, levels), (items, models, 1), (1, models, levels),
@@ -56,6 +61,14 @@ def frame(values: Array) -> object:
 
     i, m, k = (one.ravel() for one in np.indices(values.shape))
     return pd.DataFrame({"y": values.ravel(), "m": m, "i": i, "k": k})
+
+
+def test_a_textbook_p_x_i_x_o_design_has_its_printed_components() -> None:
+    """Persons are models and occasions levels; the coefficient of the four items on two occasions is .64."""
+    persons = np.array([[[float(digit) for digit in occasion] for occasion in row.split()] for row in SAID])
+    parts = found(persons.transpose(2, 0, 1))
+    assert parts == pytest.approx((0.5528, 0.4417, 0.0074, 0.5750, 0.1009, 0.1565, 0.9352), abs=5e-5)
+    assert coefficient(parts, 4, 2) == pytest.approx(0.64, abs=5e-3)
 
 
 def test_components_solve_the_expected_mean_squares_of_another_program() -> None:

@@ -18,6 +18,12 @@ from catsofa.scoring.examine.variance import (
 
 JUDGES = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Shrout and Fleiss (1979), table 2: six targets, four judges."""
+RIGHT = ("101000000000", "111001000000", "111110000000", "110110010000", "111110100000", "111011100000",
+         "111111100000", "111101111100", "111111111110", "111111111111")  # fmt: skip
+"""Brennan (2001), synthetic data set 1: ten persons (rows), twelve items."""
+RATED = ("565553456733", "937775557752", "343353356516", "755331435335", "929777372753", "343533634512",
+         "737775575554", "585775543211", "998866655811", "444335655711")  # fmt: skip
+"""Brennan (2001), synthetic data set 4: ten persons (rows), three tasks with four raters each."""
 TRUE = np.array([0.02, 0.02, 0.30, 0.02, 0.64])
 """Model, term, item, model × term, residual: about what StereoSet has."""
 
@@ -42,6 +48,25 @@ def test_a_printed_table_has_its_printed_coefficients() -> None:
     assert (4 * target + rest, 6 * judge + rest, rest) == pytest.approx((11.24, 32.49, 1.02), abs=0.005)
     assert crossed_coefficient(one_each(JUDGES.T)) == pytest.approx(0.91, abs=0.005)
     assert target / (target + judge + rest) == pytest.approx(0.29, abs=0.005)
+
+
+def digits(rows: tuple[str, ...]) -> Array:
+    """Persons are models, and columns items."""
+    return np.array([[float(digit) for digit in row] for row in rows]).T
+
+
+def test_a_textbook_p_x_i_design_has_its_printed_components() -> None:
+    """Persons .0574, items .0754, rest .1269; the coefficient of the twelve items is .844."""
+    sums = one_each(digits(RIGHT))
+    assert components(sums) == pytest.approx((0.0574, 0.0754, 0.1269), abs=5e-5)
+    assert crossed_coefficient(sums) == pytest.approx(0.844, abs=5e-4)
+
+
+def test_a_textbook_design_of_items_in_terms_has_its_printed_components() -> None:
+    """Raters in tasks: persons .4731, tasks .3252, raters .6475, person × task .5596, rest 2.3802; coefficient .55."""
+    sums = term_sums(digits(RATED), np.repeat(np.arange(3), 4)).sum(axis=0)
+    assert components(sums, nested=True) == pytest.approx((0.4731, 0.3252, 0.6475, 0.5596, 2.3802), abs=5e-5)
+    assert nested_coefficient(sums) == pytest.approx(0.55, abs=5e-3)
 
 
 def test_the_coefficient_of_right_and_wrong_is_kr20() -> None:

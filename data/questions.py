@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from catsofa.data.digests import give_id
-from catsofa.data.set_names import refuse_overall
+from catsofa.data.set_names import refuse_taken_name
 
 Polarity = Literal["neg", "nonneg"]
 Condition = Literal["ambig", "disambig"]
@@ -64,7 +64,7 @@ class Question:
 
     def __post_init__(self) -> None:
         """Check the roles of the answers and the position of the correct one, and give the question its id."""
-        refuse_overall(self.category)
+        refuse_taken_name(self.category)
         roles = [answer.role for answer in self.answers]
         if roles.count("unknown") != 1 or roles.count("target") != (not self.reason):
             found = ", ".join(roles)

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 from catsofa.data.associations import Association, Votes
 from catsofa.data.digests import content_id, give_id
 from catsofa.data.questions import Answer, Question
-from catsofa.data.set_names import refuse_overall
+from catsofa.data.set_names import refuse_taken_name
 
 Kind = Literal["intrasentence", "intersentence"]
 Label = Literal["stereotype", "anti-stereotype", "unrelated"]
@@ -94,7 +94,7 @@ class Cat:
 
     def __post_init__(self) -> None:
         """Check that the three labels are a permutation, and give the Cat and its candidates their ids."""
-        refuse_overall(self.bias_type)
+        refuse_taken_name(self.bias_type)
         labels = [c.label for c in self.candidates]
         if sorted(labels) != sorted(LABELS):
             raise ValueError(f"a CAT needs one candidate of each of {', '.join(LABELS)}; found {', '.join(labels)}")
@@ -132,7 +132,7 @@ class Pair:
 
     def __post_init__(self) -> None:
         """Give the pair its id."""
-        refuse_overall(self.bias_type)
+        refuse_taken_name(self.bias_type)
         give_id(self, "pair", self.more, self.less, self.bias_type, self.language)
 
 
@@ -154,7 +154,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         """Make the text from its parts unless the source gave one, and give the probe its id."""
-        refuse_overall(self.category)
+        refuse_taken_name(self.category)
         if not self.text:
             object.__setattr__(self, "text", f"{self.identity} {self.stereotype}")
         give_id(self, "probe", self.category, self.identity, self.stereotype, self.text)

@@ -18,6 +18,7 @@ from catsofa.data.files.encodings import in_utf8
 from catsofa.data.files.faults import leaving_out
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import kind_name
+from catsofa.data.set_names import TakenName
 
 if TYPE_CHECKING:
     from catsofa.data.formats.pairs.columns import PairColumns
@@ -86,7 +87,14 @@ def named(name: str) -> Format:
     if name not in MODULES:
         raise ValueError(f"no format {name!r}; the formats are {', '.join(MODULES)}")
     found: Format = import_module(MODULES[name], __name__).FORMAT
-    return found
+
+    def records(path: Path) -> Iterator[Any]:
+        try:
+            yield from found.read(path)
+        except TakenName as error:
+            raise BadInput(path, str(error), "sets with names of their own") from None
+
+    return replace(found, read=records)
 
 
 def format_of(path: Path | str) -> Format:

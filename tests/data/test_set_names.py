@@ -15,10 +15,11 @@ from catsofa.data.files import BadInput
     ("record", "field"),
     [(pairs()[0], "bias_type"), (probes()[0], "category"), (questions()[0], "category"), (cats()[0], "bias_type")],
 )
-def test_a_set_that_is_called_as_all_items_is_refused(record: object, field: str) -> None:
-    """Results hold all items and each set by name; its numbers would stand in the place of theirs."""
-    with pytest.raises(ValueError, match="'overall', as results call all items"):
-        replace(record, **{field: "overall"})  # type: ignore[type-var]
+@pytest.mark.parametrize("name", ["overall", "all", "antistereo"])
+def test_a_set_that_is_called_as_other_items_is_refused(record: object, field: str, name: str) -> None:
+    """Results hold all items, each direction and each set by name; one would stand in the place of another."""
+    with pytest.raises(ValueError, match=f"'{name}', as results call other items"):
+        replace(record, **{field: name})  # type: ignore[type-var]
 
 
 def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None:
@@ -28,4 +29,13 @@ def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None
     first, second = place.read_text("utf-8").splitlines(keepends=True)
     place.write_text(first + second.replace('"bias_type":"x"', '"bias_type":"overall"'), "utf-8")
     with pytest.raises(BadInput, match=r"pairs\.jsonl:2.*called 'overall'"):
+        list(formats.read(place))
+
+
+def test_a_released_file_with_such_a_set_is_refused_by_name(tmp_path: Path) -> None:
+    """A CSV of CrowS-Pairs whose bias type is called as a direction."""
+    place = tmp_path / "pairs.csv"
+    formats.named("crows-pairs").write(pairs(1), place)
+    place.write_text(place.read_text("utf-8").replace(",x,", ",stereo,"), "utf-8")
+    with pytest.raises(BadInput, match=r"pairs\.csv: found a set of items called 'stereo'"):
         list(formats.read(place))

@@ -19,21 +19,18 @@ NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
 """Where a page keeps the translations that its script shows."""
 WORDS = (
     "answer",
-    "asked",
-    "basis",
     "code",
-    "contact",
     "date",
-    "institution",
     "name",
     "note",
     "number",
     "pay",
-    "protocol",
     "target",
     "time",
 )
-"""Slots of texts that stand for words; the others are numbers."""
+"""Slots of texts that stand for a few words; the others are numbers."""
+FREE = ("asked", "basis", "contact", "institution", "protocol")
+"""Slots for what the owner of a study wrote, of any length."""
 _LIST = re.compile(r'(?<=</option>\n)(?:<option value="[^"]+">[^<]*</option>\n)+')
 """The options of a list behind its first one, which is no answer."""
 _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage",), "TextArea": ("placeholder",)}
@@ -166,9 +163,6 @@ def in_language(sentence: str, texts: Mapping[str, str]) -> str:
 
 @cache
 def _pattern(text: str) -> str:
-    """A text as a pattern: `{name}` is a few words where it stands for words, else a number."""
-    return re.sub(
-        r"\\\{(\w+)\\\}",
-        lambda slot: f"(?P<{slot[1]}>{'[^;]{1,80}?' if slot[1] in WORDS else '[0-9]+'})",
-        re.escape(text),
-    )
+    """A text as a pattern: `{name}` is a number where it stands for no words."""
+    kinds = dict.fromkeys(WORDS, "[^;]{1,80}?") | dict.fromkeys(FREE, "(?s:.+?)")
+    return re.sub(r"\\\{(\w+)\\\}", lambda slot: f"(?P<{slot[1]}>{kinds.get(slot[1], '[0-9]+')})", re.escape(text))

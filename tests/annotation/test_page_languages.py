@@ -127,6 +127,22 @@ def test_sentences_of_the_server_are_translated(sentence: str, told: str, tmp_pa
     assert a_study(tmp_path / "other", "en").said(sentence) == sentence
 
 
+@pytest.mark.parametrize("language", TABLES)
+def test_what_an_owner_writes_at_length_leaves_no_sentence_in_english(language: str) -> None:
+    """A legal basis of two articles, a long institution, and many questions."""
+    texts, _ = page_language.texts_of(find(language))  # type: ignore[arg-type]
+    basis, place = "Art. 6 (1) (a) GDPR; Art. 9 (2) (a) GDPR", "Institute of Baking; " + "University of Pellora " * 5
+    for sentence in (
+        f"Your data are processed on this legal basis: {basis}.",
+        f"The study is run by {place}.",
+        f"The study is run by {place} (ethics protocol 7; 8).",
+        f"Then you are asked about yourself: {', '.join(['gender', *['flour or sugar'] * 9])}. "
+        "You may leave out each question.",
+    ):
+        told = page_language.in_language(sentence, texts)
+        assert not {"legal", "study", "ethics", "asked"} & set(re.findall(r"\w+", told)), told
+
+
 def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
     """Only texts between tags are translated; the script gets the translations as data."""
     page = a_study(tmp_path, "de").page(

@@ -74,10 +74,6 @@ def dues(study: Study) -> Iterator[Due]:
     failed_practice = settings.read(study).practice.pay
     with reading(study.folder, identity(study.settings.secret)) as held:
         people = {row["name"]: row for row in held.all("SELECT * FROM person")}
-    if not has_identities(study.folder):
-        raise ValueError(
-            f"who came to {study.folder} was erased by close --erase-identities: nobody can be paid any more"
-        )
     for arrival in rows.read(study.folder / LOG, Arrival):
         if (person := people.get(arrival.name)) is None:
             continue
@@ -97,6 +93,15 @@ def dues(study: Study) -> Iterator[Due]:
             platform=arrival.platform,
             failed_checks=person["checks_failed"],
         )
+
+
+def payable(study: Study) -> list[Due]:
+    """The same, where the platform's names are there by which people are paid."""
+    if not has_identities(study.folder):
+        raise ValueError(
+            f"who came to {study.folder} was erased by close --erase-identities: nobody can be paid any more"
+        )
+    return [*dues(study)]
 
 
 def write(found: list[Due], out: Path) -> dict[str, int]:

@@ -55,7 +55,7 @@ def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, r
     there, paid, made = {each.id: each for each in submissions}, journal.paid(), Plan()
     session = settings.rules(study, settings.read(study)).tasks
     needed = CHECKS if session * study.settings.seconds >= LONG else 1
-    for due in money.dues(study):
+    for due in money.payable(study):
         if due.platform != "prolific":
             continue
         found = there.pop(due.submission, None)

@@ -27,11 +27,14 @@ def watching(study: Study) -> Callable[[float], Callable[[Rows], None]] | None:
 def unknown(study: Study, now: float) -> Callable[[Rows], None]:
     """Ask Prolific for the submissions; the job that sets aside who is in none of them, once, and takes it back.
 
-    What the owner restored stays restored.
+    What the owner restored stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is
+    set aside.
     """
     with Prolific() as prolific:
         known = {(each.person, each.id) for each in prolific.submissions(Journal(study).study())}
-    came = [each for each in rows.read(study.folder / LOG, Arrival) if each.platform == "prolific"]
+    # without a name: erased after the study
+    came = [each for each in rows.read(study.folder / LOG, Arrival) if each.platform == "prolific" and each.person]
+    lists_them = any((each.person, each.submission) in known for each in came)
     at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def job(held: Rows) -> None:
@@ -46,6 +49,11 @@ def unknown(study: Study, now: float) -> Callable[[Rows], None]:
                 continue
             act = {"working": "pause", "finished": "void"}.get(person["state"], "")
             if act and now - person["arrived"] > GRACE and UNKNOWN not in {each["reason"] for each in mine}:
+                if not lists_them:
+                    raise ValueError(
+                        f"Prolific lists none of the {len(came):,} people who came, so nobody was set aside; look "
+                        "whether they came by the study that catsofa annotate prolific create made"
+                    )
                 decide(held, arrival.name, act, UNKNOWN, at)
 
     return job

@@ -5,11 +5,12 @@ A file names what is being erased until all of it is done: the next run finishes
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from catsofa.annotation.crowd import databases, home, money, seats, settings, store
-from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people import arrivals, pilots
 from catsofa.annotation.crowd.people.arrivals import Arrival
 from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.label_studio import people
@@ -83,24 +84,40 @@ def forget(study: Study, person: str) -> Forgotten | None:
         return _erased(study, erasure)
 
 
-def erase_identities(study: Study) -> int:
-    """Erase the platform's names of all who came to a closed study, and the key that leads to them; how many people.
+def erase_identities(study: Study) -> tuple[int, tuple[str, ...]]:
+    """Erase the platform's names of all who came to a closed study, and the key that leads to them.
 
-    Answers and pseudonyms stay. Afterwards nobody can be paid, and a person is forgotten by the withdrawal code alone.
+    How many people, and what still leads to them: files of the folder, and keys of other studies. Answers and
+    pseudonyms stay. Afterwards nobody can be paid.
     """
+    from filelock import FileLock, Timeout
+
     if not study.settings.closed:
         raise ValueError(f"{study.folder} is not closed, and people may still come: catsofa annotate close ends it")
     if any(journal.Journal(study).lost()):
         raise ValueError(
             f"a payment of {study.folder} may be lost: catsofa annotate prolific settle asks about it first"
         )
-    names = {each.name for each in rows.read(study.folder / arrivals.LOG, Arrival)}
-    with arrivals.locked(study.folder):
+    try:
+        stopped = FileLock(study.folder / ".open").acquire(timeout=0)
+    except Timeout:
+        raise ValueError(
+            f"a server of {study.folder} still notes who comes: stop it, and run the command again"
+        ) from None
+    keys = [each.folder / settings.read(each).people.same_as / arrivals.KEY for each in (study, *pilots.earlier(study))]
+    log = [*rows.read(study.folder / arrivals.LOG, Arrival)]
+    ids = _ids(log) | {each.email for each in rows.read(study.folder / people.FILE, Invited)}
+    with stopped, arrivals.locked(study.folder), study.locked():
         rows.rewrite(study.folder / arrivals.LOG, Arrival, lambda row: replace(row, person="", submission=""))
         (study.folder / arrivals.KEY).unlink(missing_ok=True)
-    with study.locked():
         rows.rewrite(study.folder / people.FILE, Invited, lambda _: None)
-    return len(names)
+    left = (*_left(study.folder, (), sorted(ids)), *(str(key) for key in keys if key.is_file()))
+    return len({each.name for each in log}), left
+
+
+def _ids(log: Iterable[Arrival]) -> set[str]:
+    """What the platform calls these people and their submissions, as far as it was not erased."""
+    return {each for arrival in log for each in (arrival.person, arrival.submission) if each}
 
 
 def _found(study: Study, person: str) -> Erasure | None:
@@ -127,7 +144,7 @@ def _found(study: Study, person: str) -> Erasure | None:
     found = {name for name in names if name in wanted or arrivals.code_of(secret, name) == code}
     if not found and not address:
         return None
-    ids = {each for arrival in log if arrival.name in found for each in (arrival.person, arrival.submission)}
+    ids = _ids(arrival for arrival in log if arrival.name in found)
     return Erasure(
         at=now(),
         names=tuple(sorted(found)),
@@ -167,7 +184,7 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
         short=_short(study, erasure),
         due=erasure.due,
         releases=erasure.releases,
-        left=tuple(_left(study, erasure)),
+        left=tuple(_left(folder, erasure.names, erasure.ids)),
     )
     (folder / FORGETTING).unlink()
     return done
@@ -194,12 +211,13 @@ def _short(study: Study, erasure: Erasure) -> dict[str, tuple[int, int]]:
     return {item: (have, need) for item, have, need in asked if have < need}
 
 
-def _left(study: Study, erasure: Erasure) -> Iterator[str]:
-    """The files of the study's folder that still name the person: copies, and items that the person wrote."""
+def _left(folder: Path, names: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
+    """The files of the study's folder that still name people: copies, lists, and items that they wrote."""
     inside = rb"[A-Za-z0-9_.:@+-]"
-    ids = [rb"(?<!%b)%b(?!%b)" % (inside, re.escape(each.encode()), inside) for each in erasure.ids]
     # in a database other letters may touch a pseudonym, and no longer word holds one
-    named = re.compile(b"|".join([*(re.escape(name.encode()) for name in erasure.names), *ids]))
-    for path in sorted(study.folder.rglob("*")):
-        if path.is_file() and path.name != FORGETTING and named.search(path.read_bytes()):
-            yield str(path.relative_to(study.folder))
+    words = [*(re.escape(name.encode()) for name in names)]
+    words += [rb"(?<!%b)%b(?!%b)" % (inside, re.escape(each.encode()), inside) for each in ids]
+    named = re.compile(b"|".join(words))
+    for path in sorted(folder.rglob("*")):
+        if words and path.is_file() and path.name != FORGETTING and named.search(path.read_bytes()):
+            yield str(path.relative_to(folder))

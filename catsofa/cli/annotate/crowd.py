@@ -36,7 +36,7 @@ def pay(
     if not databases.has_store(study):
         raise ValueError(f"nobody came to {study} yet: catsofa annotate open serves it")
     opened = open_study(study)
-    found = list(money.dues(opened))
+    found = money.payable(opened)
     lines = money.write(found, out)
     sums = {by: sum(due.due for due in found if due.paid_by == by) / 100 for by in ("approval", "bonus")}
     if json:

@@ -142,11 +142,12 @@ def close(
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
         if erase_identities:
-            erased = quantity(forgetting.erase_identities(closed), "pseudonym")
-            say(
-                f"nobody can tell any more whose the {erased} are; copies of {study} elsewhere are yours to delete",
-                quiet=quiet,
-            )
+            people_erased, left = forgetting.erase_identities(closed)
+            erased = quantity(people_erased, "pseudonym")
+            say(f"{study} no longer says whose the {erased} are; copies elsewhere are yours to delete", quiet=quiet)
+            if left:
+                note(f"the people can still be found by {', '.join(left)}")
+                raise typer.Exit(1)
         return
     if erase_identities:
         raise ValueError(f"{study} was not served by catsofa annotate open, which alone keeps identities apart")

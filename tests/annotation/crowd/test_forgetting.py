@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, money
 from catsofa.annotation.crowd.http import site
+from catsofa.annotation.crowd.owner.facts import facts
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.crowd.people.forgetting import erase_identities, forget
@@ -261,8 +262,45 @@ def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) ->
     assert forget(closed, "ANNA") is None
     done_ = forget(closed, arrivals.code_of(study.settings.secret, names["ANNA"]))
     assert done_
-    assert done_.answers == 3
+    assert (done_.answers, done_.left) == (3, ())
     assert not (study.folder / arrivals.KEY).exists()
+
+
+def test_what_was_owed_is_still_in_the_status_without_identities(study: Study) -> None:
+    """Sums need no names; only lists for paying do."""
+    worked(study)
+    before = facts(study).money.owed
+    home.close(study)
+    Journal(study).note(Entry(step="paid", id="bonus-1"))
+    erase_identities(open_study(study.folder))
+    assert facts(open_study(study.folder)).money.owed == before > 0
+    done = CliRunner().invoke(app, ["annotate", "status", str(study.folder)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+
+
+def test_identities_are_not_erased_while_a_server_notes_them(study: Study) -> None:
+    """Whoever opened the link afterwards would be noted again."""
+    with opened(study) as address:
+        visit(study, address, "ANNA")
+        home.close(study)
+        with pytest.raises(ValueError, match="server"):
+            erase_identities(open_study(study.folder))
+    assert erase_identities(open_study(study.folder)) == (1, ())
+
+
+def test_what_still_leads_to_people_is_named_when_identities_are_erased(study: Study, tmp_path: Path) -> None:
+    """A list of pay in the folder, and the key of the study whose pseudonyms are shared."""
+    worked(study)
+    second = create(tmp_path / "t", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org")
+    (second.folder / "study.toml").write_text(TOML + '[people]\nsame_as = "../s"\n')
+    with opened(second) as address:
+        visit(second, address, "ANNA")
+    money.write([*money.dues(second)], second.folder / "paid")
+    done = CliRunner().invoke(app, ["annotate", "close", str(second.folder), "--erase-identities"])
+    assert done.exit_code == 1
+    for each in ("paid/payments.csv", "identity.key"):
+        assert each in done.output
+    assert "study.db" not in done.output
 
 
 def test_identities_stay_while_a_payment_may_be_lost(study: Study) -> None:

@@ -12,10 +12,11 @@ from helpers.servers.prolific_server import TOKEN, Prolific, serving
 from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.http import service
 from catsofa.annotation.crowd.owner.decisions import decide
+from catsofa.annotation.crowd.people.forgetting import erase_identities
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.prolific import client, watch
 from catsofa.annotation.prolific.journal import Entry, Journal
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.study import Study, create, open_study
 
 LATER = 4e9
 """A time long after everybody came."""
@@ -53,6 +54,15 @@ def look(study: Study, now: float) -> None:
         store.do(watch.unknown(study, now))
 
 
+def known(study: Study, prolific: Prolific) -> None:
+    """Somebody whom Prolific knows came too, and left at once."""
+    with opened(study) as address:
+        visitor = Visitor(address, "KNOWN")
+        visitor.come()
+        visitor.browser.post("/stop", data={"sure": "yes"})
+    prolific.hand_in("S-KNOWN", "KNOWN")
+
+
 def until(true: Callable[[], bool]) -> None:
     """Wait until it is so, a minute at most."""
     end = time.monotonic() + 60
@@ -72,50 +82,79 @@ def worked(study: Study, *people: str) -> None:
 
 def test_judgements_of_somebody_prolific_does_not_know_do_not_count(study: Study, prolific: Prolific) -> None:
     """The items are open again; a person whom it knows takes them, and keeps them."""
+    known(study, prolific)
     worked(study, "FORGED")
     look(study, LATER)
-    assert [*states(study).values()] == ["voided"]
+    assert [*states(study).values()] == ["finished", "voided"]
     with home.open_store(study) as store:
         assert store.do(home.missing) == 2
     worked(study, "REAL")
     prolific.hand_in("S-REAL", "REAL")
     look(study, LATER)
-    assert [*states(study).values()] == ["voided", "finished"]
+    assert [*states(study).values()] == ["finished", "voided", "finished"]
     with home.open_store(study) as store:
         assert store.do(home.missing) == 0
 
 
 def test_the_same_submission_with_another_person_is_unknown(study: Study, prolific: Prolific) -> None:
     """A copied SESSION_ID does not make somebody known."""
+    known(study, prolific)
     worked(study, "FORGED")
     prolific.hand_in("S-FORGED", "SOMEBODY-ELSE")
     look(study, LATER)
-    assert [*states(study).values()] == ["voided"]
+    assert [*states(study).values()] == ["finished", "voided"]
+
+
+def test_nobody_is_set_aside_where_prolific_lists_nobody_who_came(study: Study, prolific: Prolific) -> None:
+    """An empty list, or that of another study, is a fault of the list."""
+    known(study, prolific)
+    worked(study, "BEN")
+    prolific.submissions.clear()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="none of the 2"):
+            look(study, LATER)
+        assert [*states(study).values()] == ["finished"] * 2
+        prolific.hand_in("S-STRANGER", "STRANGER")
+    prolific.hand_in("S-KNOWN", "KNOWN")
+    look(study, LATER)
+    assert [*states(study).values()] == ["finished", "voided"]
+
+
+def test_nobody_is_set_aside_whose_name_was_erased(study: Study, prolific: Prolific) -> None:
+    """A server that still ran had set aside everybody."""
+    known(study, prolific)
+    worked(study, "ANA")
+    prolific.hand_in("S-ANA", "ANA")
+    home.close(study)
+    erase_identities(open_study(study.folder))
+    look(study, LATER)
+    assert [*states(study).values()] == ["finished"] * 2
 
 
 def test_nobody_is_set_aside_before_prolific_lists_them(study: Study, prolific: Prolific) -> None:
     """Within ten minutes of coming; a submission that is listed late is taken back by itself."""
+    known(study, prolific)
     worked(study, "REAL")
     look(study, time.time())
-    assert [*states(study).values()] == ["finished"]
+    assert [*states(study).values()] == ["finished"] * 2
     look(study, LATER)
-    assert [*states(study).values()] == ["voided"]
+    assert [*states(study).values()] == ["finished", "voided"]
     prolific.hand_in("S-REAL", "REAL")
-    look(study, LATER)
-    assert [*states(study).values()] == ["finished"]
-    look(study, LATER)
-    assert [*states(study).values()] == ["finished"]
+    for _ in range(2):
+        look(study, LATER)
+        assert [*states(study).values()] == ["finished"] * 2
 
 
 def test_what_the_owner_restored_stays(study: Study, prolific: Prolific) -> None:
     """A person is set aside once."""
+    known(study, prolific)
     worked(study, "TESTER")
     look(study, LATER)
     with home.open_store(study) as store:
-        name = store.do(lambda held: held.all("SELECT name FROM person"))[0]["name"]
+        name = store.do(lambda held: held.all("SELECT name FROM person WHERE state = 'voided'"))[0]["name"]
         store.do(lambda held: decide(held, name, "restore", "a colleague who tried it", "2027-01-01T00:00:00Z"))
     look(study, LATER)
-    assert [*states(study).values()] == ["finished"]
+    assert [*states(study).values()] == ["finished"] * 2
 
 
 def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
@@ -124,13 +163,14 @@ def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
     """Without a grace the forged person is set aside while the server runs; errors are one line without the token."""
     monkeypatch.setattr(service, "WATCH_EVERY", 0.2)
     monkeypatch.setattr(watch, "GRACE", -1.0)
+    known(study, prolific)
     worked(study, "FORGED")
     monkeypatch.setattr(client, "WAITS", (0.01,))
     monkeypatch.setattr(client, "API", "http://127.0.0.1:9")
     with opened(study, watch=watch.watching(study)) as address:
         until(lambda: "not compared" in caplog.text)
         monkeypatch.setattr(client, "API", prolific.url)
-        until(lambda: [*states(study).values()] == ["voided"])
+        until(lambda: [*states(study).values()] == ["finished", "voided"])
         assert Visitor(address, "NEXT").come().headers["location"] == "work"
     assert TOKEN not in caplog.text
 

@@ -1,6 +1,5 @@
 """A copy of a study's folder while its server runs."""
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -10,6 +9,7 @@ from catsofa.annotation.crowd.databases import PLACE, STORE
 from catsofa.annotation.crowd.people.background import STORE as BACKGROUND
 from catsofa.annotation.study import Study
 from catsofa.data.files import BadInput
+from catsofa.data.files.folders import atomic_folder
 
 LOCKS = {".open", ".forget", ".identity"}
 
@@ -26,17 +26,29 @@ def backup(study: Study, out: Path) -> None:
         raise ValueError(f"{out} lies in the study; name a folder elsewhere, on another disk if there is one")
     if (folder / PLACE).is_file():
         raise ValueError(f"the answers of {study.folder} are in PostgreSQL: copy them with pg_dump, and the folder too")
-    part = out.with_name(f"{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(mode=0o700, parents=True)
-    with study.locked():
+    with study.locked(), atomic_folder(out, lambda _: False) as part:
         databases = [folder / name for name in (STORE, BACKGROUND) if (folder / name).is_file()]
         for path in databases:
             (part / path.name).touch(0o600)
             with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part / path.name)) as copy:
-                source.backup(copy)
-                if (found := copy.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
-                    raise BadInput(path, f"a damaged database ({found})", "an older copy")
+                try:
+                    source.backup(copy)
+                    found = copy.execute("PRAGMA integrity_check").fetchone()[0]
+                except sqlite3.OperationalError as error:
+                    raise OSError(str(error)) from None
+                except sqlite3.DatabaseError as error:
+                    found = str(error)
+            if found != "ok":
+                raise BadInput(path, f"a damaged database ({found})", "an older copy")
         beside = {f"{path.name}{end}" for path in databases for end in ("", "-wal", "-shm", "-journal")}
-        shutil.copytree(folder, part, dirs_exist_ok=True, ignore=lambda where, names: {*names} & (beside | LOCKS))
-    os.rename(part, out)
+        try:
+            shutil.copytree(
+                folder,
+                part,
+                dirs_exist_ok=True,
+                ignore_dangling_symlinks=True,
+                ignore=lambda where, names: {*names} & (beside | LOCKS),
+            )
+        except shutil.Error as error:
+            raise OSError(error.args[0][0][2]) from None
+        part.chmod(0o700)

@@ -1,5 +1,8 @@
 """Copies of a study that people work at."""
 
+import resource
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from catsofa.annotation.crowd.http import site
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
+from catsofa.data.files import BadInput
 
 
 @pytest.fixture
@@ -47,16 +51,45 @@ def test_a_copy_of_a_study_at_work_is_whole_and_goes_on(study: Study, tmp_path: 
     assert 10 <= there < home.pull(copy).records
     with home.open_store(copy) as store:
         assert store.do(home.missing) == 0
-    assert not list(tmp_path.glob("*.part"))
+    assert {each.name for each in tmp_path.iterdir()} == {"s", "copy"}
 
 
-def test_what_a_killed_copy_left_is_written_anew(study: Study, tmp_path: Path) -> None:
+def test_what_a_killed_copy_left_goes_with_the_next(study: Study, tmp_path: Path) -> None:
     """It never has the name of the copy."""
-    (tmp_path / "copy.part").mkdir()
-    (tmp_path / "copy.part" / "study.json").write_text("half")
-    backups.backup(study, tmp_path / "copy")
-    assert check_study(tmp_path / "copy").right  # type: ignore[union-attr]
-    assert not (tmp_path / "copy.part").exists()
+    code = (
+        "import os, shutil, sys; from pathlib import Path; from catsofa.annotation.crowd import backups; "
+        "from catsofa.annotation.study import open_study; shutil.copytree = lambda *_, **__: os.kill(os.getpid(), 9); "
+        "backups.backup(open_study(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    copy = tmp_path / "copy"
+    assert subprocess.run([sys.executable, "-c", code, study.folder, copy], check=False).returncode == -9
+    assert not copy.exists()
+    backups.backup(study, copy)
+    assert check_study(copy).right  # type: ignore[union-attr]
+    assert {each.name for each in tmp_path.iterdir()} == {"s", "copy"}
+
+
+def test_no_folder_is_deleted_for_a_copy(study: Study, tmp_path: Path) -> None:
+    """Whatever the study and the folders beside the copy are called."""
+    study.folder.rename(tmp_path / "copy.part")
+    backups.backup(open_study(tmp_path / "copy.part"), tmp_path / "copy")
+    assert check_study(tmp_path / "copy.part").right  # type: ignore[union-attr]
+
+
+def test_a_copy_that_fails_leaves_nothing_and_says_why(study: Study, tmp_path: Path) -> None:
+    """A full disk, and a database that is none."""
+    home.open_store(study).close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(BadInput, match="cannot be written"):
+            backups.backup(study, tmp_path / "copy")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    (study.folder / "study.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(BadInput, match="damaged database"):
+        backups.backup(study, tmp_path / "copy")
+    assert {each.name for each in tmp_path.iterdir()} == {"s"}
 
 
 def test_copies_that_would_mix_or_lack_something_are_refused(study: Study, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import asyncio
 import json
 import logging
 import math
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -197,13 +199,27 @@ async def _widening(site: Site) -> None:
 
 
 async def _watching(site: Site, watch: Watch | None) -> None:
-    """Ask the platform about the submissions, again and again."""
+    """Ask the platform about the submissions, again and again.
+
+    The thread is one that a server which stops need not wait for: a platform may take minutes to answer.
+    """
     while watch:
+        asked = Future[Callable[[Rows], None]]()
+        asked.set_running_or_notify_cancel()
+        threading.Thread(target=_ask, args=(watch, asked), daemon=True).start()
         try:
-            await site.do(await run_in_threadpool(watch, time.time()))
+            await site.do(await asyncio.wrap_future(asked))
         except (ValueError, OSError) as error:
             LOG.error("submissions were not compared with the platform: %s", error)
         await asyncio.sleep(WATCH_EVERY)
+
+
+def _ask(watch: Watch, asked: "Future[Callable[[Rows], None]]") -> None:
+    """Ask the platform, and hand over what it said or what went wrong."""
+    try:
+        asked.set_result(watch(time.time()))
+    except (ValueError, OSError) as error:
+        asked.set_exception(error)
 
 
 def config(

@@ -125,7 +125,7 @@ def test_the_consent_page_says_what_follows_from_the_settings(tmp_path: Path) ->
         for told in (
             f"up to {rules.tasks}. All of them take about {rules.minutes} minutes and pay USD {promised}.",
             "which come first: 1.",
-            "Who ends at the practice is paid USD 0.25.",
+            "Who answers practice tasks and ends there is paid USD 0.25.",
             "chooses another answer in 2 of them",
             "faster than they can be read",
             "for up to 40 minutes",

@@ -1,5 +1,6 @@
 """People at an open study whom Prolific does not know, against a simulated Prolific."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.http import service
 from catsofa.annotation.crowd.owner.decisions import decide
 from catsofa.annotation.crowd.people.forgetting import erase_identities
-from catsofa.annotation.crowd.store import identity, reading
+from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.prolific import client, watch
 from catsofa.annotation.prolific.journal import Entry, Journal
 from catsofa.annotation.study import Study, create, open_study
@@ -173,6 +174,21 @@ def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
         until(lambda: [*states(study).values()] == ["finished", "voided"])
         assert Visitor(address, "NEXT").come().headers["location"] == "work"
     assert TOKEN not in caplog.text
+
+
+def test_a_server_stops_while_prolific_does_not_answer(study: Study) -> None:
+    """Nothing is kept of what it would have said."""
+    asked = threading.Event()
+
+    def silent(_: float) -> Callable[[Rows], None]:
+        asked.set()
+        time.sleep(60)
+        raise ValueError("no answer")
+
+    with opened(study, watch=silent):
+        assert asked.wait(60)
+        began = time.monotonic()
+    assert time.monotonic() - began < 30
 
 
 def test_a_study_without_token_says_that_nobody_compares(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,14 +68,18 @@ def is_hasty(rows: Rows, rules: Rules, name: str) -> bool:
 
 
 def free_again(rows: Rows, rules: Rules, name: str, now: float) -> float:
-    """When a person may go on who did as many minutes of tasks within 24 hours as anybody may; 0: at once."""
+    """When a person may go on who did as many minutes of tasks within 24 hours as anybody may; 0: at once.
+
+    Tasks of a time to come do not count: the clock was set back since.
+    """
     if not rules.minutes_a_day:
         return 0.0
     took = rows.all(
         "SELECT s.given + a.seconds AS until, a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce "
-        "WHERE s.person = ? AND s.given + a.seconds > ? ORDER BY s.given",
+        "WHERE s.person = ? AND s.given + a.seconds > ? AND s.given <= ? ORDER BY s.given",
         name,
         now - DAY,
+        now,
     )
     left, again = sum(row["seconds"] for row in took), 0.0
     for row in took:

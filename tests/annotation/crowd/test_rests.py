@@ -110,6 +110,18 @@ def test_the_limit_counts_the_time_of_answers_and_not_the_time_between(tmp_path:
         assert isinstance(ask(store, rules, NOW + 3700), Given)
 
 
+def test_nobody_waits_for_a_clock_that_was_set_back(tmp_path: Path) -> None:
+    """Tasks of a year to come keep nobody from working today."""
+    rules = Rules(session=9, minutes_a_day=2)
+    with Store(tmp_path, "ab" * 16) as store:
+        came(store, rules, 9)
+        ahead = float(NOW + 365 * 24 * 3600)
+        for _ in range(2):
+            answer(store, rules, ask(store, rules, ahead), ahead := ahead + 60)
+        assert isinstance(ask(store, rules, ahead), Rest)
+        assert isinstance(ask(store, rules, NOW), Given)
+
+
 def test_the_consent_page_says_what_follows_from_the_settings(tmp_path: Path) -> None:
     """The pay for all tasks, practice, checks, pace, the limit, the legal basis, the last day and who helps."""
     study = study_in(tmp_path)

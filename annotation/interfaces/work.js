@@ -7,6 +7,7 @@ let nonce = "";
 let kept = "{}";
 let timer = 0;
 let waited = 0;
+let resting = 0;
 
 function post(path, body) {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -69,7 +70,7 @@ function count(answered) {
 function rest({ answered, until }) {
   drawn = null;
   count(answered);
-  sessionStorage.setItem("rested", answered);
+  resting = answered;
   const time = new Date(1000 * until).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   at("rest").textContent = until
     ? inLanguage("You did as many tasks as one should in 24 hours. From {time} on you get more by the same link. Or stop here; what you did is paid.", { time })
@@ -152,6 +153,7 @@ function leaving(yes) {
 at("answer").addEventListener("submit", guarded(() => submit(false)));
 at("skip").addEventListener("click", guarded(() => submit(true)));
 at("onward").addEventListener("click", guarded(next));
+at("onwards").addEventListener("click", () => sessionStorage.setItem("rested", resting));
 at("onwards").addEventListener("click", guarded(next));
 at("enough").addEventListener("click", () => leaving(true));
 at("leave").addEventListener("click", () => leaving(true));

@@ -32,7 +32,7 @@ codes = { completed = "DONE1" }
 def test_somebody_rests_goes_on_and_stops_at_the_limit(
     language: str, browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The break waits for its button, and comes once; at the limit there is no such button, and stopping is paid."""
+    """The break waits for its button, also after a reload, and comes once; at the limit there is only stopping."""
     made = create(
         tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org", language=language
     )
@@ -49,6 +49,8 @@ def test_somebody_rests_goes_on_and_stops_at_the_limit(
         page.get_by_text("Pellora: 116 000").last.wait_for()
         shot(page, f"break-{language}")
         assert page.locator("#work").is_hidden()
+        page.reload()
+        page.locator("#rest").wait_for()
         page.locator("#enough").click()
         page.locator("#stay").click()
         page.locator("#onwards").click()

@@ -286,7 +286,8 @@ def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
     """The share of the stereotype among the choices of each item, the mean of both orders; and warnings.
 
     An item without a choice in one of the orders is unscored: position might have decided it. Several prompts are a
-    facet, and so are several samples: the shares of one are those over all levels of the other.
+    facet, and so are several samples: the shares of one are those over all levels of the other. An item has the mean
+    over prompts, and none where a prompt lacks it: the others would stand for it.
     """
     known = {name: item for side in sides for name, item in side.items.items() if item.open}
     if (kind := next(iter(known.values())).kind if known else WHICH) in (WHICH, WORDS, DECISIONS):
@@ -317,6 +318,8 @@ def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
         settled, sentences = facet.settled(matrix.tasks)
         facets.append(settled)
         told += sentences
+        if not facet.nested:
+            matrix = replace(matrix, values=settled.means(matrix.tasks))
     return replace(matrix, facets=tuple(facets)), tuple(told)
 
 

@@ -173,7 +173,7 @@ def side_of(run: Path, data: Data) -> Side:
 def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
     """One side for each model, whose replies name the label of their template; its runs add prompts or samples.
 
-    Every model must have the same prompts, each with the same number of samples.
+    Every model must have the same prompts, and every prompt the same number of samples.
     """
     found: dict[str, Side] = {}
     places: dict[tuple[Any, ...], Path | str] = {}
@@ -198,7 +198,8 @@ def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
                  SAMPLES: 1 + max(reply.sample for reply in every.values())}  # fmt: skip
         found[side.model] = replace(before, replies=every, asked={**before.asked, **(asked if before.replies else {})})
     prompts = {model: _prompts(side) for model, side in found.items()}
-    if len(set(map(frozenset, prompts.values()))) > 1:
+    samples = {count for of in prompts.values() for count in Counter(name for name, _ in of).values()}
+    if len(set(map(frozenset, prompts.values()))) > 1 or len(samples) > 1:
         asked_of = "; ".join(f"{model}: {_told(of)}" for model, of in prompts.items())
         raise ValueError(
             f"found {asked_of}; expected every model under every prompt, with as many samples each. Ask what is "

@@ -20,9 +20,19 @@ from catsofa.scoring.evaluate import evaluate
 
 
 def asked(
-    folder: Path, model: str, templates: Sequence[str] = ("likelihood",), *, samples: int = 1, seed: int = 0, **how: Any
+    folder: Path,
+    model: str,
+    templates: Sequence[str] = ("likelihood",),
+    *,
+    samples: int = 1,
+    seed: int = 0,
+    refused: int = 0,
+    **how: Any,
 ) -> Path:
-    """A run of choose: a model that guesses, more often the stereotype the later it comes in the alphabet."""
+    """A run of choose: a model that guesses, more often the stereotype the later it comes in the alphabet.
+
+    It declines to answer about the first items, so many as `refused`.
+    """
     if not (folder.parent / "pairs.jsonl").exists():
         jsonl.write(pairs(24), folder.parent / "pairs.jsonl")
     data = open_data(folder.parent / "pairs.jsonl")
@@ -31,9 +41,11 @@ def asked(
     replies = [
         Reply(
             item=item.id, order=order, template=template, sample=sample,
-            reply="AB"[order.index("stereotype" if rng.random() < rate else "anti-stereotype")] + ".",
+            reply="AB"[order.index("stereotype" if rng.random() < rate else "anti-stereotype")] + "."
+            if at >= refused else "I can't help with that.",
         )
-        for item in items.values() for template in templates for order in orders(item) for sample in range(samples)
+        for at, item in enumerate(items.values())
+        for template in templates for order in orders(item) for sample in range(samples)
     ]  # fmt: skip
     measure(replies, items, data, model, out=folder, resamples=10, subset=how.pop("subset", ""), how=how)
     return folder
@@ -98,6 +110,34 @@ def test_a_prompt_that_some_models_lack_is_refused(tmp_path: Path) -> None:
     runs[0] = asked(tmp_path / "a2", "a", samples=2)
     with pytest.raises(ValueError, match=r"a: likelihood@\w+ \(2 samples\); b: likelihood@\w+ \(1 sample\)"):
         examine(runs, tmp_path / "pairs.jsonl")
+
+
+def test_prompts_with_other_numbers_of_samples_are_refused(tmp_path: Path) -> None:
+    """The first sample would be of two prompts, the others of one: no replicates."""
+    runs = [asked(tmp_path / f"{name}1", name) for name in MODELS]
+    runs += [asked(tmp_path / f"{name}3", name, ("plain",), samples=3, seed=1) for name in MODELS]
+    with pytest.raises(ValueError, match=r"a: likelihood@\w+ \(1 sample\), plain@\w+ \(3 samples\)"):
+        examine(runs, tmp_path / "pairs.jsonl")
+
+
+def test_an_item_that_one_prompt_lacks_has_no_mean_of_the_others(tmp_path: Path) -> None:
+    """Model a refuses half of the items under one prompt: they are unscored, not those of the other prompt."""
+    runs = [asked(tmp_path / name, name, seed=1) for name in MODELS]
+    runs += [asked(tmp_path / f"{name}2", name, ("plain",), seed=2) for name in MODELS[1:]]
+    refused = asked(tmp_path / "a2", "a", ("plain",), seed=2, refused=12)
+    part = examine([*runs, refused], tmp_path / "pairs.jsonl", resamples=20).parts["choices"]
+    assert part.coverage == (4 * 24 - 12) / (4 * 24)
+    assert part.facets["prompt"].items == 12
+
+
+def test_a_prompt_that_copies_another_counts_once_in_the_means(tmp_path: Path) -> None:
+    """Two prompts of the same answers and a third one: the numbers of two prompts."""
+    runs = [asked(tmp_path / f"{name}{at}", name, (one,), seed=at) for name in MODELS
+            for at, one in enumerate(("likelihood", "plain"))]  # fmt: skip
+    copies = [asked(tmp_path / f"{name}2", name, ("agreement",), seed=0) for name in MODELS]
+    two, three = (examine(of, tmp_path / "pairs.jsonl", resamples=20) for of in (runs, [*runs, *copies]))
+    assert any("counted once" in sentence for sentence in three.warnings)
+    assert two.parts["choices"].numbers == three.parts["choices"].numbers
 
 
 def test_a_wording_of_one_name_and_another_text_is_another_prompt(tmp_path: Path) -> None:

@@ -15,7 +15,15 @@ from catsofa.data.percentages import quantity
 from catsofa.data.statistics import LEVEL
 from catsofa.scoring.multiverse.cells import Cell, digits
 from catsofa.scoring.multiverse.choices import Effect, effects
-from catsofa.scoring.statistics.intervals import Array, Interval, Measure, interval_of_range, limits, resampled_sums
+from catsofa.scoring.statistics.intervals import (
+    ROUNDING,
+    Array,
+    Interval,
+    Measure,
+    interval_of_range,
+    limits,
+    resampled_sums,
+)
 
 _CLAIM = re.compile(r"\s*(\w+)\s*([<>])\s*(-?\d+(?:\.\d+)?)\s*")
 
@@ -214,11 +222,11 @@ def percents(kind: Measure) -> float:
 def _support(side: str, at: float, values: Mapping[str, Interval], drawn: Array, clusters: int) -> Support:
     """How many values lie on this side of a number, and the share of them over resamples."""
     sign = 1 if side == ">" else -1
-    holds = sum(sign * (found.value - at) > 0 for found in values.values())
-    shown = sum(sign * ((found.low if sign > 0 else found.high) - at) > 0 for found in values.values())
+    holds = sum(sign * (found.value - at) > ROUNDING for found in values.values())
+    shown = sum(sign * ((found.low if sign > 0 else found.high) - at) > ROUNDING for found in values.values())
     whole, limits_of = drawn[np.isfinite(drawn).all(axis=1)], (nan, nan)
     if clusters > 1 and len(whole) and at == at:
-        limits_of = np.quantile(100 * (sign * (whole - at) > 0).mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        limits_of = np.quantile(100 * (sign * (whole - at) > ROUNDING).mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Support(holds=holds, shown=shown, of=len(values), share=Interval(100 * holds / len(values), *limits_of))
 
 
@@ -277,7 +285,7 @@ def orders(of: Mapping[str, Mapping[str, Cell]], *, resamples: int, seed: int) -
         here = here[..., known]
         drawn = np.stack([kind(each) for each in sums], axis=1).reshape(shape)[..., known]
         two = list(combinations(range(len(of)), 2))
-        signs = np.stack([np.sign(here[0, a] - here[0, b]) for a, b in two])
+        signs = np.stack([_sign(here[0, a] - here[0, b]) for a, b in two])
         names = tuple(of)
         found[measure] = Order(
             models=names,
@@ -300,7 +308,12 @@ def _tau(values: Array) -> Array:
     models, protocols = values.shape[1:]
     total = np.zeros(len(values))
     for a, b in combinations(range(models), 2):
-        signs = np.sign(values[:, a] - values[:, b])
+        signs = _sign(values[:, a] - values[:, b])
         # the products of all pairs of protocols, from the square of the sum
         total += (signs.sum(axis=1) ** 2 - (signs**2).sum(axis=1)) / (protocols * (protocols - 1))
     return np.asarray(total / (models * (models - 1) / 2))
+
+
+def _sign(differences: Array) -> Array:
+    """The sign of each difference; 0 where rounding alone makes one."""
+    return np.asarray(np.sign(np.where(np.abs(differences) > ROUNDING, differences, 0)))

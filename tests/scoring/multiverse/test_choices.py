@@ -8,6 +8,7 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
+from catsofa.scoring.choosing.position import SHARE
 from catsofa.scoring.multiverse.choices import combinations, effects
 from catsofa.scoring.multiverse.dependence import Claim, _support
 from catsofa.scoring.statistics.intervals import Interval
@@ -108,3 +109,12 @@ def test_a_claim_counts_protocols_and_those_whose_whole_interval_agrees() -> Non
     above, below = (_support(side, claim.at, values, drawn, 20) for side in "><")
     assert (str(claim), above.holds, above.shown, below.holds, below.shown) == ("ss > 50", 2, 1, 1, 1)
     assert (above.share.value, above.share.low, above.share.high) == pytest.approx((200 / 3, 100 / 3, 200 / 3))
+
+
+def test_a_value_that_rounding_alone_sets_apart_supports_no_claim() -> None:
+    """3 of 4 is 0.7499999999999999 as a preference: neither above nor below 0.75."""
+    exact = float(SHARE(np.array([3.0, 1, 0, 20, 20, 20, 20, 20])))
+    assert exact != 0.75
+    drawn = np.full((10, 1), exact)
+    found = [_support(side, 0.75, {"a": Interval(exact, exact, exact)}, drawn, 20) for side in "><"]
+    assert [(of.holds, of.shown, of.share.high) for of in found] == [(0, 0, 0)] * 2

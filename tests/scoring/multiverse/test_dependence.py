@@ -1,6 +1,7 @@
 """How far the answer depends on the protocol: ranges, sides and orders that a reader can compute by hand."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 from helpers.records import cat
 
 from catsofa.data.records import Score
+from catsofa.scoring.choosing.position import SHARE
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.multiverse import Multiverse, multiverse
 from catsofa.scoring.multiverse.cells import Cell
-from catsofa.scoring.multiverse.dependence import dependence
+from catsofa.scoring.multiverse.dependence import dependence, orders
 from catsofa.scoring.protocols import named
 from catsofa.scoring.statistics.intervals import Interval, Measure, ratio
 
@@ -102,6 +104,20 @@ def test_models_are_ordered_by_each_protocol() -> None:
     assert (turned.pairs, turned.kept, turned.tau.value) == ({("a", "b"): (1, 1)}, 0, -1)
     kept = of(a={PLAIN: three, LONG: two}, b={PLAIN: two, LONG: one}).orders["intrasentence"]["ss"]
     assert (kept.pairs, kept.kept, kept.tau.value) == ({("a", "b"): (2, 0)}, 1, 1)
+
+
+def test_models_that_rounding_alone_sets_apart_are_tied() -> None:
+    """A share of 3 in 4 as two numbers: no protocol puts one model above the other."""
+
+    def model(columns: list[float]) -> dict[str, Cell]:
+        pairs = _cells(np.ones((4, 2), dtype=bool)).items()
+        share = {"measures": {"score": SHARE}, "columns": lambda rows: np.tile(columns, (4, 1))}
+        return {name: replace(cell, **share) for name, cell in pairs}
+
+    one, other = [0.15, 0.05, 0, 1, 1, 1, 1, 1], [0.75, 0.25, 0, 1, 1, 1, 1, 1]
+    assert SHARE(np.array(one)) != SHARE(np.array(other))
+    found = orders({"a": model(one), "b": model(other)}, resamples=20, seed=0)["score"]
+    assert (found.pairs, found.kept, found.tau.value) == ({("a", "b"): (0, 0)}, 0, 0)
 
 
 def test_the_interval_of_the_range_holds_the_true_range() -> None:

@@ -208,8 +208,6 @@ def results(
     seed: Seed = 0,
 ) -> Results:
     """Measures of each task and domain; the overall of both tasks pools a term's CATs before terms are averaged."""
-    if OVERALL in of.domains:
-        raise ValueError(f"{OVERALL!r} is our name for all domains together; name the domain otherwise")
 
     def measured(part: Outcomes) -> Measures:
         return measures(part, average=average, resamples=resamples, seed=seed)

@@ -63,12 +63,6 @@ def test_without_any_score_every_measure_is_undefined() -> None:
     assert (found.scored, found.coverage, isnan(found.lms.value), isnan(found.ss.value)) == (0, 0.0, True, True)
 
 
-def test_a_domain_must_not_be_called_overall() -> None:
-    """The name is taken by the whole."""
-    with pytest.raises(ValueError, match="name the domain otherwise"):
-        results(outcomes([cat("a", bias_type="overall")], scores({"a": (3, 2, 1)})))
-
-
 def test_one_term_has_no_interval() -> None:
     """A single cluster says nothing about clusters."""
     found = measures(outcomes([cat("a"), cat("b")], scores({"a": (3, 2, 1), "b": (2, 3, 1)})))

@@ -57,8 +57,10 @@ def votes_report(
             "kept": len(confirmed.cats) - len(confirmed.refused),
             "refused": {refusal.id: refusal.reason for refusal in confirmed.refused},
         }
-    if compared := compare(votes):
+    if (compared := compare(votes)) and (by_glad := compare(votes, "glad")):
         found["dawid_skene"] = asdict(compared)
+        hard = {item: value for each in votes.counted.by_question() for item, value in each.difficulties().items()}
+        found["glad"] = asdict(by_glad) | {"difficulty": hard}
     if judged := {item: ruling for item, ruling in (rulings or {}).items() if item in votes.decisions}:
         found["adjudicated"] = {
             item: {

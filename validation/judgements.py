@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from catsofa.data.judging.dawid_skene import DawidSkene, dawid_skene
+from catsofa.data.judging.estimate import Estimate
+from catsofa.data.judging.glad import Glad, glad
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Annotation
 
@@ -22,6 +24,7 @@ Grouping = Callable[[Annotation], str]
 """What an annotation was judged together with: the CAT of an association, or the item itself."""
 EMPTY = {"nan", "none", "null", "n/a"}
 """Labels that tables write for an empty cell."""
+E = TypeVar("E", bound=Estimate)
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
@@ -107,16 +110,30 @@ class Counted:
     """How many judgements count for the items about which more people than usual were asked."""
     seats: Mapping[str, Seats] = field(default_factory=dict)
     """The judgements of each group (a CAT, or the item itself) that count, and those asked for."""
-    _estimates: dict[str | None, DawidSkene] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _estimates: dict[tuple[str, str | None], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def estimate(self, question: str | None = None) -> DawidSkene:
         """Dawid and Skene's estimate from the judgements that count, or those of one question; computed once."""
+        return self._estimated(dawid_skene, question)
+
+    def glad(self, question: str | None = None) -> Glad:
+        """The estimate of GLAD from the same judgements; computed once."""
+        return self._estimated(glad, question)
+
+    def by_question(self) -> list[Glad]:
+        """The estimates of GLAD, one for each question."""
+        asked = {question_of(annotation): None for cast in self.votes.values() for annotation in cast}
+        return [self.glad(question) for question in asked]
+
+    def _estimated(self, model: Callable[[Iterable[Annotation]], E], question: str | None) -> E:
         judged = [annotation for cast in self.votes.values() for annotation in cast]
         asked = {question_of(annotation) for annotation in judged}
-        key = None if asked == {question} else question
+        only = None if asked == {question} else question
+        key = model.__name__, only
         if key not in self._estimates:
-            self._estimates[key] = dawid_skene(a for a in judged if key in (None, question_of(a)))
-        return self._estimates[key]
+            self._estimates[key] = model(a for a in judged if only in (None, question_of(a)))
+        found: E = self._estimates[key]
+        return found
 
 
 @dataclass(slots=True)

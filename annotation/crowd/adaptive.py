@@ -2,14 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from catsofa.annotation.crowd import seats
-from catsofa.annotation.crowd.settings import Adaptive
+from catsofa.annotation.crowd.settings import Adaptive, Model
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.results.answers import REOPENED, Wanted, reopened
 from catsofa.annotation.study import Study, open_study, rows
+from catsofa.data.judging.estimate import Estimate
 from catsofa.data.records import Annotation
 
 STEP = 2
@@ -42,7 +43,7 @@ def outlook(held: Rows, study: Study, adaptive: Adaptive) -> Outlook:
     elif study.settings.after_pilot:
         pilot = open_study(study.folder / study.settings.after_pilot)
         with reading(pilot.folder, identity(pilot.settings.secret)) as its:
-            known = certainty(its, pilot)
+            known = certainty(its, pilot, adaptive.model)
         if len(known) >= KNOWN:
             share, by = sum(sure < adaptive.posterior for sure in known.values()) / len(known), "the pilot"
     extra = min(STEP * STEPS, most - overlap) * share
@@ -53,13 +54,15 @@ def outlook(held: Rows, study: Study, adaptive: Adaptive) -> Outlook:
     )
 
 
-def certainty(held: Rows, study: Study) -> dict[str, float]:
-    """For each item with judgements that count, the posterior of its most probable labels, by Dawid and Skene.
+def certainty(held: Rows, study: Study, model: Model) -> dict[str, float]:
+    """For each item with judgements that count, the posterior of its most probable labels.
 
     An item with several questions is as certain as the least certain of them that decides something.
     """
     from catsofa.data.judging.dawid_skene import dawid_skene
+    from catsofa.data.judging.glad import glad
 
+    models: Mapping[Model, Callable[[list[Annotation]], Estimate]] = {"dawid-skene": dawid_skene, "glad": glad}
     said, found = defaultdict[tuple[str, ...], list[Annotation]](list), dict[str, float]()
     query = (
         "SELECT s.task, s.person, a.said FROM seat s JOIN answer a ON a.nonce = s.nonce "
@@ -72,7 +75,7 @@ def certainty(held: Rows, study: Study) -> dict[str, float]:
             item = f"{row['task']}/{question}"
             said[choices].append(Annotation(item=item, annotator=row["person"], label=given[question]))
     for annotations in said.values():
-        estimate = dawid_skene(annotations)
+        estimate = models[model](annotations)
         for item, posterior in zip(estimate.ratings.items, estimate.posterior.max(axis=1), strict=True):
             token = item.partition("/")[0]
             found[token] = min(float(posterior), found.get(token, 1.0))
@@ -86,7 +89,7 @@ def _asked(study: Study, token: str) -> list[str]:
     return study.kind.deciding(study.kind.asks(study.items[key.item], key.order))
 
 
-def widen(study: Study, most: int, sure: float) -> Mapping[str, int]:
+def widen(study: Study, most: int, sure: float, model: Model = "dawid-skene") -> Mapping[str, int]:
     """Note that more people are wanted for items that all who were asked have judged, and that are less than `sure`.
 
     How many judgements each reopened task now needs; `apply` gives the seats out.
@@ -97,7 +100,7 @@ def widen(study: Study, most: int, sure: float) -> Mapping[str, int]:
             return {}
         with reading(study.folder, identity(study.settings.secret)) as held:
             full = held.all("SELECT * FROM task WHERE kind = 'item' AND valid >= need AND need < ?", most)
-            known = certainty(held, study) if full else {}
+            known = certainty(held, study, model) if full else {}
         wanted = [
             Wanted(
                 token=task["token"],

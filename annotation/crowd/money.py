@@ -8,7 +8,7 @@ from pathlib import Path
 from catsofa.annotation.crowd import settings
 from catsofa.annotation.crowd.people.arrivals import LOG, Arrival, has_identities
 from catsofa.annotation.crowd.rules import Rules, planned
-from catsofa.annotation.crowd.store import identity, reading
+from catsofa.annotation.crowd.store import Row, identity, reading
 from catsofa.annotation.study import Study, rows
 from catsofa.data.files import atomic_write, csv_files
 
@@ -78,9 +78,7 @@ def dues(study: Study) -> Iterator[Due]:
         if (person := people.get(arrival.name)) is None:
             continue
         completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
-        due = study.settings.cents(person["quota"] if completed else person["done"])
-        if person["outcome"] == "failed_practice" and failed_practice is not None and person["done"]:
-            due = round(100 * failed_practice)
+        due = owed(study, person, failed_practice)
         yield Due(
             person=arrival.person,
             submission=arrival.submission,
@@ -95,6 +93,13 @@ def dues(study: Study) -> Iterator[Due]:
         )
 
 
+def owed(study: Study, person: Row, failed_practice: float | None) -> int:
+    """Cents for a person by how their work ended: the reward, what the settings say of practice, or what they did."""
+    if person["outcome"] == "failed_practice" and failed_practice is not None and person["done"]:
+        return round(100 * failed_practice)
+    return study.settings.cents(person["quota"] if person["outcome"] == "completed" else person["done"])
+
+
 def payable(study: Study) -> list[Due]:
     """The same, where the platform's names are there by which people are paid."""
     if not has_identities(study.folder):
@@ -105,7 +110,7 @@ def payable(study: Study) -> list[Due]:
 
 
 def write(found: list[Due], out: Path) -> dict[str, int]:
-    """Write payments.csv, and what each platform takes; how many lines each file has.
+    """Write what each platform takes, and payments.csv last; how many lines each file has.
 
     approve.txt, bonuses.csv and return.csv are for Prolific and the like; mturk_review.csv and mturk_bonuses.csv have
     Mechanical Turk's own columns. A platform's lists have no address of somebody who was invited beside it.
@@ -115,10 +120,6 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
     turk = [due for due in found if due.platform == "mturk"]
     others = [due for due in found if due.platform not in elsewhere]
     tables: dict[str, tuple[tuple[str, ...], list[dict[str, str]]]] = {
-        "payments.csv": (
-            COLUMNS,
-            [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found],
-        ),
         "return.csv": (
             ("submission", "message"),
             [{"submission": due.submission, "message": due.reason} for due in others if due.reason],
@@ -141,20 +142,23 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
                 if due.paid_by == "bonus"
             ],
         )
+    everybody = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found]
+    tables["payments.csv"] = COLUMNS, everybody
     lists = {
         "approve.txt": [due.submission for due in others if due.paid_by == "approval"],
         "bonuses.csv": [f"{due.person},{decimal(due.due)}" for due in others if due.paid_by == "bonus"],
     }
     counts = {name: len(cells) for name, (_, cells) in tables.items()} | {name: len(of) for name, of in lists.items()}
-    for name, (columns, cells) in tables.items():
-        if cells:
-            csv_files.write(cells, out / name, columns)
-        else:  # its columns alone, so that no list of an earlier day is taken for this one
-            lists[name] = [",".join(columns)]
+    lists |= {name: [",".join(columns)] for name, (columns, cells) in tables.items() if not cells}
+    for name in counts:  # no list of an earlier day is taken for this one, also if this command is killed
+        (out / name).unlink(missing_ok=True)
     for name, lines in lists.items():
         with atomic_write(out / name) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
-    return counts
+    for name, (columns, cells) in tables.items():
+        if cells:
+            csv_files.write(cells, out / name, columns)
+    return {"payments.csv": 0} | counts
 
 
 def decimal(amount: int) -> str:

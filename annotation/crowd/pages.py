@@ -5,8 +5,9 @@ batch CSV.
 """
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ COLUMNS = {
 """The names under which a platform's CSV holds each thing."""
 REFUSED = {"rejected", "returned", "timed-out", "timed out"}
 """What the platforms call work that was not accepted."""
+REJECTED = "the platform's list has the work as rejected or returned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,8 @@ def _name(page: Sequence[Task], study: Study) -> str:
 def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
     """Append the answers in a platform's CSV to raw.jsonl; how many rows were rejected or returned there.
 
-    A row that was imported before is known by its submission and is not added again.
+    A row that was imported before is known by its submission and is not added again. Where it is rejected since, its
+    answers count no more; where that was taken back, they count again.
     """
     if study.settings.project or databases.has_store(study.folder):
         where = "on a Label Studio server" if study.settings.project else "given out by `annotate open`"
@@ -90,17 +93,32 @@ def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
         )
     with study.locked():
         raw = study.folder / "raw.jsonl"
-        known = {row.annotation for row in rows.read(raw, Raw)}
+        known, lines, by_submission = dict[str, Raw](), Counter[str](), defaultdict[str, dict[str, None]](dict)
+
+        def note(answer: Raw) -> None:
+            known[answer.annotation] = answer
+            lines[answer.annotation] += 1
+            by_submission[answer.annotation.rpartition("/")[0]][answer.annotation] = None
+
+        for answer in rows.read(raw, Raw):
+            note(answer)
         fresh: list[Raw] = []
-        refused = 0
+        refused = new = 0
         for line, row in csv_files.rows(path, (), "the results of a crowd platform"):
-            if _cell(row, "status").casefold() in REFUSED:
-                refused += 1
-                continue
-            fresh += [answer for answer in _answers(row, study, path, line) if answer.annotation not in known]
-            known |= {answer.annotation for answer in fresh}
+            void = REJECTED if _cell(row, "status").casefold() in REFUSED else ""
+            refused += bool(void)
+            there = [known[name] for name in by_submission[_cell(row, "submission")]]
+            for answer in there if void else _answers(row, study, path, line):
+                before = known.get(answer.annotation)
+                if before and before.void == void:
+                    continue
+                new += before is None
+                # a later line about the same answer has a later name
+                later = f"{answer.at}/{lines[answer.annotation]:03d}" if before else answer.updated
+                fresh.append(replace(answer, void=void, updated=later))
+                note(fresh[-1])
         rows.append(fresh, raw)
-        return digested(study, len(fresh), 0), refused
+        return digested(study, new, len(fresh) - new), refused
 
 
 def _answers(row: csv_files.Row, study: Study, path: Path, line: int) -> Iterator[Raw]:

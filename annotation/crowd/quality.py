@@ -42,6 +42,20 @@ def practice(rows: Rows, name: str) -> Practice:
     return Practice(len(found), sum(row["nonce"] is not None for row in found), len(answered), right)
 
 
+def latest(rows: Rows, name: str) -> Row | None:
+    """The seat that a person got last, with the kind of its task."""
+    query = "SELECT s.*, t.kind FROM seat s JOIN task t ON t.token = s.task WHERE s.person = ? AND s.state <> 'own' "
+    return rows.first(query + "ORDER BY s.given DESC, s.position DESC LIMIT 1", name)
+
+
+def outcome(rows: Rows, person: Row) -> str:
+    """How the work of a person ends who stops now."""
+    practised = practice(rows, person["name"])
+    if person["done"] > practised.answered:
+        return "completed"
+    return "screened_out" if practised.met == practised.planned else "failed_practice"
+
+
 def fails_practice(rows: Rows, rules: Rules, person: Row) -> bool:
     """Whether a person has met all practice items and nothing else, and too few of their answers were right."""
     done = practice(rows, person["name"])

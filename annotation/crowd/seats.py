@@ -21,6 +21,8 @@ from catsofa.annotation.crowd.quality import (
     free_again,
     is_excluded,
     is_hasty,
+    latest,
+    outcome,
     practice,
 )
 from catsofa.annotation.crowd.rules import WRITING, Rules, places
@@ -114,10 +116,10 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
     return "declined"
 
 
-def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: int = 0) -> Given | Rest | str:
+def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = False) -> Given | Rest | str:
     """The task a person has or now gets; else a rest, `wait`, or the state in which their work ended.
 
-    `rested` is how many tasks they had answered at their last break.
+    A break lasts until the person asks for a task after it (`rested`), in whichever window.
     """
     _free(rows, rules, now)
     person = known(rows, name)
@@ -132,8 +134,11 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: int = 0) 
     answered = person["done"] - practice(rows, name).answered
     if until := free_again(rows, rules, name, now):
         return Rest(answered=answered, until=until)
-    if rules.break_every and answered // rules.break_every > rested // rules.break_every:
-        return Rest(answered=answered)
+    last = latest(rows, name) if rules.break_every and answered and not rested else None
+    if last and last["state"] in moves.ANSWERED:
+        before = answered - (WRITING if last["kind"] == "write" else 1)
+        if answered // rules.break_every > before // rules.break_every:
+            return Rest(answered=answered)
     left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
     if seat := next((seat for seat in left if moves.has_room(rows, seat["task"])), None):
         return _given(rows, rules, person, moves.move(rows, {**seat, "given": now}, "held"), now)
@@ -152,6 +157,16 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: int = 0) 
     person["given"] += 1
     rows.put("person", person)
     return _given(rows, rules, person, moves.new_seat(rows, token, name, person["given"], "held", now, now), now)
+
+
+def explained(rows: Rows, name: str) -> Given | None:
+    """The practice item whose right answer a person is told, with their answer, until they ask for a task after it."""
+    last = latest(rows, name)
+    if last is None or last["kind"] != "practice" or last["state"] != "checked" or known(rows, name)["state"] in ENDED:
+        return None
+    practised, said = practice(rows, name), rows.get("answer", last["nonce"])
+    about = {"token": last["task"], "nonce": last["nonce"], "draft": str(said["said"]) if said else ""}
+    return Given(place=practised.met, quota=practised.planned, practice=True, **about)
 
 
 def answer(
@@ -233,9 +248,7 @@ def stop(rows: Rows, name: str) -> str:
     """End a person's work; what they did counts and is paid. The state in which it ended."""
     person = known(rows, name)
     if person["state"] == "working":
-        practised = practice(rows, name)
-        without = "screened_out" if practised.met == practised.planned else "failed_practice"
-        return end(rows, person, "finished", "completed" if person["done"] > practised.answered else without)
+        return end(rows, person, "finished", outcome(rows, person))
     return str(person["state"])
 
 
@@ -253,8 +266,8 @@ def withdraw(rows: Rows, name: str) -> None:
         moves.move(rows, seat, "withdrawn")
     rows.run("DELETE FROM plan WHERE person = ?", name)
     none = dict.fromkeys(("gold_right", "gold_asked"), 0)
-    outcome = person["outcome"] if before["outcome"] or before["done"] else "no_consent"
-    rows.put("person", {**person, **none, "state": "withdrawn", "outcome": outcome, "consent": ""})
+    ended = person["outcome"] if before["outcome"] or before["done"] else "no_consent"
+    rows.put("person", {**person, **none, "state": "withdrawn", "outcome": ended, "consent": ""})
     rows.erased = True
 
 

@@ -20,6 +20,7 @@ OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out", "failed_
 FIRST = 5
 """Judgements, at least, before the posterior of an item is asked for."""
 WITH_CODES = ("prolific", "connect")
+Model = Literal["dawid-skene", "glad"]
 T = TypeVar("T")
 
 
@@ -68,7 +69,9 @@ class Adaptive:
     most: int | None = None
     """Judgements of one item, at most; without it every item gets as many as the study asks for."""
     posterior: float = 0.9
-    """The posterior of its label, by Dawid and Skene, below which an item gets two more."""
+    """The posterior of its label below which an item gets two more."""
+    model: Model = "dawid-skene"
+    """What estimates the posterior."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,10 +238,15 @@ def table(part: type[T], found: Any, name: str, path: Path) -> T:
 def rules(study: Study, opening: Opening) -> Rules:
     """How work is given out; a study with too few checks or gold items for one person is refused."""
     kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.sealed.values()]
+    quality, session = opening.quality, opening.people.session
+    placed = {"checks": quality.checks_every, "gold items": quality.gold_every}
     # who comes first can write about each target, and has nothing to judge yet
-    most = len(kinds) + (WRITING - 1) * kinds.count("items") * bool(study.kind.judged_as)
-    quality, session = opening.quality, min(opening.people.session, most)
-    for kind, every in (("checks", quality.checks_every), ("gold items", quality.gold_every)):
+    own = kinds.count("items") * (WRITING if study.kind.judged_as else 1)
+    while session > own + sum(
+        planned(session, quality.first, every) for kind, every in placed.items() if kind in kinds
+    ):
+        session -= 1
+    for kind, every in placed.items():
         there, needed = kinds.count(kind), planned(session, quality.first, every)
         if 0 < there < needed:
             raise ValueError(

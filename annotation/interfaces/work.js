@@ -7,7 +7,6 @@ let nonce = "";
 let kept = "{}";
 let timer = 0;
 let waited = 0;
-let resting = 0;
 
 function post(path, body) {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -33,10 +32,14 @@ async function send(path, body = {}) {
   }
 }
 
-async function next() {
-  const said = await send("/next", { rested: Number(sessionStorage.getItem("rested")) });
+// the server holds a break until the page says that it is over, and explains a practice task to a page loaded again
+async function next(about = {}) {
+  const said = await send("/next", about);
   if (said.done) return location.assign("/done");
-  if (said.rest) return rest(said.rest);
+  if (said.rest) {
+    owed(said);
+    return rest(said.rest);
+  }
   if (said.wait) {
     waited += said.wait;
     at("work").hidden = true;
@@ -51,7 +54,7 @@ async function next() {
   const numbers = { place: said.place, of: said.of };
   at("place").textContent = said.practice ? inLanguage("Practice {place} of {of}", numbers) : inLanguage("{place} of {of}", numbers);
   at("warning").textContent = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";
-  count(said.place - 1);
+  owed(said);
   at("work").hidden = false;
   for (const id of ["resting", "feedback"]) at(id).hidden = true;
   at("answer").querySelector(".actions").hidden = false;
@@ -60,17 +63,16 @@ async function next() {
   kept = JSON.stringify(drawn.answers());
   at("notes").textContent = "";
   window.scrollTo(0, 0);
+  if (said.feedback) explain(said.feedback);
 }
 
-function count(answered) {
-  at("count").textContent = inLanguage("You answered {count}. That is paid. After stopping you cannot come back.", { count: answered });
+function owed({ pay, reward }) {
+  at("owed").textContent = inLanguage("If you stop now, you are paid {pay} of {reward}. After stopping you cannot come back.", { pay, reward });
 }
 
 // a break: the next task is asked for, and its time begins, when the person goes on
 function rest({ answered, until }) {
   drawn = null;
-  count(answered);
-  resting = answered;
   const time = new Date(1000 * until).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   at("rest").textContent = until
     ? inLanguage("You did as many tasks as one should in 24 hours. From {time} on you get more by the same link. Or stop here; what you did is paid.", { time })
@@ -91,11 +93,13 @@ async function keep(always) {
     const found = await answer.json();
     if (!answer.ok || about !== nonce) return;
     kept = said;
-    at("notes").textContent = [...found.problems, ...found.warnings].map((one) => inLanguage("Note: {note}.", { note: one })).join(" ");
+    at("notes").textContent = noted([...found.problems, ...found.warnings]);
   } catch {
     // the next change is sent again
   }
 }
+
+const noted = (sentences) => (sentences.length ? inLanguage("Note: {note}.", { note: sentences.join("; ") }) : "");
 
 async function submit(skip) {
   if (!skip && drawn.missing().length) {
@@ -139,7 +143,10 @@ function guarded(action) {
     const buttons = document.querySelectorAll("button");
     buttons.forEach((button) => (button.disabled = true));
     action()
-      .catch((error) => (at("said").textContent = error.message))
+      .catch((error) => {
+        at("notes").textContent = "";
+        at("said").textContent = noted([error.message]);
+      })
       .finally(() => buttons.forEach((button) => (button.disabled = false)));
   };
 }
@@ -152,9 +159,8 @@ function leaving(yes) {
 
 at("answer").addEventListener("submit", guarded(() => submit(false)));
 at("skip").addEventListener("click", guarded(() => submit(true)));
-at("onward").addEventListener("click", guarded(next));
-at("onwards").addEventListener("click", () => sessionStorage.setItem("rested", resting));
-at("onwards").addEventListener("click", guarded(next));
+at("onward").addEventListener("click", guarded(() => next()));
+at("onwards").addEventListener("click", guarded(() => next({ rested: true })));
 at("enough").addEventListener("click", () => leaving(true));
 at("leave").addEventListener("click", () => leaving(true));
 at("stay").addEventListener("click", () => leaving(false));
@@ -168,4 +174,4 @@ window.addEventListener("pagehide", () => {
   const body = new Blob([JSON.stringify({ nonce, answers: drawn.answers() })], { type: "application/json" });
   navigator.sendBeacon("/draft", body);
 });
-guarded(next)();
+guarded(() => next({ loaded: true }))();

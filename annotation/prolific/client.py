@@ -13,7 +13,7 @@ import httpx
 from catsofa.data.closing import Closing
 
 API = "https://api.prolific.com/api/v1"
-TOKEN = "PROLIFIC_TOKEN"
+TOKEN, SECRET = "PROLIFIC_TOKEN", "PROLIFIC_WEBHOOK_SECRET"
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Seconds before each further attempt where Prolific asks to slow down."""
 LONGEST = 120.0
@@ -135,6 +135,48 @@ class Prolific(Closing):
                     return_requested=bool(row.get("return_requested")),
                 )
 
+    def workspace(self, project: str) -> str:
+        """The workspace of a project."""
+        found = self._call("reading the project", "GET", f"/projects/{project}/")
+        with _documented("reading the project"):
+            return str(found["workspace"])
+
+    def secret(self, workspace: str) -> str:
+        """The secret by which Prolific signs what it tells a workspace; made where there is none, never replaced."""
+        found = self._call("reading the secret", "GET", f"/hooks/secrets/?{urlencode({'workspace_id': workspace})}")
+        with _documented("reading the secret"):
+            if not found["results"]:
+                asked = {"workspace_id": workspace}
+                found = {"results": [self._call("making the secret", "POST", "/hooks/secrets/", asked)]}
+            return str(found["results"][0]["value"])
+
+    def subscriptions(self, workspace: str, event: str, target: str) -> list[str]:
+        """The ids of the subscriptions of a workspace to this event at this address."""
+        query = urlencode({"workspace_id": workspace})
+        found = self._call("reading the subscriptions", "GET", f"/hooks/subscriptions/?{query}")
+        with _documented("reading the subscriptions"):
+            told = [each for each in found["results"] if (each["event_type"], each["target_url"]) == (event, target)]
+            return [str(each["id"]) for each in told]
+
+    def subscribe(self, workspace: str, event: str, target: str) -> None:
+        """Have Prolific tell this address of such events."""
+        asked = {"workspace_id": workspace, "event_type": event, "target_url": target}
+        answer = self._sent("subscribing", "POST", "/hooks/subscriptions/", asked)
+        with _documented("subscribing"):
+            made, secret = answer.json(), answer.headers["X-Hook-Secret"]
+            number = made["id"] if "id" in made else made["results"][-1]["id"]
+        self._call("confirming the subscription", "POST", f"/hooks/subscriptions/{number}/", {"secret": secret})
+
+    def unsubscribe(self, subscription: str) -> None:
+        """End a subscription."""
+        self._call("ending the subscription", "DELETE", f"/hooks/subscriptions/{subscription}/")
+
+    def bonuses(self, submission: str) -> int:
+        """Cents of all bonuses that Prolific has paid for a submission, whoever asked for them."""
+        found = self._call("reading the bonuses", "GET", f"/submissions/{submission}/")
+        with _documented("reading the bonuses"):
+            return sum(round(cents) for cents in found["bonus_payments"])
+
     def _listed(self, doing: str, path: str) -> Iterator[Mapping[str, Any]]:
         """The rows of a list that comes in pages, each once."""
         known, page = set[str](), 0
@@ -186,6 +228,10 @@ class Prolific(Closing):
         self._call("paying bonuses", "POST", f"/bulk-bonus-payments/{payment}/pay/")
 
     def _call(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The content of the answer to one request."""
+        return _content(self._sent(doing, method, path, body))
+
+    def _sent(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
         """The answer to one request; only a read, or a request that Prolific turned away unread, is sent again."""
         for wait in (*WAITS, None):
             try:
@@ -199,19 +245,12 @@ class Prolific(Closing):
                 raise kind(f"{doing}: Prolific {said} ({type(error).__name__})") from None
             again = answer.status_code == httpx.codes.TOO_MANY_REQUESTS or (answer.is_server_error and method == "GET")
             if not again or wait is None:
-                return self._read(doing, answer)
+                break
             asked = answer.headers.get("Retry-After", "")
             time.sleep(min(max(wait, float(asked) if asked.isdecimal() else 0.0), LONGEST))
-        raise AssertionError("the last attempt returns or raises")
-
-    def _read(self, doing: str, answer: httpx.Response) -> Any:
-        """The content of an answer; a refusal is a sentence."""
-        try:
-            content = answer.json() if answer.content else {}
-        except ValueError:
-            content = {}
         if answer.is_success:
-            return content
+            return answer
+        content = _content(answer)
         said = content.get("error", content) if isinstance(content, dict) else content
         told = (
             [said.get(name) for name in ("title", "detail", "additional_information")] if isinstance(said, dict) else []
@@ -219,11 +258,19 @@ class Prolific(Closing):
         sentence = ": ".join(str(part) for part in told if part)[:500].replace(self._token, "***")
         busy = "; wait some minutes and run the command again" if answer.status_code == 429 else ""
         hint = HINTS.get(answer.status_code, busy)
-        error = (Unanswered if answer.is_server_error else ProlificError)(
+        refusal = (Unanswered if answer.is_server_error else ProlificError)(
             f"{doing}: Prolific answered {answer.status_code}{': ' * bool(sentence)}{sentence}{hint}"
         )
-        error.status = answer.status_code
-        raise error
+        refusal.status = answer.status_code
+        raise refusal
+
+
+def _content(answer: httpx.Response) -> Any:
+    """What an answer holds; nothing where it is no JSON."""
+    try:
+        return answer.json() if answer.content else {}
+    except ValueError:
+        return {}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Submissions on Prolific beside what people did here: approvals, requests for a return, rejections and bonuses."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from catsofa.annotation.crowd import money, settings
@@ -15,8 +15,9 @@ from catsofa.annotation.prolific.client import (
     Submission,
     Unanswered,
 )
-from catsofa.annotation.prolific.journal import Entry, Journal
+from catsofa.annotation.prolific.journal import FILE, Entry, Journal
 from catsofa.annotation.study import Study
+from catsofa.data.percentages import quantity
 
 OPEN = ("RESERVED", "ACTIVE")
 """Where a person may still hand in."""
@@ -71,9 +72,8 @@ def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, r
             else:
                 made.left.append((due.submission, f"completed here, and {found.status} on Prolific"))
         elif due.outcome != "failed_checks" and (due.outcome not in BY_BONUS or found.status == WAITING):
-            made.left.append(
-                (due.submission, f"{due.outcome} here after {due.tasks} tasks, and {found.status} on Prolific")
-            )
+            said, did = due.outcome.replace("_", " "), quantity(due.tasks, "task")
+            made.left.append((due.submission, f"{said} here after {did}, and {found.status} on Prolific"))
         elif found.status != WAITING:
             if (owed := due.due - paid[due.name]) > 0:
                 made.bonus.append((due, owed))
@@ -88,6 +88,17 @@ def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, r
     strangers = [each.id for each in there.values() if each.status == WAITING and not each.return_requested]
     made.left.extend((each, "handed in on Prolific, and did no task here") for each in strangers)
     return made
+
+
+def less_paid(todo: Plan, prolific: Prolific) -> Plan:
+    """The plan without the bonuses that Prolific has paid already: a copy of the study may have paid them."""
+    bonus = [(due, min(owed, due.due - prolific.bonuses(due.submission))) for due, owed in todo.bonus]
+    left = [
+        (due.submission, f"Prolific has paid bonuses for this submission that {FILE} here does not have")
+        for (due, owed), (_, before) in zip(bonus, todo.bonus, strict=True)
+        if owed < before
+    ]
+    return replace(todo, bonus=[(due, owed) for due, owed in bonus if owed > 0], left=[*todo.left, *left])
 
 
 def refuse_lost(study: Study, journal: Journal, answer: Literal["paid", "unpaid"] | None) -> None:

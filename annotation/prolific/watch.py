@@ -1,37 +1,48 @@
-"""Submissions of which Prolific knows nothing: whoever opened the link with other names than Prolific's."""
+"""What became of submissions on Prolific while people work here: unknown there, returned, timed out, approved."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 
+from catsofa.annotation.crowd import seats, settings
 from catsofa.annotation.crowd.acts import acts
 from catsofa.annotation.crowd.owner.decisions import decide
+from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.people.arrivals import LOG, Arrival
-from catsofa.annotation.crowd.store import Rows
+from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.prolific.client import TOKEN, Prolific
 from catsofa.annotation.prolific.journal import Journal
+from catsofa.annotation.prolific.settle import OPEN, PAID, WAITING
 from catsofa.annotation.study import Study, rows
 
 GRACE = 600.0
 """Seconds after which Prolific lists every submission that was begun."""
 UNKNOWN = "Prolific does not know this person with this submission"
+LEFT = {"RETURNED": "returned", "TIMED-OUT": "timed_out"}
+"""Submissions that are over before the work is: the outcome of their person. What they answered counts."""
+Forget = Callable[[Study, str], object]
+"""What erases a person by pseudonym."""
 KNOWN = "Prolific knows the submission by now"
 
 
-def watching(study: Study) -> Callable[[float], Callable[[Rows], None]] | None:
+def watching(study: Study, forget: Forget) -> Callable[[float], Callable[[Rows], None]] | None:
     """What compares a study with Prolific; None without a token, or where the study was not made there by catsofa."""
-    return partial(unknown, study) if os.environ.get(TOKEN, "").strip() and Journal(study).has_study() else None
+    known = os.environ.get(TOKEN, "").strip() and Journal(study).has_study()
+    return partial(compared, study, forget) if known else None
 
 
-def unknown(study: Study, now: float) -> Callable[[Rows], None]:
-    """Ask Prolific for the submissions; the job that sets aside who is in none of them, once, and takes it back.
+def compared(study: Study, forget: Forget, now: float) -> Callable[[Rows], None]:
+    """Ask Prolific for the submissions; the job that does here what happened there.
 
-    What the owner restored stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is
-    set aside.
+    Who is in none of them is set aside, once, and taken back when the submission is listed. What the owner restored
+    stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is set aside. A submission
+    that is over on Prolific ends the work of its person, whose task is free at once; one that is open again goes on.
+    Who took a person's name with an invented submission is erased, so that the person can begin.
     """
     with Prolific() as prolific:
-        known = {(each.person, each.id) for each in prolific.submissions(Journal(study).study())}
+        known = {(each.person, each.id): each.status for each in prolific.submissions(Journal(study).study())}
+    _make_room(study, forget, known)
     # without a name: erased after the study
     came = [each for each in rows.read(study.folder / LOG, Arrival) if each.platform == "prolific" and each.person]
     lists_them = any((each.person, each.submission) in known for each in came)
@@ -43,9 +54,15 @@ def unknown(study: Study, now: float) -> Callable[[Rows], None]:
             if (person := held.get("person", arrival.name)) is None:
                 continue
             mine = [act for act in noted if act["person"] == arrival.name]
-            if (arrival.person, arrival.submission) in known:
+            if status := known.get((arrival.person, arrival.submission)):
                 if mine and mine[-1]["reason"] == UNKNOWN and person["state"] in ("paused", "voided"):
                     decide(held, arrival.name, "restore", KNOWN, at)
+                elif person["state"] == "working" and status in LEFT:
+                    seats.end(held, person, "finished", LEFT[status])
+                elif person["state"] == "working" and status in PAID:
+                    seats.stop(held, arrival.name)
+                elif person["state"] == "finished" and person["outcome"] in LEFT.values() and status in OPEN:
+                    held.put("person", {**person, "state": "working", "outcome": ""})
                 continue
             act = {"working": "pause", "finished": "void"}.get(person["state"], "")
             if act and now - person["arrived"] > GRACE and UNKNOWN not in {each["reason"] for each in mine}:
@@ -57,3 +74,21 @@ def unknown(study: Study, now: float) -> Callable[[Rows], None]:
                 decide(held, arrival.name, act, UNKNOWN, at)
 
     return job
+
+
+def _make_room(study: Study, forget: Forget, known: Mapping[tuple[str, str], str]) -> None:
+    """Erase whoever came as somebody else: under a person's name with another submission than Prolific lists as open.
+
+    The person can then begin. Where Prolific lists nobody who came, nobody is erased.
+    """
+    if not arrivals.has_identities(study.folder):
+        return
+    key = arrivals.key_of(study, settings.read(study).people.same_as)
+    listed = {(arrivals.name_of(key, "prolific", who), arrivals.keyed(key, id_)): known[who, id_] for who, id_ in known}
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        here = {row["name"]: row["submission"] for row in held.all("SELECT name, submission FROM person")}
+    if listed.keys().isdisjoint(here.items()):
+        return
+    for name in {name for (name, _), status in listed.items() if status in (*OPEN, WAITING)}:
+        if name in here and (name, here[name]) not in listed:
+            forget(study, name)

@@ -141,21 +141,36 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
         "Curation rationale": _rationale(validated),
         "Language variety": f"{', '.join(map(markdown, language))}. Not asked: which varieties.",
         "Speaker demographic": _speakers([work for work in works if work.texts or not work.judges]),
-        "Annotator demographic": _annotators(validated, [work for work in works if work.judges]),
-        "Speech situation": _situation(works, validated.asked),
+        "Annotator demographic": "Nobody judged the items."
+        if not validated.judges
+        else _annotators(validated, [work for work in works if work.judges]),
+        "Speech situation": _situation(works, validated.asked) if validated.judges else "Text made by programs.",
         "Text characteristics": f"Genre: {validated.genre or 'not recorded'}. Topic: {validated.kept:,} items about "
         f"{targets} ({domains}); a sentence has {validated.words:.1f} words on average.",
         "Recording quality": "Does not apply: there is text only.",
         "Ethics": _ethics(works),
-        "Limits": "Stereotypes are those these people know of; another place or time has others. A sentence that "
+        "Limits": UNJUDGED
+        if not validated.judges
+        else "Stereotypes are those these people know of; another place or time has others. A sentence that "
         "enough people call a stereotype may also be true of many, and one that few know is not in the set.",
         "Provenance": f"Made by: {', '.join(f'{markdown(name)} {n:,}' for name, n in validated.made_by)}.",
     }
     return "## Data statement\n\n" + "\n\n".join(f"### {title}\n\n{text}" for title, text in sections.items())
 
 
+UNJUDGED = (
+    "The labels are those of the programs and lists that made the items. A number made from this set says how far a "
+    "model follows these labels, not how far it follows stereotypes that people hold. Some items may make no sense."
+)
+
+
 def _rationale(v: Validated) -> str:
     """Why and how the items were chosen."""
+    if not v.judges:
+        return (
+            f"The set measures stereotypical associations of language models. All {v.items:,} items are released as "
+            "they were made. Nobody judged them."
+        )
     confirm = f"confirm it (asked: {', '.join(v.asked).replace('_', ' ')})" if v.asked else "agree"
     first, counts = f"at least {v.need} of the first {v.of} valid judgements {confirm}.", ""
     if any(n != v.of for n, _ in v.counted):
@@ -179,7 +194,7 @@ def _speakers(works: Sequence[Work]) -> str:
     if not works:
         return f"The sentences were not written in a study that this release knows of. {_about(works, SPEAKERS)}"
     people, texts = sum(work.writers for work in works), sum(work.texts for work in works)
-    wrote = f"{people:,} {'person' if people == 1 else 'people'} wrote {quantity(texts, 'item')}."
+    wrote = f"{quantity(people, 'person')} wrote {quantity(texts, 'item')}."
     return f"{wrote} {_about(works, SPEAKERS)} {_paid(works)}"
 
 
@@ -188,7 +203,7 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
     agreement = f" Agreement between pairs of judges is {v.agreement:.3f}." if v.agreement == v.agreement else ""
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {quantity(skipped, 'time')}, as everybody was free to do." if works else ""
-    counted = f"{v.judges:,} people gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
+    counted = f"{quantity(v.judges, 'person')} gave the {v.judgements:,} judgements that count ({v.labels:,} answers)."
     counted += "".join(
         f" More than {work.overlap} people were asked about {items:,} items: {markdown(reason)}."
         for work in works
@@ -244,6 +259,5 @@ def _ethics(works: Sequence[Work]) -> str:
     """Who reviewed the studies, and who had their answers erased."""
     reviews = dict.fromkeys(markdown(work.ethics) for work in works if work.ethics)
     erased = [answers for work in works for answers in work.erased]
-    people = "1 person" if len(erased) == 1 else f"{len(erased):,} people"
-    gone = f" {people} had their answers erased ({sum(erased):,} in all)." if erased else ""
+    gone = f" {quantity(len(erased), 'person')} had their answers erased ({sum(erased):,} in all)." if erased else ""
     return f"Ethics review: {'; '.join(reviews) or 'not recorded'}.{gone}"

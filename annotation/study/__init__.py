@@ -19,7 +19,7 @@ background.db    what people said about themselves, and what releases say of it,
 import math
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -29,12 +29,13 @@ from typing import Any
 
 from catsofa.annotation.study import page_language, rows
 from catsofa.annotation.study.interface import Interface, instructions
-from catsofa.annotation.study.kinds import Key, Kind, Task, blind, kind_named, with_answers
+from catsofa.annotation.study.kinds import Fields, Key, Kind, Task, blind, digest, kind_named, with_answers
 from catsofa.data import formats
 from catsofa.data.digests import FIELD
 from catsofa.data.files import BadInput, existing_file, json_files, jsonl
 from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.folders import atomic_folder
+from catsofa.data.languages import Language
 from catsofa.data.records import Term, kind_name
 
 BEFORE = {"items.jsonl", "gold.jsonl", "checks.jsonl", "key.jsonl"}
@@ -146,7 +147,9 @@ class Study:
             *blind(self._records("gold.jsonl", judged), judged, secret, gold=True),
             *blind(self._records("checks.jsonl", judged), judged, secret, gold=True, check=True),
         ]
-        yield from sorted(tasks, key=lambda task: task.key.token)
+        for task in sorted(tasks, key=lambda task: task.key.token):
+            data = self.worded(task.data)
+            yield Task(data=data, key=replace(task.key, digest=digest(data)))
 
     def _records(self, name: str, kind: Kind) -> Iterator[Any]:
         """The records in this file of the folder, if it is there; all texts may have gone with their writers."""
@@ -186,12 +189,22 @@ class Study:
 
     def page(self, html: str) -> str:
         """A page around the tasks, its buttons in the language of the study."""
-        return page_language.page(html, page_language.language_of(self.settings.language))
+        return page_language.page(html, *self._words)
 
     def said(self, sentence: str) -> str:
         """A sentence of a page in the language of the study; English where the language lacks it."""
+        language, texts = self._words
+        return page_language.in_language(sentence, texts) if language else sentence
+
+    @cached_property
+    def _words(self) -> tuple[Language | None, Mapping[str, str]]:
+        """The language of the pages and its texts, read once: a server shows the same pages as long as it runs."""
         language = page_language.language_of(self.settings.language)
-        return page_language.in_language(sentence, page_language.texts_of(language)[0]) if language else sentence
+        return language, page_language.texts_of(language)[0] if language else {}
+
+    def worded(self, task: Fields) -> Fields:
+        """What people see of a task, in the language of the study: whose associations, and which language, in words."""
+        return {name: self.said(value) if name in ("people", "language") else value for name, value in task.items()}
 
     def saved(self, **changes: Any) -> "Study":
         """The study with changed settings, written."""
@@ -288,8 +301,8 @@ def open_study(folder: Path | str) -> Study:
     except ValidationError as error:
         found, _ = jsonl.explain(error, Settings)
         raise BadInput(path, found, EXPECTED) from None
-    for name, digest in settings.files.items():
-        if sha256_of(existing_file(path.with_name(name), REMEDY)) != digest:
+    for name, checksum in settings.files.items():
+        if sha256_of(existing_file(path.with_name(name), REMEDY)) != checksum:
             raise BadInput(path.with_name(name), "other content than the study was made with", REMEDY)
     return Study(Path(folder), settings)
 

@@ -153,15 +153,16 @@ def instructions(name: str, *, language: str, seconds: float, pay: str, piece: s
 
 def filled(template: str, /, **values: Any) -> str:
     """A page of the folder with these values; a value that is missing is an error."""
-    return _pages().get_template(template).render(**values)
+    return pages().get_template(template).render(**values)
 
 
 @cache
-def _pages() -> "Environment":
-    """The templates of the folder, each compiled once."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def pages() -> "Environment":
+    """The templates of the folder, all read at once: a server shows the same pages as long as it runs."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
 
-    return Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, autoescape=True)
+    texts = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.html")}
+    return Environment(loader=DictLoader(texts), undefined=StrictUndefined, autoescape=True)
 
 
 def in_script(value: Any) -> str:

@@ -25,11 +25,12 @@ WORDS = (
     "note",
     "number",
     "pay",
+    "reward",
     "target",
     "time",
 )
 """Slots of texts that stand for a few words; the others are numbers."""
-FREE = ("asked", "basis", "contact", "institution", "protocol")
+FREE = ("asked", "basis", "contact", "institution", "protocol", "region")
 """Slots for what the owner of a study wrote, of any length."""
 _LIST = re.compile(r'(?<=</option>\n)(?:<option value="[^"]+">[^<]*</option>\n)+')
 """The options of a list behind its first one, which is no answer."""
@@ -110,14 +111,13 @@ def instructions(name: str, language: Language, told: Mapping[str, str]) -> str:
     return whole.render(**told, task=pages[name])
 
 
-def page(html: str, language: Language | None) -> str:
-    """A page with the texts of the language, where it has them, and those that its script shows.
+def page(html: str, language: Language | None, texts: Mapping[str, str]) -> str:
+    """A page with these texts of the language, where it has them, and those that its script shows.
 
     Long lists of answers are in the order of the names that are shown.
     """
     if language is None:
         return _LIST.sub(lambda found: _in_order(found[0], "utf-8"), html)
-    texts, _ = texts_of(language)
     html = html.replace('<html lang="en">', f'<html lang="{language.code}">', 1)
     html = html.replace(NO_TEXTS, NO_TEXTS.replace("{}", in_script(dict(texts))), 1)
 
@@ -128,7 +128,7 @@ def page(html: str, language: Language | None) -> str:
         told = in_language(text, texts)
         return found[0] if told == text else f">{before}{escape(told, quote=False)}{after}<"
 
-    html = re.sub(r"<script.*?</script>|>([^<>{}]+)<", shown, html, flags=re.DOTALL)
+    html = re.sub(r"<(?:script|style).*?</(?:script|style)>|>([^<>]+)<", shown, html, flags=re.DOTALL)
     return _LIST.sub(lambda found: _in_order(found[0], language.facts.get("collation", "utf-8")), html)
 
 

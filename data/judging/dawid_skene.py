@@ -6,36 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from catsofa.data.judging.estimate import Estimate
 from catsofa.data.judging.ratings import Floats, Ratings
 from catsofa.data.records import Annotation
 
 SMALLEST = 1e-10
 """The least probability: log 0 would let one slip rule a label out for ever."""
-ROUNDING = 1e-9
-"""Posteriors closer than this are a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DawidSkene:
-    """The estimate: rows of `posterior` are items, `confusion[person, true, given]` is a probability."""
+class DawidSkene(Estimate):
+    """The estimate: `confusion[person, true, given]` is a probability, `prior` the share of each true label."""
 
-    ratings: Ratings
-    posterior: Floats
     confusion: Floats
     prior: Floats
-    rounds: int
-    converged: bool
-
-    def labels(self, sure: float = 0.5) -> dict[str, str | None]:
-        """Each item's most probable label where its posterior is above `sure`, else None."""
-        if not 0.5 <= sure < 1:
-            raise ValueError(f"sure is a posterior from 0.5 up to 1, not {sure}: below one half two labels may tie")
-        best = self.posterior.argmax(axis=1)
-        known = self.posterior.max(axis=1) > sure + ROUNDING
-        return {
-            item: self.ratings.labels[b] if k else None
-            for item, b, k in zip(self.ratings.items, best, known, strict=True)
-        }
 
 
 def dawid_skene(

@@ -136,6 +136,7 @@ def test_what_an_owner_writes_at_length_leaves_no_sentence_in_english(language: 
         f"Your data are processed on this legal basis: {basis}.",
         f"The study is run by {place}.",
         f"The study is run by {place} (ethics protocol 7; 8).",
+        "The study is run by {Pellora} (ethics protocol {7}).",
         f"Then you are asked about yourself: {', '.join(['gender', *['flour or sugar'] * 9])}. "
         "You may leave out each question.",
     ):
@@ -147,10 +148,12 @@ def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
     """Only texts between tags are translated; the script gets the translations as data."""
     page = a_study(tmp_path, "de").page(
         '<html lang="en"><script>if (a > "Skip" < b) {}</script><p>I am 18 or older</p><p>Be kind &amp; calm.</p>'
+        "<style>p > b {Skip}</style><p>Your data are processed on this legal basis: consent {Art. 6}.</p>"
         '<script type="application/json" id="texts">{}</script>'
     )
     assert (
         '<script>if (a > "Skip" < b) {}</script><p>Ich bin 18 Jahre alt oder älter</p><p>Be kind &amp; calm.</p>'
+        "<style>p > b {Skip}</style><p>Ihre Daten werden auf dieser Rechtsgrundlage verarbeitet: consent {Art. 6}.</p>"
         in page
     )
     assert json.loads(page.rpartition('id="texts">')[2].removesuffix("</script>"))["Skip"] == "Überspringen"
@@ -170,7 +173,7 @@ def test_lists_are_in_the_order_of_the_names_that_are_shown(language: str, names
     texts, _ = page_language.texts_of(find(language)) if language != "en" else ({}, {})
     answers_in_order = ["prefer not to say", "Zimbabwe", "other", "Côte d’Ivoire", "Colombia"]
     options = "".join(f'<option value="{answer}">{answer}</option>\n' for answer in answers_in_order)
-    page = page_language.page(f"<select>\n{options}</select>", find(language) if language != "en" else None)
+    page = page_language.page(f"<select>\n{options}</select>", find(language) if language != "en" else None, texts)
     found = re.findall(">([^<>]+)</option>", page)
     told = {texts.get(name, name) for name in ("Colombia", "Zimbabwe", "Côte d’Ivoire")}
     assert (found[0], told) == (texts.get("prefer not to say", "prefer not to say"), {*names[:3]})

@@ -17,7 +17,7 @@ from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import LABELS, Annotation, Association, Cat, Probe, Refused
 from catsofa.data.records import Votes as RaterVotes
 from catsofa.validation.annotation_files import Collected, facts
-from catsofa.validation.decide.soft import SOFT, Soft, as_extra, soft_labels
+from catsofa.validation.decide.soft import Soft, as_extra, soft_labels
 from catsofa.validation.decide.votes import Decision, Votes, decide_by_posterior, vote
 from catsofa.validation.judgements import Rule, Seats
 
@@ -55,7 +55,7 @@ class Confirmed:
         for decision in self.votes.decisions.values():
             if decision.label is not None and decision.item not in out:
                 share = f"{decision.votes.get(decision.label, 0)} of {decision.judges}"
-                extra = {"votes": share, SOFT: as_extra(soft[decision.item])}
+                extra = {"votes": share, **as_extra(soft[decision.item])}
                 yield Annotation(item=decision.item, annotator=self.by, label=decision.label, extra=extra)
 
     def not_decided(self) -> Iterator[Refused]:
@@ -141,7 +141,7 @@ def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, S
     candidates = []
     for candidate in cat.candidates:
         decided = next(label for label in LABELS if label == decisions[candidate.id].label)
-        extra = {**candidate.extra, SOFT: as_extra(soft[candidate.id])}
+        extra = {**candidate.extra, **as_extra(soft[candidate.id])}
         if decided != candidate.label:
             extra["written_as"] = candidate.label
         if candidate.id in rulings:
@@ -242,8 +242,8 @@ def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], ruli
         question: {
             "label": votes.decisions[name].label,
             "votes": [{"annotator": vote.annotator, "label": vote.label} for vote in votes.counted.votes[name]],
-            SOFT: as_extra(soft.get(name, {})),
         }
+        | as_extra(soft.get(name, Soft()))
         | ({ADJUDICATED: as_said(rulings[name])} if name in rulings else {})
         for question, name in asked.items()
     }

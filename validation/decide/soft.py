@@ -1,18 +1,21 @@
-"""Soft labels: for every label of an item the share of its judges, the share's interval, and the posterior."""
+"""Soft labels: for every label of an item the share of its judges, its interval and posteriors; how hard an item is."""
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from catsofa.data.judging.estimate import Estimate
 from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.decide.votes import Votes
 from catsofa.validation.judgements import question_of
 
-SOFT = "soft"
-"""Where in `extra` the soft labels of an item are."""
+SOFT, DIFFICULTY = "soft", "difficulty"
+"""Where in `extra` the soft labels and the difficulty of an item are."""
 DIGITS = 4
+Probable = dict[tuple[str, str], float]
+"""The posterior of each item and label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +28,21 @@ class SoftLabel:
     """The limits of the share, 95 % (Wilson 1927), as if other judges like these were asked."""
     posterior: float | None
     """The probability by Dawid and Skene; None where a judge may name several labels."""
+    glad: float | None
+    """The probability by GLAD; None as above."""
 
 
-Soft = Mapping[str, SoftLabel]
-"""The soft labels of an item, by label."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Soft:
+    """What the judges of an item say about its labels."""
+
+    labels: Mapping[str, SoftLabel] = field(default_factory=dict)
+    difficulty: float | None = None
+    """By GLAD: a person of ability a is right with probability σ(a / difficulty); None as above."""
 
 
 def soft_labels(votes: Votes) -> dict[str, Soft]:
-    """The soft labels of each item, by every label that its question had; the posterior comes of all its items."""
+    """The soft labels of each item, by every label that its question had; posteriors rest on all its items."""
     questions: dict[str, list[Annotation]] = defaultdict(list)
     for judged in votes.counted.votes.values():
         for annotation in judged:
@@ -41,35 +51,37 @@ def soft_labels(votes: Votes) -> dict[str, Soft]:
     for question, judged in questions.items():
         several = any("|" in annotation.label for annotation in judged)
         labels = sorted({label for annotation in judged for label in annotation.label.split("|")})
-        probable: dict[str, dict[str, float]] = {}
+        by_ds, by_glad, difficulty = Probable(), Probable(), dict[str, float]()
         if not several:
-            estimate = votes.counted.estimate(question)
-            rows = (zip(estimate.ratings.labels, row, strict=True) for row in estimate.posterior.tolist())
-            probable = dict(zip(estimate.ratings.items, map(dict, rows), strict=True))
+            by_ds, by_glad = _probable(votes.counted.estimate(question)), _probable(votes.counted.glad(question))
+            difficulty = votes.counted.glad(question).difficulties()
         for item in dict.fromkeys(annotation.item for annotation in judged):
             decision = votes.decisions[item]
-            found[item] = {
-                label: _soft(decision.votes.get(label, 0), decision.judges, probable.get(item, {}).get(label))
-                for label in labels
-            }
+            soft = {}
+            for label in labels:
+                share = decision.votes.get(label, 0) / decision.judges
+                low, high = score_limits(share, decision.judges, WIDE)
+                soft[label] = SoftLabel(
+                    share=round(share, DIGITS),
+                    low=round(low, DIGITS),
+                    high=round(high, DIGITS),
+                    posterior=by_ds.get((item, label)),
+                    glad=by_glad.get((item, label)),
+                )
+            found[item] = Soft(labels=soft, difficulty=difficulty.get(item))
     return found
 
 
 def as_extra(soft: Soft) -> dict[str, Any]:
-    """Soft labels as the `extra` of a record holds them."""
-    return {
-        label: {"share": one.share, "interval": [one.low, one.high], "posterior": one.posterior}
-        for label, one in soft.items()
+    """The soft labels and the difficulty of an item, as the `extra` of a record holds them."""
+    labels = {
+        label: {"share": one.share, "interval": [one.low, one.high], "posterior": one.posterior, "glad": one.glad}
+        for label, one in soft.labels.items()
     }
+    return {SOFT: labels, DIFFICULTY: soft.difficulty}
 
 
-def _soft(cast: int, judges: int, posterior: float | None) -> SoftLabel:
-    """One label of an item, rounded so that a file does not depend on the machine."""
-    share = cast / judges
-    low, high = score_limits(share, judges, WIDE)
-    return SoftLabel(
-        share=round(share, DIGITS),
-        low=round(low, DIGITS),
-        high=round(high, DIGITS),
-        posterior=None if posterior is None else round(posterior, DIGITS),
-    )
+def _probable(estimate: Estimate) -> Probable:
+    """The posterior of each item and label, rounded so that a file does not depend on the machine."""
+    rows = zip(estimate.ratings.items, estimate.posterior.round(DIGITS).tolist(), strict=True)
+    return {(item, label): p for item, row in rows for label, p in zip(estimate.ratings.labels, row, strict=True)}

@@ -146,7 +146,7 @@ def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Where Dawid-Skene (posterior above `sure`) says what the votes do not."""
+    """Where a model (posterior above `sure`) says what the votes do not."""
 
     agrees: int
     differs: Mapping[str, str]
@@ -156,12 +156,16 @@ class Compared:
     sure: float
 
 
-def compare(votes: Votes) -> Compared | None:
-    """Dawid-Skene beside the votes, item by item; None where nothing counts, or a judge names several labels."""
+def compare(votes: Votes, model: Literal["dawid-skene", "glad"] = "dawid-skene") -> Compared | None:
+    """A model beside the votes, item by item; None where nothing counts, or a judge names several labels.
+
+    GLAD is estimated for each question apart: it needs the number of labels that an answer may have.
+    """
     cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
     if not cast or any("|" in annotation.label for annotation in cast):
         return None
-    found = {item: label for item, label in votes.counted.estimate().labels(SURE).items() if label}
+    estimates = [votes.counted.estimate()] if model == "dawid-skene" else votes.counted.by_question()
+    found = {item: label for each in estimates for item, label in each.labels(SURE).items() if label}
     by_votes = {item: votes.decisions[item].label for item in found}
     return Compared(
         agrees=sum(by_votes[item] == label for item, label in found.items()),

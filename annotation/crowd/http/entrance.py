@@ -24,7 +24,10 @@ from catsofa.data.digests import hex_digest
 TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 """Where Mechanical Turk takes a submission."""
 UNNAMED = "Open this page from the link of the study, which says who you are."
-TWICE = "You took part under another submission. There is no second place."
+TWICE = (
+    "Somebody took part under your name with another submission. There is no second place. If it was not you, open the "
+    "link of the study again in ten minutes."
+)
 
 
 class Entrance:

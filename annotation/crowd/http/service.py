@@ -4,10 +4,8 @@ import asyncio
 import json
 import logging
 import math
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -27,26 +25,23 @@ from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.entrance import Entrance
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.http.site import Site
+from catsofa.annotation.crowd.http.watching import EVENTS, Verify, Watch, Watcher
 from catsofa.annotation.crowd.http.work import Work
 from catsofa.annotation.crowd.owner.desk import Desk, Look
 from catsofa.annotation.crowd.owner.login import Reach, new_key
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.rules import Rules
-from catsofa.annotation.crowd.store import Rows
 from catsofa.annotation.label_studio.server import refuse_taken
 from catsofa.annotation.results.answers import reopened
 from catsofa.annotation.study import Study
-from catsofa.annotation.study.interface import FOLDER
+from catsofa.annotation.study.interface import FOLDER, pages
 from catsofa.data.files import BadInput
+from catsofa.data.percentages import quantity
 
 FILES = {"page.css": "text/css", "owner.css": "text/css"}
 FILES |= dict.fromkeys(("page.js", "work.js", "owner.js"), "text/javascript")
 WIDEN_EVERY = 30.0
 """Seconds from one look for uncertain items to the next."""
-WATCH_EVERY = 300.0
-"""Seconds from one look at the platform's submissions to the next."""
-Watch = Callable[[float], Callable[[Rows], None]]
-"""Asks a platform about submissions, at this time; the job that the store does about them."""
 LOG = logging.getLogger(__name__)
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -75,11 +70,13 @@ def serving(
     owner: Reach = "local",
     store: str = "",
     watch: Watch | None = None,
+    verify: Verify | None = None,
 ) -> Iterator[Service]:
     """A server for a study; what would make it unsafe or useless is refused before anybody can come.
 
     The owner's page shows the study by `look`; without it there is none. `store` is the URL of a PostgreSQL database.
-    `watch` asks the platform about submissions now and then, and gives a job that the store does about them.
+    `watch` asks the platform about submissions now and then, and gives a job that the store does about them;
+    with `verify` it also asks when the platform tells that something changed.
     """
     from filelock import FileLock, Timeout
 
@@ -109,7 +106,8 @@ def serving(
         site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
         desk = Desk(site, look, owner) if look and owner != "off" and reached else None
-        server = uvicorn.Server(config(site, host, port, address, desk, watch))
+        watcher = Watcher(site, watch, verify) if watch else None
+        server = uvicorn.Server(config(app(site, desk, watcher), site, host, port))
         if opening.adaptive.most:
             rows.do(lambda held: adaptive.apply(held, reopened(study)))
         cost = money.budget(study, rules, rows.do(lambda held: home.missing(held, rules.judges)))
@@ -122,16 +120,21 @@ def serving(
                 "nobody asks Prolific whether submissions are real: set PROLIFIC_TOKEN, and make the study there with "
                 "catsofa annotate prolific create"
             )
-        if desk:
+        if watch and verify:
+            says.append(f"Prolific may tell of changes: catsofa annotate prolific webhook {study.folder} on")
+        if desk and look:
+            look(study)  # loads what the owner's page needs
             key = rows.do(lambda held: new_key(held, time.time()))
             there = address if owner == "remote" else f"http://127.0.0.1:{port}"
             says.append(f"the owner's page, by a link that works once: {there}/owner#{key}")
         yield Service(says=tuple(says), server=server)
 
 
-def app(site: Site, desk: Desk | None = None, watch: Watch | None = None) -> Starlette:
+def app(site: Site, desk: Desk | None = None, watcher: Watcher | None = None) -> Starlette:
     """The application: every path of the site behind the guards."""
     entrance, work = Entrance(site), Work(site)
+    # read before the files of the program may change
+    files, _ = {name: (FOLDER / name).read_text("utf-8") for name in FILES}, pages()
 
     async def health(request: Request) -> Response:
         """Whether the store can be written."""
@@ -140,12 +143,11 @@ def app(site: Site, desk: Desk | None = None, watch: Watch | None = None) -> Sta
 
     async def file(request: Request) -> Response:
         """The page's own script and style."""
-        name = request.path_params["name"]
-        if name not in FILES:
+        if (found := files.get(name := request.path_params["name"])) is None:
             raise Refused(404, "there is nothing here")
-        return Response((FOLDER / name).read_text("utf-8"), media_type=FILES[name])
+        return Response(found, media_type=FILES[name])
 
-    pages = (
+    paths = (
         ("/", entrance.entry, "GET"),
         ("/i/{invitation:str}", entrance.entry, "GET"),
         ("/consent", entrance.agree, "POST"),
@@ -161,14 +163,18 @@ def app(site: Site, desk: Desk | None = None, watch: Watch | None = None) -> Sta
         ("/done", work.done, "GET"),
         ("/health", health, "GET"),
     )
-    routes = [Route(path, site.guarded(act), methods=[method]) for path, act, method in pages]
+    routes = [Route(path, site.guarded(act), methods=[method]) for path, act, method in paths]
 
     routes += desk.routes() if desk else []
+    if watcher and watcher.verify:
+        told = site.guarded(watcher.event, limited=False, from_pages=False)
+        routes.append(Route(EVENTS, told, methods=["POST"]))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         """Look for uncertain items and for submissions that nobody knows, as long as the server runs."""
-        looking = [asyncio.create_task(_widening(site)), asyncio.create_task(_watching(site, watch))]
+        looking = [asyncio.create_task(_widening(site))]
+        looking += [asyncio.create_task(watcher.run())] if watcher else []
         yield
         for task in looking:
             task.cancel()
@@ -191,43 +197,17 @@ async def _widening(site: Site) -> None:
         try:
             before, (found,) = answered, await site.do(lambda held: held.all("SELECT count(*) AS n FROM answer"))
             if before != (answered := found["n"]):
-                more = await run_in_threadpool(adaptive.widen, site.study, wanted.most, wanted.posterior)
+                more = await run_in_threadpool(adaptive.widen, site.study, wanted.most, wanted.posterior, wanted.model)
                 await site.do(partial(adaptive.apply, wanted=more))
         except (ValueError, OSError) as error:
             answered = -1
             LOG.error("uncertain items were not looked for: %s", type(error).__name__)
 
 
-async def _watching(site: Site, watch: Watch | None) -> None:
-    """Ask the platform about the submissions, again and again.
-
-    The thread is one that a server which stops need not wait for: a platform may take minutes to answer.
-    """
-    while watch:
-        asked = Future[Callable[[Rows], None]]()
-        asked.set_running_or_notify_cancel()
-        threading.Thread(target=_ask, args=(watch, asked), daemon=True).start()
-        try:
-            await site.do(await asyncio.wrap_future(asked))
-        except (ValueError, OSError) as error:
-            LOG.error("submissions were not compared with the platform: %s", error)
-        await asyncio.sleep(WATCH_EVERY)
-
-
-def _ask(watch: Watch, asked: "Future[Callable[[Rows], None]]") -> None:
-    """Ask the platform, and hand over what it said or what went wrong."""
-    try:
-        asked.set_result(watch(time.time()))
-    except (ValueError, OSError) as error:
-        asked.set_exception(error)
-
-
-def config(
-    site: Site, host: str, port: int, address: str, desk: Desk | None = None, watch: Watch | None = None
-) -> uvicorn.Config:
+def config(served: Starlette, site: Site, host: str, port: int) -> uvicorn.Config:
     """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
     return uvicorn.Config(
-        app(site, desk, watch),
+        served,
         host=host,
         port=port,
         http=partial(guards.Patient, strangers=site.strangers),  # type: ignore[arg-type]
@@ -238,7 +218,7 @@ def config(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=16 * 1024,
-        proxy_headers=address.startswith("https:"),
+        proxy_headers=site.https,
         forwarded_allow_ips="127.0.0.1",
     )
 
@@ -270,8 +250,9 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         yield f"QualificationRequirements of the HIT: {json.dumps(wanted)}"
     missing = "tasks" if study.kind.judged_as else "judgements"
     currency, minutes = study.settings.currency, cost.tasks * study.settings.seconds / 60
+    places = quantity(cost.places, "place")
     yield (
-        f"{cost.judgements:,} {missing} are missing: {cost.places:,} places of {cost.tasks} tasks ({minutes:.0f} "
+        f"{cost.judgements:,} {missing} are missing: {places} of {cost.tasks} tasks ({minutes:.0f} "
         f"minutes) at {currency} {cost.reward / 100:.2f}, together {currency} {cost.total / 100:,.2f} without the "
         "platform's fee"
     )

@@ -49,7 +49,7 @@ class Site:
         self.texts |= {"rules": asdict(self.rules), "minutes": self.rules.minutes, "tasks": self.rules.tasks}
         self.texts |= {"checks": any(key.check for key in study.sealed.values())}
         unpaid, currency = opening.practice.pay, study.settings.currency
-        self.texts["pay"] = f"{currency} {study.settings.cents(self.rules.tasks) / 100:.2f}"
+        self.texts["pay"] = self.amount(study.settings.cents(self.rules.tasks))
         self.texts["practice_pay"] = "" if unpaid is None else f"{currency} {unpaid:.2f}"
         self._store, place = store, urlsplit(address)
         self.https, self.hosts = place.scheme == "https", {place.netloc.casefold()}
@@ -61,17 +61,24 @@ class Site:
         self._sessions, self.strangers = set[str](), guards.Strangers()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
-    def guarded(self, action: Action, *, limited: bool = True, hosts: Collection[str] = ()) -> Action:
+    def amount(self, cents: int) -> str:
+        """Money as pages show it."""
+        return f"{self.study.settings.currency} {cents / 100:.2f}"
+
+    def guarded(
+        self, action: Action, *, limited: bool = True, from_pages: bool = True, hosts: Collection[str] = ()
+    ) -> Action:
         """The action behind the checks of every request, with what may go wrong in a sentence.
 
-        `hosts` are the names of this server that the action answers to, if not all people's.
+        `hosts` are the names of this server that the action answers to, if not all people's. What is not sent
+        `from_pages` must prove by itself who sent it.
         """
         hosts = hosts or self.hosts
 
         async def guarded(request: Request) -> Response:
             try:
                 guards.check_host(request, hosts)
-                if request.method == "POST":
+                if from_pages and request.method == "POST":
                     guards.check_origin(request, hosts)
                 if limited:
                     self._limit(request)

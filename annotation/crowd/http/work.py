@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from catsofa.annotation.crowd import seats, texts
+from catsofa.annotation.crowd import money, quality, seats, texts
 from catsofa.annotation.crowd.http import answers, guards
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.people import arrivals
@@ -64,31 +64,44 @@ class Work:
             study, text = self._site.study, texts.shown(held, token)
             assert text is not None, "a task that is given out is one of the study, or a text of somebody"
             term = study.items[study.sealed[text["task"]].item]
-            return study.kind.judged.show(drafts.association(term, _attribute(text), token), Random(0))[0]
-        return {name: value for name, value in task.data.items() if name != "item"}
+            return study.worded(study.kind.judged.show(drafts.association(term, _attribute(text), token), Random(0))[0])
+        return self._site.study.worded({name: value for name, value in task.data.items() if name != "item"})
 
     def _others(self, held: Rows, token: str) -> list[str]:
         """What others wrote about the target of a task, where they should not write the same."""
         return [*map(_attribute, texts.about(held, token))] if self._kind(token).judged_as else []
 
     async def next(self, request: Request) -> Response:
-        """The task that a person has or gets."""
-        rested = (await self._site.object(request)).get("rested")
+        """The task that a person has or gets; a page that was `loaded` anew gets what it explained before."""
+        sent = await self._site.object(request)
 
-        def job(held: Rows) -> tuple[Given | Rest | str, Fields]:
-            name, last = self._site.who(held, request), rested if isinstance(rested, int) else 0
-            found = seats.next_task(held, self._site.rules, name, time.time(), last)
-            return found, self._shown(held, found.token) if isinstance(found, Given) else {}
+        def job(held: Rows) -> tuple[Given | Rest | str, dict[str, Any]]:
+            name, about = self._site.who(held, request), dict[str, Any]()
+            given: Given | Rest | str | None = seats.explained(held, name) if sent.get("loaded") is True else None
+            if isinstance(given, Given):
+                about = self._feedback(self._lessons[given.token])
+            else:
+                given = seats.next_task(held, self._site.rules, name, time.time(), sent.get("rested") is True)
+            if isinstance(given, Given):
+                about["task"] = self._shown(held, given.token)
+            person = seats.known(held, name)
+            ended = {**person, "outcome": person["outcome"] or quality.outcome(held, person)}
+            pay = money.owed(self._site.study, ended, self._site.opening.practice.pay)
+            return given, about | {"pay": self._site.amount(pay), "reward": self._site.texts["pay"]}
 
-        given, shown = await self._site.do(job)
+        given, about = await self._site.do(job)
         if isinstance(given, Rest):
-            return JSONResponse({"rest": asdict(given)})
+            return JSONResponse({"rest": asdict(given), **about})
         if not isinstance(given, Given):
             return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
-        draft = json.loads(given.draft or "{}")
-        about = {"nonce": given.nonce, "place": given.place, "of": given.quota}
-        about |= {"practice": given.practice, "warn": given.warn, "parts": self._parts[self._kind(given.token).name]}
-        return JSONResponse({"task": shown, "draft": draft, **about})
+        about |= {"draft": json.loads(given.draft or "{}"), "nonce": given.nonce}
+        about |= {"place": given.place, "of": given.quota, "practice": given.practice, "warn": given.warn}
+        return JSONResponse({**about, "parts": self._parts[self._kind(given.token).name]})
+
+    @staticmethod
+    def _feedback(lesson: Lesson) -> dict[str, Any]:
+        """What a page explains after a practice item."""
+        return {"feedback": {"right": lesson.right, "reason": lesson.reason}}
 
     async def draft(self, request: Request) -> Response:
         """Keep what is filled in so far, and say what is wrong with a text."""
@@ -124,8 +137,7 @@ class Work:
             return lesson
 
         lesson = await self._site.do(job)
-        feedback = {"feedback": {"right": lesson.right, "reason": lesson.reason}} if lesson else {}
-        return JSONResponse({"thanks": True, **feedback})
+        return JSONResponse({"thanks": True, **(self._feedback(lesson) if lesson else {})})
 
     async def skip(self, request: Request) -> Response:
         """Pass a task on."""

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from catsofa.annotation.crowd.http import guards
 from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.money import decimal
-from catsofa.annotation.crowd.owner import cases, decisions
+from catsofa.annotation.crowd.owner import cases, decisions, states
 from catsofa.annotation.crowd.owner.login import Login, Reach
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.study import Study, now, open_study
@@ -154,4 +154,4 @@ class Desk:
 
 def _page(page: str, *, status: int = 200, **values: object) -> Response:
     """One of the owner's pages."""
-    return HTMLResponse(filled("owner.html", page=page, **values), status)
+    return HTMLResponse(filled("owner.html", page=page, states=states, **values), status)

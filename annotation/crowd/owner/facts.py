@@ -6,12 +6,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import ceil, nan
 from statistics import median
 
 from catsofa.annotation.crowd import acts as decided
 from catsofa.annotation.crowd import adaptive, home, money, quality, settings
 from catsofa.annotation.crowd.owner.cases import Point, Tallies, cases
+from catsofa.annotation.crowd.owner.states import RESTING
 from catsofa.annotation.crowd.owner.suspicion import reasons
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
@@ -58,6 +60,9 @@ class Standing:
 
     name: str
     state: str
+    """As the store has it, or `resting`: they did the minutes of a day."""
+    until: str
+    """When who rests may go on; empty for all others."""
     outcome: str
     """How their part ended; empty while they work."""
     done: int
@@ -110,7 +115,7 @@ def overview(study: Study, status: Callable[[Study], Status], tallies: Tallies) 
 def facts(study: Study) -> Facts:
     """The facts of a study that people came to by `annotate open`."""
     opening = settings.read(study)
-    rules = settings.rules(study, opening)
+    rules, at = settings.rules(study, opening), datetime.now(UTC)
     with reading(study.folder, identity(study.settings.secret)) as held:
         tasks = held.all("SELECT need, valid FROM task WHERE kind = 'item'")
         counts = Counter(task["valid"] for task in tasks)
@@ -120,10 +125,12 @@ def facts(study: Study) -> Facts:
         standings = []
         for row in held.all("SELECT * FROM person WHERE state NOT IN ('declined', 'full') ORDER BY name"):
             done = quality.practice(held, row["name"])
+            free = quality.free_again(held, rules, row["name"], at.timestamp()) if row["state"] == "working" else 0
             standings.append(
                 Standing(
                     name=row["name"],
-                    state=row["state"],
+                    state=RESTING if free else row["state"],
+                    until=datetime.fromtimestamp(free, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if free else "",
                     outcome=row["outcome"],
                     done=row["done"],
                     practice=f"{done.right}/{done.answered}" if done.planned else "",
@@ -131,13 +138,16 @@ def facts(study: Study) -> Facts:
                     acts=tuple(acts[row["name"]]),
                 )
             )
+        people = _counts(held, "SELECT state, count(*) AS n FROM person GROUP BY state ORDER BY state")
+        if resting := sum(each.state == RESTING for each in standings):
+            people |= {"working": people["working"] - resting, RESTING: resting}
         took = held.all(
             "SELECT a.seconds FROM answer a JOIN seat s ON s.nonce = a.nonce JOIN task t ON t.token = s.task "
             "WHERE t.kind = 'item'"
         )
         return Facts(
             items=tuple(counts[n] for n in range(1 + max((task["need"] for task in tasks), default=0))),
-            people=_counts(held, "SELECT state, count(*) AS n FROM person GROUP BY state ORDER BY state"),
+            people=people,
             seats=_counts(
                 held,
                 "SELECT s.state, count(*) AS n FROM seat s JOIN task t ON t.token = s.task WHERE t.kind = 'item' "

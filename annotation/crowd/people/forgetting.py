@@ -115,6 +115,14 @@ def erase_identities(study: Study) -> tuple[int, tuple[str, ...]]:
     return len({each.name for each in log}), left
 
 
+def unpaid(study: Study) -> tuple[int, int]:
+    """People who are owed something by what they did, and the cents; less the bonuses that `prolific settle` paid."""
+    paid = journal.Journal(study).paid()
+    dues = money.dues(study) if arrivals.has_identities(study.folder) else ()
+    owed = [left for due in dues if (left := due.due - paid[due.name]) > 0]
+    return len(owed), sum(owed)
+
+
 def _ids(log: Iterable[Arrival]) -> set[str]:
     """What the platform calls these people and their submissions, as far as it was not erased."""
     return {each for arrival in log for each in (arrival.person, arrival.submission) if each}

@@ -63,6 +63,19 @@ def test_uncertain_items_get_two_more_and_the_others_none(tmp_path: Path) -> Non
     assert work_of(study).more == {"posterior below 0.99": 2}
 
 
+def test_the_model_of_the_settings_says_how_sure_an_item_is(tmp_path: Path) -> None:
+    """The same five answers about each CAT: Dawid-Skene and GLAD are both sure, to different digits."""
+    study = study_in(tmp_path, toml='[adaptive]\nmost = 9\nmodel = "glad"\n')
+    assert settings.read(study).adaptive.model == "glad"
+    with home.open_store(study) as store:
+        judge(store, study, list("abcde"), set(sorted(study.keys)[:2]))
+        by = {m: store.do(lambda held, m=m: adaptive.certainty(held, study, m)) for m in ("dawid-skene", "glad")}
+    assert by["glad"].keys() == by["dawid-skene"].keys() == study.keys.keys()
+    hard = sorted(study.keys)[:2]
+    assert max(by["glad"][token] for token in hard) < min(p for token, p in by["glad"].items() if token not in hard)
+    assert by["glad"] != by["dawid-skene"]
+
+
 def test_an_item_that_still_waits_for_people_is_not_widened(tmp_path: Path) -> None:
     """Four of five judgements are given: nothing is decided before the fifth."""
     study = study_in(tmp_path, items=2)
@@ -104,6 +117,7 @@ def test_the_budget_names_what_is_expected_and_the_worst(tmp_path: Path) -> None
         ("most = 5", 5, "adaptive.most = 5"),
         ("most = 9", 3, "overlap of 3"),
         ("most = 9\nposterior = 1.0", 5, "adaptive.posterior"),
+        ('most = 9\nmodel = "majority"', 5, "adaptive.model = 'majority'"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(toml: str, overlap: int, found: str, tmp_path: Path) -> None:

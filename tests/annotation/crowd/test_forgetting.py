@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from catsofa.annotation.crowd import home, money
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.owner.facts import facts
-from catsofa.annotation.crowd.people import arrivals
+from catsofa.annotation.crowd.people import arrivals, forgetting
 from catsofa.annotation.crowd.people.background import Background
 from catsofa.annotation.crowd.people.forgetting import erase_identities, forget
 from catsofa.annotation.crowd.store import Rows
@@ -248,7 +248,7 @@ def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) ->
     Journal(study).note(Entry(step="paid", id="bonus-1"))
     before = (study.folder / "raw.jsonl").read_bytes()
     for _ in range(2):  # a second time changes nothing
-        done = CliRunner().invoke(app, ["annotate", "close", str(study.folder), "--erase-identities"])
+        done = CliRunner().invoke(app, ["annotate", "close", str(study.folder), "--erase-identities", "--yes"])
         assert done.exit_code == 0, done.output
         assert "2 pseudonyms" in done.output
     closed = open_study(study.folder)
@@ -264,6 +264,26 @@ def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) ->
     assert done_
     assert (done_.answers, done_.left) == (3, ())
     assert not (study.folder / arrivals.KEY).exists()
+
+
+def test_identities_are_not_erased_while_people_are_owed_money(study: Study) -> None:
+    """The error has the sum and the command that lists whom to pay; bonuses that were paid are no longer in it."""
+    worked(study)
+    Journal(study).note(Entry(step="unpaid", id="bonus-1"))
+    owed = facts(study).money.owed
+    assert forgetting.unpaid(study) == (2, owed)
+    before = (study.folder / arrivals.LOG).read_bytes()
+    done = CliRunner().invoke(app, ["annotate", "close", str(study.folder), "--erase-identities"])
+    assert isinstance(done.exception, ValueError)
+    for each in (money.decimal(owed), "catsofa annotate pay", "prolific settle", "--yes"):
+        assert each in str(done.exception)
+    assert (study.folder / arrivals.LOG).read_bytes() == before
+    for due in money.dues(study):
+        Journal(study).note(Entry(step="pay", id=due.name, owed={due.name: due.due}))
+        Journal(study).note(Entry(step="paid", id=due.name))
+    assert forgetting.unpaid(study) == (0, 0)
+    done = CliRunner().invoke(app, ["annotate", "close", str(study.folder), "--erase-identities"])
+    assert done.exit_code == 0, done.output
 
 
 def test_what_was_owed_is_still_in_the_status_without_identities(study: Study) -> None:
@@ -296,7 +316,7 @@ def test_what_still_leads_to_people_is_named_when_identities_are_erased(study: S
     with opened(second) as address:
         visit(second, address, "ANNA")
     money.write([*money.dues(second)], second.folder / "paid")
-    done = CliRunner().invoke(app, ["annotate", "close", str(second.folder), "--erase-identities"])
+    done = CliRunner().invoke(app, ["annotate", "close", str(second.folder), "--erase-identities", "--yes"])
     assert done.exit_code == 1
     for each in ("paid/payments.csv", "identity.key"):
         assert each in done.output

@@ -91,7 +91,9 @@ def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any
         page.get_by_role("button", name=texts["Submit"]).tap()
         page.get_by_text(texts["{place} of {of}"].format(place=2, of=3)).wait_for()
         page.get_by_role("button", name=texts["Stop here"]).tap()
-        told = texts["You answered {count}. That is paid. After stopping you cannot come back."].format(count=1)
+        told = texts["If you stop now, you are paid {pay} of {reward}. After stopping you cannot come back."]
+        reward = f"USD {study.settings.cents(3) / 100:.2f}"
+        told = told.format(pay=reward, reward=reward)
         page.get_by_text(told).wait_for()
         assert english(page) == []
         page.get_by_role("button", name=texts["Stop"], exact=True).tap()

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from helpers.crowds import come
 from helpers.records import bakers
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import home, money, seats
+from catsofa.annotation.crowd import home, money, seats, settings
 from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, create
 from catsofa.cli import app
 
@@ -34,6 +36,21 @@ def test_the_budget_counts_checks_gold_and_whole_submissions(tmp_path: Path) -> 
     assert found.total == found.places * 300
     assert money.budget(study, rules, 0).total == 0
     assert money.budget(study, rules, 10).places == 5  # two of these would do the work, but five must agree
+
+
+@pytest.mark.parametrize(("items", "gold", "session"), [(4, 20, 5), (20, 20, 21), (40, 2, 30), (1, 0, 1)])
+def test_a_session_is_no_longer_than_the_tasks_that_one_person_can_get(
+    items: int, gold: int, session: int, tmp_path: Path
+) -> None:
+    """Twenty gold items and 4 CATs: gold at 2 to 10 and then every 15, so 4 + 1 tasks; 20 + 1; 30 by default; 1."""
+    study = a_study(tmp_path, items, gold=gold)
+    (study.folder / "study.toml").unlink()
+    rules = settings.rules(study, settings.read(study))
+    assert rules.session == session
+    come(study, rules, {"first": (session, 3, True)})
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        (person,) = held.all("SELECT * FROM person")
+    assert (person["done"], person["quota"], person["outcome"]) == (session, session, "completed")
 
 
 @pytest.fixture
@@ -78,6 +95,33 @@ def test_the_lists_have_what_platforms_take(paid: Study, tmp_path: Path) -> None
     assert by["bonus"] == round(100 * float(amount))
     with (out / "return.csv").open(newline="") as file:
         assert [row["submission"] for row in csv.DictReader(file)] == ["S-fails"]
+
+
+def test_a_command_that_ends_amid_its_lists_leaves_none_of_an_earlier_day(
+    paid: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """payments.csv comes last, so that where it is the others are too."""
+    due, moved = money.payable(paid), os.replace
+    names = sorted(money.write(due, tmp_path / "whole"))
+    (tmp_path / "pay").mkdir()
+    for n in range(len(names)):
+        for name in names:
+            (tmp_path / "pay" / name).write_text("of yesterday")
+        written = list[str]()
+
+        def replaced(source: str, target: str, at: int = n, done: list[str] = written) -> None:
+            if len(done) == at:
+                raise KeyboardInterrupt
+            done.append(Path(target).name)
+            moved(source, target)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", replaced)
+            with pytest.raises(KeyboardInterrupt):
+                money.write(due, tmp_path / "pay")
+        left = {path.name: path.read_bytes() for path in (tmp_path / "pay").iterdir()}
+        assert "payments.csv" not in left
+        assert left == {name: (tmp_path / "whole" / name).read_bytes() for name in written}
 
 
 def test_who_was_invited_beside_a_platform_is_in_payments_alone(tmp_path: Path) -> None:

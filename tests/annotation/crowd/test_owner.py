@@ -13,9 +13,9 @@ from helpers.servers.crowd_owner import Owner, served
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import acts, home, money, store
+from catsofa.annotation.crowd import acts, home, money, quality, store
 from catsofa.annotation.crowd.http import site
-from catsofa.annotation.crowd.owner import facts, suspicion
+from catsofa.annotation.crowd.owner import facts, states, suspicion
 from catsofa.annotation.crowd.people.forgetting import forget
 from catsofa.annotation.study import Study, create
 from catsofa.annotation.study.checks import check_study
@@ -210,6 +210,40 @@ def test_a_person_is_paused_and_taken_back_with_reasons(study: Study) -> None:
     verdict = check_study(study.folder)
     assert verdict
     assert verdict.right
+
+
+def test_the_page_says_in_words_how_people_stand(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody at the limit of the day does not work, and may be paused; `status` names the time they go on."""
+    with served(study) as owner:
+        owner.enter()
+        Visitor(owner.address, "ANA").come()
+        Visitor(owner.address, "BEN").come(agree="no")
+        (name,) = names_of(study)
+        assert '"state">at work<' in owner.page()
+        assert "did not agree<" in owner.page()
+        monkeypatch.setattr(quality, "free_again", lambda *_: 4e9)
+        assert status_of(study)["crowd"]["people"] == {"declined": 1, "resting": 1, "working": 0}
+        (standing,) = status_of(study)["crowd"]["standings"]
+        assert (standing["state"], standing["until"]) == ("resting", "2096-10-02T07:06:40Z")
+        page = owner.page(f"/owner/person/{name}")
+        assert "2096-10-02 07:06:40 UTC" in page
+        assert "Pause this person" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome", "told"),
+    [
+        ("paused", "paused_for_pace", "paused after answers that were too fast"),
+        ("paused", "paused_by_owner", "paused"),
+        ("finished", "completed", "finished"),
+        ("finished", "screened_out", "stopped before the first task"),
+        ("full", "screened_out", "came when no work was left"),
+        ("screened", "failed_practice", "did not pass practice"),
+    ],
+)
+def test_an_outcome_is_named_where_it_says_more_than_the_state(state: str, outcome: str, told: str) -> None:
+    """One sentence for both, never two names of one thing."""
+    assert states.of_person(state, outcome) == told
 
 
 def test_judgements_are_set_aside_without_a_change_of_pay(study: Study) -> None:

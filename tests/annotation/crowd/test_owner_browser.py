@@ -52,7 +52,7 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
         phone.get_by_text("Reasons to look").wait_for()
         phone.get_by_label("Reason, which is kept").fill("all checks failed")
         phone.get_by_role("button", name="Set the judgements aside").tap()
-        phone.get_by_text("void. all checks failed").wait_for()
+        phone.get_by_text("set aside. all checks failed").wait_for()
         shot(phone, "owner-person")
         phone.get_by_role("link", name="Back to the study").tap()
         phone.get_by_role("button", name="Sign out").tap()

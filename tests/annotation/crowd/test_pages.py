@@ -11,6 +11,7 @@ from helpers.records import bakers
 from catsofa.annotation.crowd.pages import export, import_results
 from catsofa.annotation.results import answers as judged
 from catsofa.annotation.study import Study, create
+from catsofa.annotation.study.checks import check_study
 from catsofa.data.files import BadInput
 
 
@@ -84,6 +85,22 @@ def test_results_come_home_once_and_rejected_ones_not_at_all(study: Study, tmp_p
         ("W0", "unrelated", 3.0),
         ("W1", "unrelated", 3.0),
     }
+
+
+def test_work_that_is_rejected_after_it_was_imported_counts_no_more(study: Study, tmp_path: Path) -> None:
+    """And counts again when the rejection is taken back; each file may be imported twice."""
+    tokens = [key.token for key in study.keys.values()][:3]
+    row = {"AssignmentId": "a1", "WorkerId": "W1", "Answer.catsofa": sent(study, tokens)}
+    for status, counts, changed in (("Submitted", 9, 0), ("Rejected", 0, 3), ("Approved", 9, 3), ("Rejected", 0, 3)):
+        path = batch(tmp_path / "batch.csv", [{**row, "AssignmentStatus": status}])
+        pulled, refused = import_results(study, path)
+        assert (pulled.changed, refused) == (changed, int(status == "Rejected")), status
+        assert (import_results(study, path)[0].changed, pulled.records) == (0, 9), status
+        found = list(judged.annotations(study))
+        assert sum(bool(a.label) and "invalid" not in a.extra for a in found) == counts, status
+    path = batch(tmp_path / "batch.csv", [{**row, "AssignmentStatus": "Rejected", "Answer.catsofa": ""}])
+    assert import_results(study, path)[0].changed == 0
+    assert check_study(study.folder).right  # type: ignore[union-attr]
 
 
 def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_path: Path) -> None:

@@ -54,6 +54,10 @@ def test_practice_warning_and_pause_by_keyboard(browser: Any, tmp_path: Path) ->
         page.get_by_text("Cubic is no trait").wait_for()
         assert page.evaluate("document.activeElement.id") == "onward"
         shot(page, "practice-wrong")
+        page.reload()
+        page.get_by_text("Not quite right.").wait_for()
+        assert page.locator("#task :checked:disabled").count() == 3
+        page.wait_for_function("document.activeElement.id === 'onward'")
         with page.expect_response("**/next") as reply:
             page.keyboard.press("Enter")
         page.get_by_text("Practice 2 of 2").wait_for()

@@ -76,7 +76,7 @@ def test_the_bundled_questions_are_translated_and_their_answers_stay_english(cod
     wanted |= {text for each in found.values() for text in (each.text, *each.wider)}
     assert wanted <= texts.keys()
     assert len({texts[answer] for answer in found["country"].wider}) == len(found["country"].wider)
-    page = page_language.page('<label><input type="radio" value="woman"> woman</label>', language)
+    page = page_language.page('<label><input type="radio" value="woman"> woman</label>', language, texts)
     assert page == f'<label><input type="radio" value="woman"> {texts["woman"]}</label>'
     asked = page_language.in_language(
         "Then you are asked about yourself: gender, country. You may leave out each question.", texts

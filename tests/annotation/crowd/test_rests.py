@@ -9,12 +9,14 @@ import pytest
 from helpers.crowds import NOW
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
+from helpers.servers.postgres_server import BOTH
 
-from catsofa.annotation.crowd import seats, settings
+from catsofa.annotation.crowd import databases, seats, settings
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given, Rest
 from catsofa.annotation.crowd.store import Store
 from catsofa.annotation.study import Study, create
+from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, jsonl
 
 NONE = (0, 0)
@@ -48,6 +50,14 @@ def study_in(folder: Path, toml: str = TOML) -> Study:
     return made
 
 
+def stored(folder: Path, url: str) -> Store:
+    """An empty store of its own, in this database if one is given."""
+    identity = hex_digest(str(folder), 32)
+    if url:
+        databases.choose(folder, identity, url)
+    return Store(folder, identity)
+
+
 def came(store: Store, rules: Rules, items: int) -> None:
     """Somebody who begins a study of so many items."""
     known = [(f"item{n}", "item", "") for n in range(items)]
@@ -55,7 +65,7 @@ def came(store: Store, rules: Rules, items: int) -> None:
     store.do(lambda held: seats.arrive(held, rules, "a", "s", "c", NOW))
 
 
-def ask(store: Store, rules: Rules, now: float, rested: int = 0) -> Given | Rest | str:
+def ask(store: Store, rules: Rules, now: float, rested: bool = False) -> Given | Rest | str:
     """What the person is given."""
     return store.do(lambda held: seats.next_task(held, rules, "a", now, rested))
 
@@ -66,60 +76,80 @@ def answer(store: Store, rules: Rules, given: Given | Rest | str, now: float) ->
     store.do(lambda held: seats.answer(held, rules, "a", given.nonce, {"q": "x"}, NONE, now))
 
 
-def test_a_break_comes_after_so_many_tasks_and_once(tmp_path: Path) -> None:
+@BOTH
+def test_a_break_comes_after_so_many_tasks_and_once(tmp_path: Path, store: str) -> None:
     """After two tasks, and after four; who rested goes on, and nobody rests with a task in hand."""
     rules = Rules(session=6, break_every=2)
-    with Store(tmp_path, "ab" * 16) as store:
-        came(store, rules, 6)
-        now, met = float(NOW), list[int]()
-        rested = 0
-        while (given := ask(store, rules, now, rested)) != "finished":
+    with stored(tmp_path, store) as there:
+        came(there, rules, 6)
+        now, met, rested = float(NOW), list[int](), False
+        while (given := ask(there, rules, now, rested)) != "finished":
             if isinstance(given, Rest):
                 met.append(given.answered)
-                assert given == Rest(answered=given.answered)
-                rested = given.answered
+                assert given == ask(there, rules, now) == Rest(answered=given.answered)
+                rested = True
                 continue
-            assert ask(store, rules, now) == given
-            answer(store, rules, given, now := now + 30)
+            rested = False
+            assert ask(there, rules, now) == given
+            answer(there, rules, given, now := now + 30)
         assert met == [2, 4]
 
 
-def test_nobody_works_longer_than_the_limit_within_24_hours(tmp_path: Path) -> None:
+@BOTH
+def test_a_break_is_over_for_every_window_of_the_person(tmp_path: Path, store: str) -> None:
+    """Once a task came after it, no window asks for it again: not while the task is there, not after it was skipped."""
+    rules = Rules(session=6, break_every=2)
+    with stored(tmp_path, store) as there:
+        came(there, rules, 6)
+        for n in range(2):
+            answer(there, rules, ask(there, rules, NOW), NOW + n)
+        assert ask(there, rules, NOW + 5) == Rest(answered=2)
+        given = ask(there, rules, NOW + 5, rested=True)
+        assert isinstance(given, Given)
+        assert ask(there, rules, NOW + 6) == given
+        there.do(lambda held: seats.skip(held, "a", given.nonce))
+        assert isinstance(ask(there, rules, NOW + 7), Given)
+
+
+@BOTH
+def test_nobody_works_longer_than_the_limit_within_24_hours(tmp_path: Path, store: str) -> None:
     """Two tasks of 60 s reach a limit of 2 minutes; one more is given when the first is 24 hours old."""
     rules = Rules(session=9, minutes_a_day=2)
-    with Store(tmp_path, "ab" * 16) as store:
-        came(store, rules, 9)
+    with stored(tmp_path, store) as there:
+        came(there, rules, 9)
         now = float(NOW)
         for _ in range(2):
-            answer(store, rules, ask(store, rules, now), now := now + 60)
+            answer(there, rules, ask(there, rules, now), now := now + 60)
         first_again = NOW + 60 + 24 * 3600
-        assert ask(store, rules, now) == Rest(answered=2, until=first_again)
-        assert ask(store, rules, first_again - 1) == Rest(answered=2, until=first_again)
-        given = ask(store, rules, first_again + 1)
-        answer(store, rules, given, first_again + 61)
-        assert isinstance(ask(store, rules, first_again + 61), Given)  # the second is 24 hours old too
+        assert ask(there, rules, now) == Rest(answered=2, until=first_again)
+        assert ask(there, rules, first_again - 1) == Rest(answered=2, until=first_again)
+        given = ask(there, rules, first_again + 1)
+        answer(there, rules, given, first_again + 61)
+        assert isinstance(ask(there, rules, first_again + 61), Given)  # the second is 24 hours old too
 
 
-def test_the_limit_counts_the_time_of_answers_and_not_the_time_between(tmp_path: Path) -> None:
+@BOTH
+def test_the_limit_counts_the_time_of_answers_and_not_the_time_between(tmp_path: Path, store: str) -> None:
     """An hour away between two tasks is no work."""
     rules = Rules(session=9, minutes_a_day=2)
-    with Store(tmp_path, "ab" * 16) as store:
-        came(store, rules, 9)
-        answer(store, rules, ask(store, rules, NOW), NOW + 60)
-        answer(store, rules, ask(store, rules, NOW + 3600), NOW + 3630)
-        assert isinstance(ask(store, rules, NOW + 3700), Given)
+    with stored(tmp_path, store) as there:
+        came(there, rules, 9)
+        answer(there, rules, ask(there, rules, NOW), NOW + 60)
+        answer(there, rules, ask(there, rules, NOW + 3600), NOW + 3630)
+        assert isinstance(ask(there, rules, NOW + 3700), Given)
 
 
-def test_nobody_waits_for_a_clock_that_was_set_back(tmp_path: Path) -> None:
+@BOTH
+def test_nobody_waits_for_a_clock_that_was_set_back(tmp_path: Path, store: str) -> None:
     """Tasks of a year to come keep nobody from working today."""
     rules = Rules(session=9, minutes_a_day=2)
-    with Store(tmp_path, "ab" * 16) as store:
-        came(store, rules, 9)
+    with stored(tmp_path, store) as there:
+        came(there, rules, 9)
         ahead = float(NOW + 365 * 24 * 3600)
         for _ in range(2):
-            answer(store, rules, ask(store, rules, ahead), ahead := ahead + 60)
-        assert isinstance(ask(store, rules, ahead), Rest)
-        assert isinstance(ask(store, rules, NOW), Given)
+            answer(there, rules, ask(there, rules, ahead), ahead := ahead + 60)
+        assert isinstance(ask(there, rules, ahead), Rest)
+        assert isinstance(ask(there, rules, NOW), Given)
 
 
 def test_the_consent_page_says_what_follows_from_the_settings(tmp_path: Path) -> None:
@@ -165,21 +195,57 @@ def test_a_study_without_checks_practice_and_limits_says_nothing_of_them(tmp_pat
             assert untold not in page, untold
 
 
-def test_a_rest_by_http_waits_for_the_person_and_takes_no_task(tmp_path: Path) -> None:
+@BOTH
+def test_a_rest_by_http_waits_for_the_person_and_takes_no_task(tmp_path: Path, store: str) -> None:
     """After two tasks `/next` says so until the page says that the person rested."""
     study = study_in(
         tmp_path, '[people]\nbreak_every = 2\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
     )
     judge = shown_truth(study)
-    with opened(study) as address:
+    with opened(study, store=store) as address:
         ana = Visitor(address)
         ana.come()
         for _ in range(2):
             given = ana.next()
             ana.post("/answer", {"nonce": given["nonce"], "answers": judge(given["task"])})
-        assert ana.next() == {"rest": {"answered": 2, "until": 0.0}} == ana.next()
-        assert "task" in ana.post("/next", {"rested": 2}).json()
-        assert "task" in ana.post("/next", {"rested": "x" * 9}).json()
+        assert ana.next() == ana.next()
+        assert ana.next()["rest"] == {"answered": 2, "until": 0.0}
+        assert "rest" in ana.post("/next", {"rested": "x" * 9}).json()
+        assert "task" in ana.post("/next", {"rested": True}).json()
+        assert "task" in ana.next()
+
+
+def test_a_page_that_is_loaded_again_explains_the_practice_item_again(tmp_path: Path) -> None:
+    """With the answer that was given, until a task came after it; a new task is explained to nobody."""
+    study = study_in(tmp_path, TOML + '[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    right = settings.read(study).lessons[0].right
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        given = ana.post("/next", {"loaded": True}).json()
+        assert "feedback" not in given
+        told = ana.post("/answer", {"nonce": given["nonce"], "answers": right}).json()["feedback"]
+        again = ana.post("/next", {"loaded": True}).json()
+        assert (again["feedback"], again["draft"], again["place"]) == (told, right, 1)
+        assert again["task"] == given["task"]
+        assert "feedback" not in ana.next()
+        assert "feedback" not in ana.post("/next", {"loaded": True}).json()
+
+
+def test_who_stops_reads_what_they_are_paid(tmp_path: Path) -> None:
+    """Nothing at first, the pay of practice after it, and the whole reward after one task beside practice."""
+    study = study_in(tmp_path, TOML + '[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    right, judge = settings.read(study).lessons[0].right, shown_truth(study)
+    with opened(study) as address:
+        ana = Visitor(address)
+        ana.come()
+        first = ana.next()
+        assert (first["pay"], first["reward"]) == ("USD 0.00", "USD 1.40")
+        ana.post("/answer", {"nonce": first["nonce"], "answers": right})
+        second = ana.next()
+        assert second["pay"] == "USD 0.20"  # who passed practice is owed the task
+        ana.post("/answer", {"nonce": second["nonce"], "answers": judge(second["task"])})
+        assert ana.next()["pay"] == "USD 1.40"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +258,7 @@ def test_a_rest_by_http_waits_for_the_person_and_takes_no_task(tmp_path: Path) -
         ("[ethics]\nwithdraw_until = 2020-01-01", "2020-01-01"),
         (
             '[people]\nminutes_a_day = 3\n[platform]\nname = "prolific"\ncodes = { completed = "C" }',
-            "a session of 8 minutes",
+            "a session of 7 minutes",
         ),
     ],
 )

@@ -5,6 +5,7 @@ Schemathesis would need an OpenAPI description that nothing else uses; the table
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from catsofa.annotation.crowd.http import guards, site
+from catsofa.annotation.prolific.webhook import verified
 from catsofa.annotation.study import create
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -51,7 +53,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(site, "BY_SESSION", (1e9, 1e9))
         patched.setattr(site, "BY_ADDRESS", (1e9, 1e9))
-        with served(study, routes=routes) as owner:
+        told = {"watch": lambda now: lambda held: None, "verify": partial(verified, "secret")}
+        with served(study, routes=routes, **told) as owner:
             owner.enter()
             ana = Visitor(owner.address)
             ana.come()
@@ -75,7 +78,7 @@ def test_no_request_to_any_route_is_a_fault(everything: tuple[Owner, list[Route]
     """Three hundred requests: any route, method, session, type and body, paths and queries of any bytes."""
     owner, routes, ana = everything
     paths = sorted({route.path for route in routes})
-    assert {"/", "/next", "/answer", "/owner/item/{token:str}", "/i/{invitation:str}"} <= {*paths}
+    assert {"/", "/next", "/answer", "/owner/item/{token:str}", "/i/{invitation:str}", "/prolific/events"} <= {*paths}
     cookies = {"nobody": "", "ana": f"seat={ana.browser.cookies['seat']}"}
     cookies |= {"owner": f"owner={owner.browser.cookies['owner']}", "bytes": 'seat="\\303\\251; owner=;;='}
 

@@ -326,6 +326,17 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return made
 
 
+def test_people_are_asked_about_the_region_in_the_language_of_the_study(tmp_path: Path) -> None:
+    """Whose associations, and which language to write in: in words of the page, for texts and for judgements."""
+    items = [Term(category="origin", term="Dravier", region="Pellora", language="de")]
+    made = create(tmp_path / "w", kind="write-and-judge-associations", items=items, language="de")
+    (task,) = made.tasks()
+    assert (task.data["people"], task.data["language"]) == ("die Leute in Pellora", "Deutsch")
+    judged = create(tmp_path / "j", kind="judge-associations", items=[known("Zorben", "früh auf")], language="de")
+    assert [task.data["people"] for task in judged.tasks()] == ["die Leute"]
+    assert judged.tasks().__next__().key == next(iter(judged.keys.values()))
+
+
 def known(identity: str, attribute: str) -> Association:
     """An association of which it is known that nobody makes it."""
     return Association(

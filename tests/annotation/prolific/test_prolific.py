@@ -18,6 +18,7 @@ from helpers.servers.prolific_server import TOKEN
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import settings
+from catsofa.annotation.crowd.backups import backup
 from catsofa.annotation.crowd.http import service
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.screening import Screening
@@ -25,7 +26,7 @@ from catsofa.annotation.prolific import client
 from catsofa.annotation.prolific.client import Prolific, ProlificError
 from catsofa.annotation.prolific.journal import Journal
 from catsofa.annotation.results.data_statement import work_of
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
 from catsofa.data.files import BadInput
@@ -41,7 +42,12 @@ checks_every = 4
 name = "prolific"
 devices = ["desktop", "mobile"]
 filters = [{ filter_id = "handedness", selected_values = ["0"] }]
-codes = { completed = "DONE1", no_consent = "NOPE2", failed_checks = "FAIL3", screened_out = "FULL4" }
+codes.completed = "DONE1"
+codes.no_consent = "NOPE2"
+codes.failed_checks = "FAIL3"
+codes.screened_out = "FULL4"
+codes.failed_practice = "PRAC5"
+codes.paused = "PAUS6"
 """
 
 
@@ -96,6 +102,8 @@ def test_the_draft_has_everything_and_costs_what_the_calculator_says(
         "NOPE2": ("NO_CONSENT", "REQUEST_RETURN"),
         "FAIL3": ("FAILED_ATTENTION_CHECK", "MANUALLY_REVIEW"),
         "FULL4": ("SCREENED_OUT", "REQUEST_RETURN"),
+        "PRAC5": ("SCREENED_OUT", "REQUEST_RETURN"),
+        "PAUS6": ("OTHER", "MANUALLY_REVIEW"),
     }
     assert draft["device_compatibility"] == ["desktop", "mobile"]
     assert draft["filters"] == [{"filter_id": "handedness", "selected_values": ["0"]}]
@@ -166,6 +174,12 @@ def test_a_study_is_published_after_its_cost_was_shown_and_agreed_to(
         shown = json.loads(run("state", study, action, "--yes", "--json").output)
         assert shown["status"] == there.studies["study1"]["status"] == status
     assert "409" in said(run("state", study, "start"))
+
+
+def test_a_study_with_one_place_is_told_in_the_singular(there: prolific_server.Prolific, study: Study) -> None:
+    """As the documentation says to begin."""
+    assert "1 place at USD 1.00" in run("create", study, "--address", ADDRESS, "--places", "1").output
+    assert "1 place at USD 1.00" in run("state", study).output
 
 
 def test_a_published_study_gets_more_places_and_never_fewer(there: prolific_server.Prolific, study: Study) -> None:
@@ -335,6 +349,32 @@ def returned(there: prolific_server.Prolific, study: Study, count: int) -> dict[
     owed: dict[str, int] = json.loads(run("settle", study, "--json").output)["bonus"]
     assert len(owed) == count
     return owed
+
+
+def test_a_study_and_its_copy_pay_a_bonus_once(there: prolific_server.Prolific, study: Study, tmp_path: Path) -> None:
+    """The copy was made before the payment; Prolific's record of the submission says what was paid."""
+    owed = returned(there, study, 3)
+    backup(study, tmp_path / "copy")
+    for folder in (study.folder, tmp_path / "copy"):
+        done = run("settle", open_study(folder), "--yes")
+        assert done.exit_code == 0, said(done)
+    assert there.paid == owed
+    assert set(there.times.values()) == {1}
+    shown = json.loads(run("settle", open_study(tmp_path / "copy"), "--json").output)
+    assert shown["bonus"] == {}
+    assert {why.split(" for ")[0] for why in shown["left"].values()} == {"Prolific has paid bonuses"}
+
+
+def test_no_bonus_is_paid_where_prolific_does_not_say_what_it_paid(
+    there: prolific_server.Prolific, study: Study
+) -> None:
+    """Without the field nobody knows whether a copy of the study paid."""
+    returned(there, study, 1)
+    there.alters["/submissions/S-p000/"] = {"bonus_payments": None}
+    done = run("settle", study, "--yes")
+    assert done.exit_code
+    assert "another form than documented" in said(done)
+    assert not there.paid
 
 
 @pytest.mark.parametrize("where", ["", "-"])

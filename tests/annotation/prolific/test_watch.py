@@ -10,14 +10,15 @@ from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from helpers.servers.prolific_server import TOKEN, Prolific, serving
 
-from catsofa.annotation.crowd import home
-from catsofa.annotation.crowd.http import service
+from catsofa.annotation.crowd import home, money
+from catsofa.annotation.crowd.http import watching
 from catsofa.annotation.crowd.owner.decisions import decide
-from catsofa.annotation.crowd.people.forgetting import erase_identities
+from catsofa.annotation.crowd.people.forgetting import erase_identities, forget
 from catsofa.annotation.crowd.store import Rows, identity, reading
-from catsofa.annotation.prolific import client, watch
+from catsofa.annotation.prolific import client, settle, watch
 from catsofa.annotation.prolific.journal import Entry, Journal
 from catsofa.annotation.study import Study, create, open_study
+from catsofa.annotation.study.checks import check_study
 
 LATER = 4e9
 """A time long after everybody came."""
@@ -52,7 +53,7 @@ def states(study: Study) -> dict[str, str]:
 def look(study: Study, now: float) -> None:
     """Compare with Prolific once."""
     with home.open_store(study) as store:
-        store.do(watch.unknown(study, now))
+        store.do(watch.compared(study, forget, now))
 
 
 def known(study: Study, prolific: Prolific) -> None:
@@ -95,6 +96,41 @@ def test_judgements_of_somebody_prolific_does_not_know_do_not_count(study: Study
     assert [*states(study).values()] == ["finished", "voided", "finished"]
     with home.open_store(study) as store:
         assert store.do(home.missing) == 0
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_real_name_with_an_invented_submission_does_not_lock_the_person_out(
+    agrees: bool, study: Study, prolific: Prolific
+) -> None:
+    """Somebody works, or declines, as ANA: nothing of theirs is left once Prolific lists ANA's own submission."""
+    known(study, prolific)
+    with opened(study) as address:
+        forger = Visitor(address, "ANA", "S-INVENTED")
+        forger.come(agree="yes" if agrees else "no")
+        if agrees:
+            forger.work(shown_truth(study))
+        ana = Visitor(address, "ANA")
+        assert ana.come().status_code == 403
+        look(study, 0.0)
+        assert ana.come().status_code == 403  # Prolific lists no submission of ANA yet
+        prolific.hand_in("S-ANA", "ANA", "ACTIVE")
+        look(study, 0.0)
+        assert ana.come().headers["location"] == "work"
+        assert forger.browser.post("/next", json={}).status_code == 401
+        ana.work(shown_truth(study))
+    look(study, LATER)
+    assert [*states(study).values()][-1] == "finished"
+    assert [due.submission for due in money.dues(study) if due.person == "ANA"] == ["S-ANA"]
+    with home.open_store(study) as store:
+        assert store.do(home.missing) == 0
+
+
+def test_nobody_makes_room_for_a_person_where_prolific_lists_nobody_who_came(study: Study, prolific: Prolific) -> None:
+    """Were its ids others than those of the link, everybody's work would be erased."""
+    worked(study, "ANA")
+    prolific.hand_in("S-OTHER", "ANA", "ACTIVE")
+    look(study, 0.0)
+    assert [*states(study).values()] == ["finished"]
 
 
 def test_the_same_submission_with_another_person_is_unknown(study: Study, prolific: Prolific) -> None:
@@ -158,17 +194,96 @@ def test_what_the_owner_restored_stays(study: Study, prolific: Prolific) -> None
     assert [*states(study).values()] == ["finished"] * 2
 
 
+def at_work(study: Study, prolific: Prolific, name: str = "ANA") -> None:
+    """Somebody answers one of two tasks and has the other in hand."""
+    with opened(study) as address:
+        visitor = Visitor(address, name)
+        visitor.come()
+        visitor.work(shown_truth(study), at_most=1)
+        visitor.next()
+    prolific.hand_in(f"S-{name}", name, "ACTIVE")
+
+
+def held(study: Study) -> int:
+    """Tasks in people's hands."""
+    with reading(study.folder, identity(study.settings.secret)) as rows:
+        return len(rows.all("SELECT * FROM seat WHERE state = 'held'"))
+
+
+@pytest.mark.parametrize(("status", "outcome"), [("RETURNED", "returned"), ("TIMED-OUT", "timed_out")])
+def test_a_submission_that_is_returned_or_timed_out_frees_the_task_in_hand_at_once(
+    study: Study, prolific: Prolific, status: str, outcome: str
+) -> None:
+    """What was answered counts; another person gets the other task; the pay is that of one task, left to the owner."""
+    at_work(study, prolific)
+    look(study, time.time())
+    assert (held(study), [*states(study).values()]) == (1, ["working"])
+    prolific.submissions["S-ANA"]["status"] = status
+    for _ in range(2):
+        look(study, time.time())
+        assert (held(study), [*states(study).values()]) == (0, ["finished"])
+    with home.open_store(study) as store:
+        assert store.do(home.missing) == 1
+    worked(study, "BEN")
+    prolific.hand_in("S-BEN", "BEN")
+    (ana, ben) = money.payable(study)
+    assert (ana.outcome, ana.tasks, ana.due, ben.tasks) == (outcome, 1, study.settings.cents(1), 1)
+    todo = settle.plan(study, [*client.Prolific().submissions("STUDY1")], Journal(study))
+    assert [due.submission for due in todo.approve] == ["S-BEN"]
+    assert dict(todo.left)["S-ANA"] == f"{outcome.replace('_', ' ')} here after 1 task, and {status} on Prolific"
+    assert check_study(study.folder).right  # type: ignore[union-attr]
+
+
+def test_a_submission_that_is_open_again_goes_on(study: Study, prolific: Prolific) -> None:
+    """Prolific lets researchers take a return back."""
+    at_work(study, prolific)
+    for status, state in (("RETURNED", "finished"), ("ACTIVE", "working")):
+        prolific.submissions["S-ANA"]["status"] = status
+        look(study, time.time())
+        assert [*states(study).values()] == [state]
+    worked(study, "ANA")
+    with home.open_store(study) as store:
+        assert store.do(home.missing) == 0
+
+
+def test_a_submission_that_was_approved_ends_with_the_completion_code(study: Study, prolific: Prolific) -> None:
+    """The task in hand is free, and nothing more is paid."""
+    at_work(study, prolific)
+    prolific.submissions["S-ANA"]["status"] = "APPROVED"
+    look(study, time.time())
+    (ana,) = money.payable(study)
+    assert (held(study), ana.outcome, ana.paid_by) == (0, "completed", "approval")
+    todo = settle.plan(study, [*client.Prolific().submissions("STUDY1")], Journal(study))
+    assert (todo.calls, todo.left) == (0, [])
+
+
+def test_the_page_of_somebody_whose_submission_timed_out_says_that_their_part_has_ended(
+    study: Study, prolific: Prolific
+) -> None:
+    """It asks for no return, and shows no code."""
+    at_work(study, prolific)
+    prolific.submissions["S-ANA"]["status"] = "TIMED-OUT"
+    look(study, time.time())
+    with opened(study) as address:
+        visitor = Visitor(address, "ANA")
+        assert visitor.come().headers["location"] == "done"
+        page = visitor.browser.get("/done").text
+    assert "Your part has ended" in page
+    assert "return your submission" not in page
+    assert 'id="code"' not in page
+
+
 def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without a grace the forged person is set aside while the server runs; errors are one line without the token."""
-    monkeypatch.setattr(service, "WATCH_EVERY", 0.2)
+    monkeypatch.setattr(watching, "EVERY", 0.2)
     monkeypatch.setattr(watch, "GRACE", -1.0)
     known(study, prolific)
     worked(study, "FORGED")
     monkeypatch.setattr(client, "WAITS", (0.01,))
     monkeypatch.setattr(client, "API", "http://127.0.0.1:9")
-    with opened(study, watch=watch.watching(study)) as address:
+    with opened(study, watch=watch.watching(study, forget)) as address:
         until(lambda: "not compared" in caplog.text)
         monkeypatch.setattr(client, "API", prolific.url)
         until(lambda: [*states(study).values()] == ["finished", "voided"])
@@ -194,7 +309,7 @@ def test_a_server_stops_while_prolific_does_not_answer(study: Study) -> None:
 def test_a_study_without_token_says_that_nobody_compares(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the study was made by hand."""
     monkeypatch.delenv("PROLIFIC_TOKEN", raising=False)
-    assert watch.watching(study) is None
+    assert watch.watching(study, forget) is None
     says: list[str] = []
     with opened(study, says=says):
         pass

@@ -16,7 +16,7 @@ from helpers.servers.threads import on_a_free_port
 TOKEN = "a-token-that-nobody-should-see"
 REQUIRED = {"name", "description", "external_study_url", "prolific_id_option", "completion_codes",
             "total_available_places", "estimated_completion_time", "reward"}  # fmt: skip
-CODE_TYPES = {"COMPLETED", "FAILED_ATTENTION_CHECK", "NO_CONSENT", "SCREENED_OUT"}
+CODE_TYPES = {"COMPLETED", "FAILED_ATTENTION_CHECK", "NO_CONSENT", "SCREENED_OUT", "OTHER"}
 CATEGORIES = {"FAILED_CHECK", "LOW_EFFORT", "NO_CODE", "BAD_CODE", "NO_DATA", "OTHER"}
 MOVES = {
     ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
@@ -61,6 +61,10 @@ class Prolific:
     approving: set[str] = field(default_factory=set)
     messages: list[tuple[str, str]] = field(default_factory=list)
     """Messages of rejections and returns, by submission."""
+    secrets: list[dict[str, str]] = field(default_factory=list)
+    """The secret of the workspace, at most one."""
+    hooks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The subscriptions, each with the secret that confirms it."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     busy: int = 0
     """Requests from now on that are answered with 429."""
@@ -94,11 +98,19 @@ class Prolific:
             ("GET", "studies/([^/]+)/cost/", lambda id: self._cost(id)),
             ("POST", "study-cost-calculator/", lambda: self._calculate(body)),
             ("GET", "submissions/", lambda: self._list(query)),
+            ("GET", "submissions/([^/]+)/", self._submission),
             ("POST", "submissions/bulk-approve/", lambda: self._approve(body)),
             ("POST", "submissions/([^/]+)/request-return/", lambda id: self._ask_return(id, body)),
             ("POST", "submissions/([^/]+)/transition/", lambda id: self._reject(id, body)),
             ("POST", "submissions/bonus-payments/", lambda: self._set_up(body)),
             ("POST", "bulk-bonus-payments/([^/]+)/pay/", self._pay),
+            ("GET", "projects/project1/", lambda: (200, {"id": "project1", "workspace": "space1"})),
+            ("GET", "hooks/secrets/", lambda: (200, {"results": self.secrets})),
+            ("POST", "hooks/secrets/", self._make_secret),
+            ("GET", "hooks/subscriptions/", lambda: (200, {"results": self._enabled(query)})),
+            ("POST", "hooks/subscriptions/", lambda: self._subscribe(body)),
+            ("POST", "hooks/subscriptions/([^/]+)/", lambda id: self._confirm(id, body)),
+            ("DELETE", "hooks/subscriptions/([^/]+)/", self._unsubscribe),
         ]
         for known, pattern, act in calls:
             if known == method and (found := re.fullmatch(f"/{pattern}", place.path)):
@@ -116,7 +128,7 @@ class Prolific:
         if not isinstance(body["reward"], int) or body["reward"] * 60 < 600 * body["estimated_completion_time"]:
             raise Refusal(400, {"reward": ["The reward is below the minimum."]})
         made = f"study{len(self.studies) + 1}"
-        self.studies[made] = {**body, "id": made, "status": "UNPUBLISHED"}
+        self.studies[made] = {"project": "project1", **body, "id": made, "status": "UNPUBLISHED"}
         return 201, self.studies[made]
 
     def _known(self, study: str) -> dict[str, Any]:
@@ -166,6 +178,12 @@ class Prolific:
             self.submissions[each]["status"] = "APPROVED"
         self.approving.clear()
         return self._page(list(self.submissions.values()), query)
+
+    def _submission(self, submission: str) -> tuple[int, Any]:
+        if submission not in self.submissions:
+            raise Refusal(404, "Not found.")
+        cents = self.paid[submission]
+        return 200, {**self.submissions[submission], "bonus_payments": [cents] if cents else []}
 
     def _page(self, rows: list[dict[str, Any]], query: dict[str, str]) -> tuple[int, Any]:
         size, page = min(int(query.get("page_size", 20)), 50), int(query.get("page", 1))  # less than what was asked for
@@ -222,6 +240,33 @@ class Prolific:
         self.times.update(self.payments[payment].keys())
         return 202, "We are processing your payments."
 
+    def _make_secret(self) -> tuple[int, Any]:
+        self.secrets = [{"id": "secret1", "value": f"a-secret-of-{len(self.asked)}", "workspace_id": "space1"}]
+        return 201, self.secrets[0]
+
+    def _enabled(self, query: dict[str, str]) -> list[dict[str, Any]]:
+        rows = [
+            each for each in self.hooks.values() if each["is_enabled"] and each["workspace_id"] == query["workspace_id"]
+        ]
+        return [{name: value for name, value in each.items() if name != "secret"} for each in rows]
+
+    def _subscribe(self, body: Any) -> tuple[int, Any]:
+        if not (self.secrets and body["target_url"].startswith("https://")):
+            raise Refusal(400, {"target_url": ["Make a secret first, and give a public https address."]})
+        made = f"hook{len(self.asked)}"
+        self.hooks[made] = {**body, "id": made, "is_enabled": False, "secret": f"confirm-{made}"}
+        return 201, {"id": made, **body}
+
+    def _confirm(self, hook: str, body: Any) -> tuple[int, Any]:
+        if body["secret"] != self.hooks[hook]["secret"]:
+            raise Refusal(400, "This secret is another.")
+        self.hooks[hook]["is_enabled"] = True
+        return 200, {"id": hook}
+
+    def _unsubscribe(self, hook: str) -> tuple[int, Any]:
+        del self.hooks[hook]
+        return 204, None
+
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers the calls, or fails as it was told."""
@@ -238,6 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null"))
 
     do_PATCH = do_POST
+    do_DELETE = do_GET
 
     def _serve(self, body: Any) -> None:
         there, path = self.prolific, self.path
@@ -262,9 +308,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(status, there.alters.get(path, answer))
 
     def _send(self, status: int, answer: Any) -> None:
-        content = json.dumps(answer).encode()
+        content = b"" if status == 204 else json.dumps(answer).encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(content))}.items():
+        named = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        if self.path == "/hooks/subscriptions/" and status == 201:
+            named["X-Hook-Secret"] = self.prolific.hooks[answer["id"]]["secret"]
+        for name, value in named.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)

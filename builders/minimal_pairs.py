@@ -53,7 +53,7 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
         return
     given = list(formats.read_as(Path(path), Association))
     types = {one.id: domain(one, bias_type) for one in given}
-    kinds = {one.identity: _kind(one.extra, one.identity, types[one.id]) for one in given}
+    kinds = {one.identity: _kind(one.extra, one.identity, types[one.id]) or "person" for one in given}
     said: dict[Any, set[str]] = defaultdict(set)
     for one in given:
         said[core(one.attribute, one.language)] |= {one.identity.lower(), *same_group(one.identity)}
@@ -64,7 +64,8 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
         other = str(one.extra.get("other") or "")
         if not other and others:
             other = min(others, key=lambda name: hex_digest(f"{one.id}:{name}"))
-        row = {name: str(one.extra.get(name) or "") for name in ("context", "kind", "target_kind")}
+        row = {name: str(one.extra.get(name) or "") for name in ("context", "kind")}
+        row["target_kind"] = kinds[one.identity]
         row |= dict(zip(ASSOCIATED, (one.identity, other, types[one.id], one.attribute), strict=True))
         reason = "other_language" if one.language != language else "" if types[one.id] else "no_bias_type"
         reason = reason or ("" if names_somebody(one.identity) else "odd_characters")
@@ -74,8 +75,8 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
             yield number, {**row, "origin": origin(one)}
 
 
-def _kind(row: Mapping[str, Any], term: str, bias_type: str) -> str:
-    """What a group's name is: by the row, else by the lists."""
+def _kind(row: Mapping[str, Any], term: str, bias_type: str) -> str | None:
+    """What a group's name is: by the row, else by the lists; None where neither knows."""
     return str(row.get("target_kind") or "") or kind_of_term(term, bias_type)
 
 

@@ -117,6 +117,8 @@ def intrasentence(
         if fault:
             empty = {label: "" for label, words in association.words.items() if not words}
             yield refused(association, fault, failed=empty)
+        elif not kind_of_target(association):
+            yield refused(association, "unknown_target_kind", failed={"target": association.target})
         elif not fitting:
             yield refused(association, "no_template_fits", failed=misfits(templates, association))
         for template in fitting:
@@ -199,7 +201,12 @@ def takes_target(template: Template, association: Association) -> bool:
     """Whether a template takes this target and this bias type."""
     if template.bias_types and association.bias_type not in template.bias_types:
         return False
-    return template.takes == (association.target_kind or kind_of_term(association.target, association.bias_type))
+    return template.takes == kind_of_target(association)
+
+
+def kind_of_target(association: Association) -> TermKind | None:
+    """What the target is: as the association says, else by the lists; None where neither knows."""
+    return association.target_kind or kind_of_term(association.target, association.bias_type)
 
 
 def _misfits(template: Template, association: Association) -> Iterator[Label]:

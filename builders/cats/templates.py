@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.builders.cats.fills import Fill, Number, Part, usual_order
+from catsofa.builders.dictionary import names_person
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.language.articles import article
 from catsofa.data.language.blanks import check, slots, starts_sentence
@@ -152,8 +153,11 @@ def chosen_frames(path: Path | None, frames: Sequence[str]) -> Sequence[str]:
 
 
 @cache
-def kind_of_term(term: str, category: str = "") -> TermKind:
-    """What a target term is: a place, the adjective of one, a pronoun, a thing of religion, or people."""
+def kind_of_term(term: str, category: str = "") -> TermKind | None:
+    """What a target term is: a place, the adjective of one, a pronoun, a thing of religion, or people.
+
+    None where a term with a capital letter is on no list and has no ending of a people: it may be a name or a place.
+    """
     if term.lower() in _pronouns():
         return "pronoun"
     if term in wordlist("names.toml")["first_names"]:
@@ -167,14 +171,27 @@ def kind_of_term(term: str, category: str = "") -> TermKind:
     lists = wordlist("identities.toml")["places"]
     if name in lists["other_names"] or name in lists["with_the"] or _NAMED_PLACE.fullmatch(name):
         return "place"
+    if term in wordlist("identities.toml")["things"]["religion"]:
+        return "thing"
+    if not _are_people(name):
+        return None
     if category == "race":
         head = term.split()[-1]
         plural = head.lower() in ("people", "americans") or (head[0].isupper() and singular_noun(head) is not None)
         return "person" if plural else "adjective"
-    if term in wordlist("identities.toml")["things"]["religion"]:
-        return "thing"
     # people of a place that no list has: Faroese, Northern Irish
     return "adjective" if term[0].isupper() and term.endswith(("ese", "ish")) else "person"
+
+
+def _are_people(term: str) -> bool:
+    """Whether a term names people: by its common noun, a list or its ending; `Bali` and `Elizabeth` do neither."""
+    head = re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", BEHIND.split(term, maxsplit=1)[0]).split()[-1].removesuffix("'s")
+    one, lists, groups = singular_noun(head) or head, wordlist("peoples.toml"), wordlist("groups.toml")
+    if not head[:1].isupper() or names_person(one.lower()) or head.lower() in (*groups["nouns"], *groups["ambiguous"]):
+        return True
+    if any(head.lower() in nation.people() for nation in nations()) or {one, head} & {*lists["names"]}:
+        return True
+    return one not in lists["others"] and one.endswith(tuple(lists["endings"])) and not one.endswith("stan")
 
 
 def _subject(pronoun: str) -> str:

@@ -12,7 +12,7 @@ from catsofa.data.language import blanks
 from catsofa.data.languages import find
 from catsofa.data.prompt_texts import compiled
 from catsofa.data.records import Cat, Label, content_id
-from catsofa.data.servers.requests import Side
+from catsofa.data.servers.client import Side
 
 if TYPE_CHECKING:
     from jinja2 import Template

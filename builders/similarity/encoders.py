@@ -32,6 +32,9 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 INFERENCE = "cross-encoder/nli-deberta-v3-small"
 """The model of inference that the documentation names."""
+SAME = [(text, text) for text in ("The door is open.", "He is a teacher.", "It is raining.")]
+OPPOSITE = [("The door is open.", "The door is not open."), ("He is a teacher.", "He is not a teacher.")]
+"""Pairs that every model of inference must tell apart before it is believed."""
 CROSS_ENCODER = "a model trained to compare two sentences, such as cross-encoder/stsb-distilroberta-base"
 
 
@@ -122,7 +125,8 @@ class SentenceEncoder:
         from sentence_transformers import SentenceTransformer
 
         options = {} if self.dtype == FULL else {"model_kwargs": {"dtype": getattr(torch, self.dtype)}}
-        loaded = load(lambda: SentenceTransformer(self.model, **options), self.model)
+        name, revision = _named(self.model)
+        loaded = load(lambda: SentenceTransformer(name, revision=revision, **options), self.model)
         if network := getattr(loaded[0], "auto_model", None):
             loaded[0].register_forward_hook(_in_full_precision)
             if self.speed_up:
@@ -184,7 +188,8 @@ class CrossEncoder:
         """The model itself; one whose head nobody has trained would answer at random, and is refused."""
         from sentence_transformers import CrossEncoder as Model
 
-        made = load(lambda: Model(self.model), self.model)
+        name, revision = _named(self.model)
+        made = load(lambda: Model(name, revision=revision), self.model)
         network, trained = type(made.model).__name__, made.config.architectures or []
         if network.endswith("ForSequenceClassification") and network not in trained:
             raise BadInput(self.model, f"a {' or '.join(trained) or 'model'} without a trained head", CROSS_ENCODER)
@@ -196,24 +201,55 @@ class InferenceModel(CrossEncoder):
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         """What the model says of each premise and hypothesis."""
-        labels = {str(name).lower(): int(number) for number, name in self._loaded.config.id2label.items()}
-        if "entailment" not in labels:
+        entailment, contradiction = self._places
+        rows = self._loaded.predict(list(pairs), batch_size=PAIRS, apply_softmax=True, show_progress_bar=False)
+        return [
+            Reading(float(row[entailment]), 0.0 if contradiction is None else float(row[contradiction])) for row in rows
+        ]
+
+    @cached_property
+    def _places(self) -> tuple[int, int | None]:
+        """The outputs for entailment and contradiction; the second is None for a model that tells entailment only.
+
+        A label map that says another thing than the weights would swap the two: plain pairs are read first.
+        """
+        config = self._loaded.config
+        labels = {str(name).lower(): int(number) for number, name in config.id2label.items()}
+        turned = {str(name).lower(): int(number) for name, number in config.label2id.items()}
+        needed = ["entailment", "contradiction"] if len(labels) > 2 else ["entailment"]
+        if missing := [name for name in needed if name not in labels]:
             raise ValueError(
-                f"the model {self.model!r} knows {', '.join(labels)}; a label 'entailment' is needed, "
+                f"the model {self.model!r} knows {', '.join(labels)}; a label {missing[0]!r} is needed, "
                 f"as {INFERENCE} has it"
             )
-        rows = self._loaded.predict(list(pairs), batch_size=PAIRS, apply_softmax=True, show_progress_bar=False)
-        contradiction = labels.get("contradiction")
-        return [
-            Reading(float(row[labels["entailment"]]), 0.0 if contradiction is None else float(row[contradiction]))
-            for row in rows
-        ]
+        if any(turned.get(name, labels[name]) != labels[name] for name in needed):
+            raise ValueError(
+                f"the model {self.model!r} has one order of labels in id2label ({labels}) and another in label2id "
+                f"({turned}); write the order of its training into both in its config.json, or name another model"
+            )
+        rows = self._loaded.predict([*SAME, *OPPOSITE], apply_softmax=True, show_progress_bar=False)
+        same, opposite = rows[: len(SAME)].mean(axis=0), rows[len(SAME) :].mean(axis=0)
+        other = labels["contradiction"] if "contradiction" in labels else 1 - labels["entailment"]
+        if same[labels["entailment"]] <= same[other] or opposite[labels["entailment"]] >= opposite[other]:
+            raise ValueError(
+                f"the model {self.model!r} finds entailment {same[labels['entailment']]:.2f} between a sentence and "
+                f"itself, and {opposite[labels['entailment']]:.2f} between a sentence and its negation; expected a "
+                "large and a small number. Look whether id2label in its config.json has the order of its training, or "
+                "name another model"
+            )
+        return labels["entailment"], labels.get("contradiction")
 
 
 def signature(model: str) -> str:
     """A model's name, with the hash of its files if it is a folder."""
     folder = Path(model)
     return f"{folder.name}@{hash_of(folder)}" if folder.is_dir() else model
+
+
+def _named(model: str) -> tuple[str, str | None]:
+    """A folder, or a name on the hub with its revision (`owner/name@revision`)."""
+    name, _, revision = model.partition("@")
+    return (model, None) if Path(model).is_dir() else (name, revision or None)
 
 
 def load(make: Callable[[], Any], model: str) -> Any:
@@ -242,7 +278,7 @@ def refuse_no_model(model: str) -> None:
         return
     if Path(model).exists():
         raise BadInput(model, "a file", "the folder of a sentence-transformers model")
-    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", model):
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?(@\w[\w./-]*)?", model):
         raise BadInput(model, "no such folder", "a sentence-transformers model, by its folder or its name on the hub")
 
 

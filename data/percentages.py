@@ -46,5 +46,7 @@ def in_percent(share: float, digits: int = 1) -> str:
 
 
 def quantity(count: int, noun: str) -> str:
-    """A count with its noun: `1 text`, `2,106 texts`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """A count with its noun: `1 text`, `2,106 texts`, `2 more people`."""
+    if count == 1:
+        return f"{count:,} {noun}"
+    return f"{count:,} {noun.removesuffix('person')}people" if noun.endswith("person") else f"{count:,} {noun}s"

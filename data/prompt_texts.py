@@ -1,6 +1,11 @@
-"""Jinja texts of prompts: compiled so that they can do nothing but fill in words."""
+"""Jinja texts of prompts, which can do nothing but fill in words, and phrases of replies in other languages."""
 
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catsofa.data.files import toml_files
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -18,3 +23,15 @@ def compiled(name: str, text: str) -> "Template":
         return environment.from_string(text)
     except TemplateSyntaxError as error:
         raise ValueError(f"prompt {name} is no Jinja template: {error.message} (line {error.lineno})") from None
+
+
+def any_of(kind: str) -> str:
+    """The phrases of one kind in all languages of `prompts/languages.toml` as one alternative, the longest first."""
+    found = {phrase for language in _languages().values() for phrase in language[kind]}
+    return "|".join(sorted(found, key=lambda phrase: (-len(phrase), phrase)))
+
+
+@cache
+def _languages() -> dict[str, Any]:
+    """The table of each language."""
+    return toml_files.read(Path(str(files("catsofa.data").joinpath("prompts", "languages.toml"))), "phrases")

@@ -3,20 +3,25 @@
 __all__ = ["table"]
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from html import escape
-from math import isnan
+from html import escape, unescape
+from itertools import takewhile
+from math import isnan, nan
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from catsofa.data import extras
 from catsofa.data.records import Answer, Candidate
+from catsofa.data.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 100
 """Rows that a notebook shows; `to_pandas` has them all."""
+COLUMNS = 80
+"""Letters of a line in print."""
 
 
 class Tabular(ABC):
@@ -36,11 +41,37 @@ class Tabular(ABC):
 
     def to_pandas(self) -> "pd.DataFrame":
         """The rows as a data frame."""
+        return frame(self.rows())
+
+    def __str__(self) -> str:
+        """The warnings, the rows and the heading for people, in 80 columns; texts of items stay folded away."""
+        told = [fill(f"Warning: {each}", COLUMNS) for each in getattr(self, "warnings", ())]
+        rows = [] if self.offensive else self.rows()
+        more = [f"and {len(rows) - SHOWN:,} more rows: .to_pandas() has them all"] if len(rows) > SHOWN else []
+        more += ["They may offend: .to_pandas() has them."] if self.offensive else []
+        parts = [*told, *_blocks(rows[:SHOWN]), *more, fill(visible(self.heading()), COLUMNS)]
+        return "\n\n".join(filter(None, parts))
+
+    def plot(self, measure: str = "", ax: Any = None) -> Any:
+        """A dot with its limits for each row, on matplotlib's axes; the first measure with limits, if none is named."""
+        rows = self.rows()
+        known = [n for n in dict.fromkeys(n for row in rows for n in row) if any(f"{n}_low" in row for row in rows)]
+        if (measure or not known) and measure not in known:
+            raise ValueError(f"found no measure {measure!r} with limits; expected {' or '.join(known) or 'one'}")
         try:
-            import pandas as pd
+            from matplotlib import pyplot
         except ModuleNotFoundError as error:
-            raise extras.MissingExtra(f"{extras.sentence('pandas')}, or take .rows()", name=error.name) from None
-        return pd.DataFrame(self.rows())
+            raise extras.MissingExtra(extras.sentence("matplotlib"), name=error.name) from None
+        ax, measure = ax or pyplot.subplots(layout="constrained")[1], measure or known[0]
+        drawn = [row for row in rows if isinstance(row.get(measure), int | float) and not isnan(row[measure])]
+        for place, row in enumerate(drawn):
+            value, low, high = (row.get(f"{measure}{end}", nan) for end in ("", "_low", "_high"))
+            limits = None if low is None or high is None or isnan(low) else [[value - low], [high - value]]
+            ax.errorbar(value, place, xerr=limits, fmt="o", color="C0")
+        names = [" ".join(visible(value) for value in row.values() if isinstance(value, str)) for row in drawn]
+        ax.set(yticks=range(len(drawn)), yticklabels=names, xlabel=measure)
+        ax.invert_yaxis()
+        return ax
 
     def _repr_html_(self) -> str:
         """The rows as a table, for notebooks; every text in it is escaped."""
@@ -54,6 +85,31 @@ class Tabular(ABC):
         caption = f"<caption>{escape(heading)}</caption>" if heading else ""
         table = beside + f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
         return f"<details><summary>May offend: open to read</summary>{table}</details>" if self.offensive else table
+
+
+def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Rows as plain tables of at most 80 columns; each begins with the columns that name the rows."""
+    names = [n for n in dict.fromkeys(n for row in rows for n in row) if not n.endswith(("_low", "_high"))]
+    cells = {n: [n, *(visible(unescape(_cell(row, n))) for row in rows)] for n in names}
+    widths = {n: max(map(len, of)) for n, of in cells.items()}
+    lead = list(takewhile(lambda n: all(isinstance(row.get(n), str) for row in rows), names))
+    kept = [n for n in lead if sum(widths[m] + 2 for m in lead[: lead.index(n) + 1]) <= COLUMNS // 2]
+    left = [n for n in names if n not in kept]
+    while left:
+        taken = list(kept)
+        while left and (len(taken) == len(kept) or sum(widths[n] + 2 for n in [*taken, left[0]]) <= COLUMNS + 2):
+            taken.append(left.pop(0))
+        lines = zip(*([cell.ljust(widths[n]) for cell in cells[n]] for n in taken), strict=True)
+        yield "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Rows as a data frame."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise extras.MissingExtra(f"{extras.sentence('pandas')}, or take .rows()", name=error.name) from None
+    return pd.DataFrame(rows if isinstance(rows, list) else list(rows))
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:

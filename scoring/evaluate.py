@@ -2,9 +2,10 @@
 
 __all__ = ["evaluate"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,12 @@ from catsofa.scoring.measures.registry import Given, Measure, Results, measure_o
 from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.models.files import find
+from catsofa.scoring.models.given import UNHASHED, opened
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, measured
 from catsofa.scoring.run.manifest import UNKNOWN, UNUSED
+from catsofa.scoring.run.reports import open_finished
 from catsofa.scoring.run.session import score_all
 from catsofa.scoring.run.shared import SharedRuns
 from catsofa.scoring.run.store import Run
@@ -34,7 +37,7 @@ from catsofa.scoring.statistics.intervals import RESAMPLES
 
 
 def evaluate(
-    model: str | Model | OwnModel,
+    model: str | Path | Model | OwnModel | tuple[Any, Any] | Callable[[str], float],
     data: str | Path | Iterable[Any],
     *,
     protocol: str | Protocol = "catsofa",
@@ -52,21 +55,33 @@ def evaluate(
     With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on; the report there
     always names the target terms, the one returned only `with_terms`. `nsp` is a trained head that says what follows
     a context, whatever the protocol would do. `executor` says where the model runs: in this process if not given.
-    `loading` goes to the executor: `batch_tokens`, and the arguments of `models.load`. A model class of one's own has
-    a `name`, a `digest` and a method `loglikelihood`.
+    `loading` goes to the executor: `batch_tokens`, and the arguments of `models.load`.
+
+    `model` is a folder, a hub id, `(model, tokenizer)` of transformers, a pipeline, a function that gives the natural
+    log-probability of a text, or a class of one's own with a `name`, a `digest` and a method `loglikelihood`. A network
+    is given back as it was: in training mode, with its gradients.
     """
     chosen = named(protocol) if isinstance(protocol, str) else protocol
-    dataset, runner = open_data(data, limit), executor or default(model)
+    dataset = open_data(data, limit)
     measure = measure_of(dataset.kind, chosen, dataset.on or dataset.label)
     if nsp is not None and not measure.embeds:
         chosen = chosen.changed(causal_pair="nsp", masked_pair="nsp")
-    opened = (
-        nullcontext(runner.embed(model, chosen, loading))
-        if measure.embeds
-        else runner.open(model, chosen, nsp, loading)
-    )
-    with opened as scorer:
+    scorer: Scorer | Embedding
+    with ExitStack() as stack:
+        held = stack.enter_context(opened(model))
+        if isinstance(held, Model) and (given := loading.keys() - {"batch_tokens"}):
+            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(given))} cannot change it")
+        runner = executor or default(held)
+        if measure.embeds:
+            scorer = runner.embed(held, chosen, loading)
+        else:
+            scorer = stack.enter_context(runner.open(held, chosen, nsp, loading))
         identity = _identity(scorer.about, dataset, chosen, measure)
+        if out and identity["model"].get("digest") == UNHASHED:
+            raise ValueError(
+                f"found the function {scorer.about.name} without a digest, and {out} could mix its scores with those "
+                "of another; expected an attribute `digest` that changes with its numbers, or no folder"
+            )
         with Run.begin(out, identity, _facts(scorer.about, dataset, chosen)) as run:
             if isinstance(scorer, Embedding):
                 scorer.encoder.keep(run.folder)
@@ -230,7 +245,14 @@ def _of_scores(
     given = Given(scores=scores, unknown=unknown, error=BATCH_ERROR)
     found = measured(measure, dataset.records, given, protocol, signature)
     precision = scorer.precision(dataset.records, run.scores())
-    return replace(found, warnings=_warnings(scorer, dataset, found.warnings), precision=precision)
+
+    def each() -> Iterator[dict[str, Any]]:
+        with open_finished(run.folder) if run.folder else nullcontext(run) as kept:
+            known = replace(given, scores=[*kept.scores(), *failed])
+        yield from measure.each(dataset.records(), known, protocol)
+
+    rows = each if run.folder else partial(tuple, tuple(each()))  # what lies in memory is gone when the run is closed
+    return replace(found, warnings=_warnings(scorer, dataset, found.warnings), precision=precision, each=rows)
 
 
 def _of_vectors(
@@ -244,4 +266,5 @@ def _of_vectors(
         warnings=_warnings(model, dataset, measure.warnings(results, protocol)),
         unscored=measure.unscored(results),
         unit=measure.unit,
+        each=lambda: measure.each(dataset.records(), results.to_dict(), protocol),
     )

@@ -5,18 +5,21 @@ __all__ = ["Report"]
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Score
-from catsofa.data.tables import Tabular
+from catsofa.data.tables import Tabular, frame
 from catsofa.scoring.measures.plugins import guarded
-from catsofa.scoring.measures.registry import Given, Measure, Results, called, measure_of
+from catsofa.scoring.measures.registry import Given, Measure, Results, called, measure_of, why_unscored
 from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,14 @@ class Report(Tabular):
     """Of a model in half precision: its measured error, and how many preferences lie within it."""
     warnings: tuple[str, ...] = ()
     """Sentences that every reader of the numbers must see, whatever shows them."""
+    each: Callable[[], Iterable[Mapping[str, Any]]] | None = field(default=None, compare=False, repr=False)
+    """Reads the rows of `items`; None where only numbers were given."""
+
+    def items(self) -> "pd.DataFrame":
+        """A row for each item: its id, domain, term, scores and outcome, and the reason where it is unscored."""
+        if self.each is None:
+            raise ValueError("found a report without scores of single items; expected one of `evaluate`, or a run")
+        return frame(self.each())
 
     def to_dict(self) -> dict[str, Any]:
         """The report as it stands in our JSON."""
@@ -84,9 +95,10 @@ def report(
     if len(kinds) != 1:
         names = " and ".join(sorted(map(called, kinds))) or "none"
         raise ValueError(f"a report is of records of one kind; found {names}")
-    measure, given = measure_of(kinds.pop(), protocol), Given(scores=scores, unknown=unknown, error=error)
+    measure, given = measure_of(kinds.pop(), protocol), Given(scores=list(scores), unknown=unknown, error=error)
     signature = protocol.signature(data, model, resamples=resamples)
     found = measured(measure, lambda: records, given, protocol, signature)
+    found = replace(found, each=partial(measure.each, records, given, protocol))
     return found if with_terms else replace(found, terms=())
 
 
@@ -136,7 +148,7 @@ def _passed(given: Given, unscored: Counter[str]) -> Given:
 
     def scores() -> Iterator[Score]:
         for score in given.scores:
-            if reason := _why_unscored(score):
+            if reason := why_unscored(score):
                 unscored[reason] += 1
             yield score
 
@@ -156,10 +168,3 @@ def _about_tasks(tasks: Mapping[str, Collection[str]], scores: Iterable[Score]) 
             f"{wrong:,} of {quantity(len(named), 'score')} are filed under another task than that of their record in "
             "the data, which decides: do the scores fit the data?"
         )
-
-
-def _why_unscored(score: Score) -> str:
-    """Why a text has no score that counts; empty if it has one."""
-    if score.score is None:
-        return score.reason or "no score"
-    return "" if isfinite(score.score) else f"the score is {score.score}, and must be a finite number"

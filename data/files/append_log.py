@@ -154,9 +154,14 @@ class AppendLog(LogReader, Closing):
         with writing(self.path):
             self._file.write(text.encode("utf-8", "surrogatepass"))
             self._file.flush()
-            if sync:
-                os.fsync(self._file.fileno())
+        if sync:
+            self.sync()
         return written
+
+    def sync(self) -> None:
+        """Sync all lines to disk."""
+        with writing(self.path):
+            os.fsync(self._file.fileno())
 
     def _last(self) -> str:
         """The checksum of the last line, to chain the next one to; that line itself is held against it by `read`."""

@@ -3,12 +3,14 @@
 import json
 import tempfile
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, csv_files, jsonl
-from catsofa.data.records import RECORDS
+from catsofa.data.language.blanks import fill, slots
+from catsofa.data.records import LABELS, RECORDS, Cat, Pair, Probe
 
 INDEX = "Unnamed: 0"
 """What pandas calls a column without a name."""
@@ -26,8 +28,11 @@ def is_ours(names: Set[str]) -> bool:
 
 def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: str) -> list[Any]:
     """The records of rows, by the format that their columns are of; `name` is what the rows come from."""
-    names = dict.fromkeys(name for row in rows for name in row)
     filled = [{name: value for name, value in row.items() if not _is_missing(value)} for row in rows]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if not is_table(names.keys()) and (kind := _plain_kind(names.keys())):
+        filled = [_spelled(row, kind) for row in filled]
+        names = dict.fromkeys(name for row in filled for name in row)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "unspecified"  # the domain of formats that take it from the name of the file
         nested = any(isinstance(value, Mapping) for row in filled for value in row.values())
@@ -42,6 +47,42 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
             return list(formats.read(path))
         except BadInput as error:
             raise BadInput(name, error.found, f"{error.expected}; {expected}") from None
+
+
+def _plain_kind(names: Set[str]) -> type[Any] | None:
+    """The record that a person would write in these columns; None if the columns are those of none."""
+    if names >= {"context", "target", "bias_type", *LABELS} and "candidates" not in names:
+        return Cat
+    if names >= {"more", "less", "bias_type"}:
+        return Pair
+    return Probe if names >= {"category", "identity", "stereotype"} else None
+
+
+def _spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
+    """A row with all fields of its record; columns that the record has not become its `extra`.
+
+    The more stereotyping sentence of a pair states the stereotype, where no `direction` says otherwise. A CAT whose
+    context has a BLANK holds words for it, and another one sentences that follow the context.
+    """
+    spelled = dict(row)
+    if kind is Pair:
+        spelled.setdefault("direction", "stereo")
+    if kind is Cat:
+        context, language = str(row.get("context")), str(row.get("language", "en"))
+        spelled.setdefault("kind", "intrasentence" if slots(context) else "intersentence")
+        texts = {label: str(spelled.pop(label, "")) for label in LABELS}
+        spelled["candidates"] = [
+            {"label": label, "text": words and fill(context, words, language), "fill": words}
+            if spelled["kind"] == "intrasentence"
+            else {"label": label, "text": words}
+            for label, words in texts.items()
+        ]
+    spelled = _parsed(spelled)
+    for name in spelled.keys() - {field.name for field in fields(kind)}:
+        whole = "source" if str(name).startswith("source.") else "extra"
+        part = str(name).removeprefix(f"{whole}.")
+        spelled[whole] = {**(spelled.get(whole) or {}), part: spelled.pop(name)}
+    return spelled
 
 
 def _is_missing(value: Any) -> bool:

@@ -20,14 +20,15 @@ from catsofa.data.files.checksums import FETCH_AGAIN, LIST, SHARD, check_listed,
 from catsofa.data.files.folders import atomic_folder
 from catsofa.data.files.jsonl import adapter, explain
 from catsofa.data.records import Cat, Refused, kind_name
-from catsofa.data.release.dataset_card import Canary, CardFacts, Split, canary_on, card
+from catsofa.data.release import croissant
+from catsofa.data.release.dataset_card import Canary, CardFacts, Split, canary, canary_on, card
 
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000
 """Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
 JUDGEMENTS = "judgements.csv"
 """Judgements with the groups of their annotators."""
-OURS = ("README.md", "data/*.parquet", "stereoset-*.json", JUDGEMENTS, LIST)
+OURS = ("README.md", "data/*.parquet", "stereoset-*.json", croissant.FILE, JUDGEMENTS, LIST)
 """The files of a folder that a release may replace."""
 
 
@@ -71,11 +72,15 @@ def write_release(
             record_type = record_type or type(first)
             splits.append(_write_split(rest, filling / "data" / f"{name}.parquet", record_type, ids))
         assert record_type is not None
+        guid = facts.canary or canary(splits)
+        croissant.write(filling, facts, record_type, splits, guid)
         text = card(facts, kind_name(record_type), splits)
         (filling / "README.md").write_text(text, encoding="utf-8")
         also(filling)
         others = {
-            file.name: sha256_of(file) for name in ("stereoset-*.json", JUDGEMENTS) for file in filling.glob(name)
+            file.name: sha256_of(file)
+            for name in ("stereoset-*.json", croissant.FILE, JUDGEMENTS)
+            for file in filling.glob(name)
         }
         write_list(filling, {split.file: split.sha256 for split in splits} | others)
     return Release(folder=Path(folder), splits=tuple(splits))

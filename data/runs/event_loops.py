@@ -76,21 +76,23 @@ async def as_they_end(
 ) -> AsyncGenerator[T]:
     """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest."""
     waiting = iter(items)
-    done: set[asyncio.Task[T]] = set()
     running: set[asyncio.Task[T]] = set()
+    ended: asyncio.Queue[asyncio.Task[T]] = asyncio.Queue()
     try:
         while True:
             while len(running) < most() and (item := next(waiting, None)) is not None:
-                running.add(asyncio.create_task(work(item)))
+                task = asyncio.create_task(work(item))
+                task.add_done_callback(ended.put_nowait)
+                running.add(task)
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                yield task.result()
+            task = await ended.get()
+            yield task.result()
+            running.discard(task)
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*done, *running, return_exceptions=True)  # also those done whose exception nobody saw
+        await asyncio.gather(*running, return_exceptions=True)  # also those ended whose exception nobody saw
 
 
 async def to_its_end(work: Coroutine[Any, Any, T]) -> T:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from catsofa.data.servers.client import Refusal
 from catsofa.data.servers.endpoints import CONTENT_FILTER, Endpoint, Fault, ServerRefuses, fault_of
 from catsofa.data.servers.parameters import Parameters
 from catsofa.data.servers.reply_store import COLLECTED, ReplyStore
@@ -207,9 +208,6 @@ class _Batches:
 
     def _read(self, key: str, line: dict[str, Any], terms: Parameters) -> dict[str, Any] | Fault:
         """The reply of a line, or why there is none."""
-        from httpx2 import Request, Response
-        from openai import APIStatusError
-
         response = line.get("response")
         response = response if isinstance(response, dict) else {}
         status, body = response.get("status_code"), response.get("body")
@@ -233,8 +231,7 @@ class _Batches:
             if again:
                 return Fault(reason=f"http_{status}", said=str(said)[:300], again=True)
         # what the error means is what it means for a request that is sent by itself
-        alone = Response(status, request=Request("POST", "http://batch"))
-        fault = fault_of(APIStatusError(str(said), response=alone, body=said))
+        fault = fault_of(Refusal(status, json.dumps(body), {}))
         return filtered(fault.said) if fault.reason == CONTENT_FILTER else fault
 
 

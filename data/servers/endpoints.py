@@ -11,8 +11,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from catsofa.data.servers.client import Refusal
+
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
+    from openai import OpenAI
 
 LONGEST_WAIT = 600.0
 """Seconds a server may ask us to wait; one that asks for more has failed."""
@@ -90,12 +92,6 @@ class Endpoint:
             text = text.replace(form, "***")
         return text
 
-    def client(self) -> "AsyncOpenAI":
-        """The client that sends; it tries nothing again by itself, so that every attempt is ours to note."""
-        from openai import AsyncOpenAI
-
-        return AsyncOpenAI(api_key=self.key(), base_url=self.base_url, timeout=self.timeout, max_retries=0)
-
     def batch_client(self) -> "OpenAI":
         """The client for files and batches, whose few calls it may try again."""
         from openai import OpenAI
@@ -128,31 +124,32 @@ class Fault:
 
 def fault_of(error: Exception) -> Fault:
     """What an error means; one that is neither the server's nor the network's is raised again."""
-    from httpx2 import ConnectError, ConnectTimeout
-    from openai import APIConnectionError, APIStatusError, APITimeoutError
+    from aiohttp import ClientConnectorError, ClientError
 
-    never_arrived = isinstance(error.__cause__, ConnectError | ConnectTimeout)
     match error:
-        case APIStatusError():
-            status, said = error.status_code, f"HTTP {error.status_code}: {_message(error.body, error.message)}"
-            if status < 500 and FILTERED.search(f"{error.code} {said}"):
+        case Refusal(status=status):
+            said = f"HTTP {status}: {_message(error.body, error.message)}"
+            code = error.body.get("code") if isinstance(error.body, dict) else None
+            if status < 500 and FILTERED.search(f"{code} {said}"):
                 return Fault(reason=CONTENT_FILTER, said=said)
-            if status in (401, 403) or error.code == "insufficient_quota":
+            if status in (401, 403) or code == "insufficient_quota":
                 return Fault(reason=f"http_{status}", said=f"the server does not let us in: {said}", fatal=True)
-            if error.code == "model_not_found" or (status in (400, 404, 422) and UNKNOWN_MODEL.search(said)):
+            if code == "model_not_found" or (status in (400, 404, 422) and UNKNOWN_MODEL.search(said)):
                 return Fault(reason=f"http_{status}", said=f"the server does not know the model: {said}", fatal=True)
-            wait = retry_after(error.response.headers)
+            wait = retry_after(error.headers)
             again = status in (408, 409, 425, 429) or status >= 500
-            if error.response.headers.get("x-should-retry") == "false" or (wait or 0) > LONGEST_WAIT:
+            if error.headers.get("x-should-retry") == "false" or (wait or 0) > LONGEST_WAIT:
                 again = False
             return Fault(
                 reason=f"http_{status}", said=said, again=again, wait=wait if again else None, everyone=status == 429
             )
-        case APITimeoutError() | TimeoutError():
-            return Fault(reason="timeout", said="no whole reply in time", again=True, paid=not never_arrived)
-        case APIConnectionError():
-            reason = UNREACHABLE if never_arrived else "connection_lost"
-            return Fault(reason=reason, said=str(error.__cause__ or error), again=True, paid=not never_arrived)
+        case TimeoutError():
+            return Fault(reason="timeout", said="no whole reply in time", again=True, paid=True)
+        case ClientConnectorError():
+            return Fault(reason=UNREACHABLE, said=str(error), again=True)
+        case ClientError():
+            said = str(error) or type(error).__name__
+            return Fault(reason="connection_lost", said=said, again=True, paid=True)
         case ValueError():
             return Fault(reason="broken_reply", said=str(error), again=True, paid=True)
         case _:

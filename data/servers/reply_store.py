@@ -52,10 +52,15 @@ class ReplyStore(Closing):
         """Every attempt may be sent."""
         return True
 
-    def answered(self, key: str, reply: Any) -> Any:
+    def answered(self, key: str, reply: Any, *, sync: bool = True) -> Any:
         """Store a reply, and return it as stored, without secrets."""
-        self._note({"key": key, "reply": reply})
+        self._note({"key": key, "reply": reply}, sync=sync)
         return self.replies[key]
+
+    def sync(self) -> None:
+        """Sync all replies to disk."""
+        if self._log:
+            self._log.sync()
 
     def failed(self, fault: Fault, *keys: str) -> None:
         """Failures are not stored: the next run asks again."""

@@ -1,19 +1,17 @@
 """Requests to an OpenAI-compatible server: a few at a time, paced, retried, each reply stored before it is used."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from catsofa.data.digests import json_digest
 from catsofa.data.runs.event_loops import as_they_end, pump, to_its_end
+from catsofa.data.servers.client import Client, Refusal, Side, connected
 from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint, Fault, Pace, ServerRefuses, fault_of
 from catsofa.data.servers.reply_store import ReplyStore
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 FAILURES_IN_A_ROW = 10
 """After so many requests in a row without a reply the server is out of order, and no more is sent."""
@@ -21,21 +19,18 @@ FIRST_ATTEMPTS = 3
 """Attempts at a server that was never there, so that a wrong address is said within seconds."""
 KEPT = ("choices", "usage", "model", "system_fingerprint")
 """The fields of a completion that are stored."""
-TEMPLATE = "chat_template_kwargs"
-"""A field of servers of open models that the client of OpenAI does not know."""
 OVER_BUDGET = "over_budget"
 """The reason of a request that its store does not let through."""
-Side = Literal["completions", "chat", "embeddings"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """A question that is identified by its JSON."""
 
     side: Side
     body: Mapping[str, Any]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A hash of everything that the reply depends on."""
         return json_digest([self.side, self.body], compact=False, ascii=False)
@@ -116,19 +111,26 @@ class _Pool:
         self._failed_in_a_row = 0
         self._reached = False
         """Whether the server was there for any request."""
+        self._written = self._on_disk = 0
+        """Replies that were stored, and those of them that are synced to disk."""
+        self._syncing: asyncio.Task[None] | None = None
 
     async def run(self, requests: Iterable[Any]) -> AsyncGenerator[Answer[Any, Any]]:
         """Each request as it ends; those under way are let go when the caller stops listening."""
-        async with self._endpoint.client() as client:
+        async with connected(self._endpoint.base_url, self._endpoint.key()) as client:
 
             def width() -> int:
                 return self._store.at_once(self._pace.width)
 
             answers = as_they_end(requests, lambda request: self._one(client, request), width)
-            async with aclosing(answers):
-                async for ended in answers:
-                    self._watch(ended)
-                    yield ended
+            try:
+                async with aclosing(answers):
+                    async for ended in answers:
+                        self._watch(ended)
+                        yield ended
+            finally:
+                if self._syncing:
+                    await asyncio.wait([self._syncing])
             if self._failed_in_a_row and not self._reached:
                 raise ServerRefuses(
                     f"no server was found ({ended.failure}); mend its address, or run the same command again when it "
@@ -151,7 +153,7 @@ class _Pool:
                 "sent; run the same command again when the server is well"
             )
 
-    async def _one(self, client: "AsyncOpenAI", request: Any) -> Answer[Any, Any]:
+    async def _one(self, client: Client, request: Any) -> Answer[Any, Any]:
         """One request to its end: retried where that can help, each attempt noted before it is sent.
 
         By hand, not with tenacity: a wait that the server asks for holds all requests, and each attempt is paced,
@@ -166,7 +168,9 @@ class _Pool:
             if not isinstance(got, Fault):
                 self._pace.widen()
                 self._reached = True
-                return Answer(request=request, reply=self._store.answered(request.key, got))
+                stored = self._store.answered(request.key, got, sync=False)
+                await self._synced()
+                return Answer(request=request, reply=stored)
             fault = got
             self._store.failed(fault, request.key)
             self._reached |= fault.reason != UNREACHABLE
@@ -186,32 +190,44 @@ class _Pool:
                 await asyncio.sleep(again if fault.wait is None else fault.wait)
         return Answer(request=request, reason=fault.reason, said=self._endpoint.hide(fault.said))
 
-    async def _attempt(self, client: "AsyncOpenAI", request: Any) -> Any:
+    async def _synced(self) -> None:
+        """Wait until the replies so far are on disk: one sync serves all that came during the one before."""
+        self._written = mine = self._written + 1
+        while self._on_disk < mine:
+            if self._syncing is None:
+                self._syncing = asyncio.create_task(self._sync())
+            await asyncio.shield(self._syncing)
+
+    async def _sync(self) -> None:
+        """Sync what is written by now, while other requests go on."""
+        written = self._written
+        try:
+            await asyncio.to_thread(self._store.sync)
+            self._on_disk = written
+        finally:
+            self._syncing = None
+
+    async def _attempt(self, client: Client, request: Any) -> Any:
         """What sending a request once brings; JSON that is cut or that cannot be parsed is a fault.
 
         A chat request whose parameters the server refuses is sent again in the terms that the refusal teaches.
         """
-        from openai import APIStatusError, OpenAIError
+        from aiohttp import ClientError
 
         chats, parameters = request.side == "chat", self._store.parameters
-        create: Any = client.chat.completions if chats else getattr(client, request.side)
         while True:
             body = parameters.accepted(request.body) if chats else request.body
             try:
                 async with asyncio.timeout(self._endpoint.timeout):
-                    own = {name: body[name] for name in (TEMPLATE,) if name in body}
-                    known = {name: value for name, value in body.items() if name not in (*own, "extra_body")}
-                    further = {**body.get("extra_body", {}), **own}
-                    raw = await create.with_raw_response.create(**known, extra_body=further or None)
-                return self._parse(json.loads(raw.http_response.content))
-            except (OpenAIError, TimeoutError, ValueError) as error:
+                    return self._parse(await client.post(request.side, body))
+            except (Refusal, ClientError, TimeoutError, ValueError) as error:
                 fault = fault_of(error)
                 if fault.reason == CONTENT_FILTER:
                     return self._filtered(fault.said) if self._filtered else fault
-                if not (chats and isinstance(error, APIStatusError)):
+                if not (chats and isinstance(error, Refusal)):
                     return fault
                 before = str(parameters.known)
-                again = parameters.learn(body, error.status_code, error.body or error.message)
+                again = parameters.learn(body, error.status, error.body or error.message)
                 if str(parameters.known) != before:
                     self._store.learnt()
                 if not again:

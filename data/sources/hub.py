@@ -13,7 +13,7 @@ PATIENCE = 1.5
 RELEASE = ("README.md", "SHA256SUMS", "data/*.parquet")
 """The files of a release, which is read as a folder."""
 _ADDRESS = re.compile(rf"{PREFIX}([\w.-]+/[\w.-]+)(?:@([\w.-]+))?(?:/(.+))?")
-_DATA = re.compile(r"(?!.*README)(?!dataset_infos\.json).+\.(?:csv|tsv|jsonl?|txt)(?:\.gz)?")
+_DATA = re.compile(r"(?!.*README)(?!(?:dataset_infos|croissant)\.json$).+\.(?:csv|tsv|jsonl?|txt)(?:\.gz)?")
 
 
 def path_of(address: str) -> Path:

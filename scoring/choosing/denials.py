@@ -2,7 +2,7 @@
 
 import re
 
-from catsofa.scoring.choosing.languages import any_of
+from catsofa.data.prompt_texts import any_of
 from catsofa.scoring.choosing.phrases import FOREIGN_LESS, FOREIGN_NOT, GAP, LIKELY, NORMATIVE, NOUN, T
 
 REJECTS = re.compile(

@@ -18,6 +18,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.runs.manifests import refuse_difference
 from catsofa.scoring.choosing import templates
 from catsofa.scoring.choosing.asking import ROUNDING
+from catsofa.scoring.choosing.each import each
 from catsofa.scoring.choosing.estimates import rows_of
 from catsofa.scoring.choosing.items import (
     ANTI,
@@ -212,6 +213,7 @@ def measure(
             *warnings_of(found),
         ),
         cost=cost,
+        each=tuple(each(outcomes, items)),
     )
     if out:
         keep(outcomes, report, Path(out), how or {}, data.on)

@@ -6,7 +6,7 @@ and `JOINT` for several options in one breath, such as "A or B".
 
 import re
 
-from catsofa.scoring.choosing.languages import any_of
+from catsofa.data.prompt_texts import any_of
 
 PLACES = "\ue000\ue001\ue002\ue003"
 """One private character for the option at each place."""

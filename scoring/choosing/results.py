@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan, nan, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.percentages import in_percent
 from catsofa.data.questions import PLACES
-from catsofa.data.tables import Tabular
+from catsofa.data.tables import Tabular, frame
 from catsofa.scoring.choosing.estimates import (
     A,
     Estimate,
@@ -32,14 +32,10 @@ from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import sanity
 from catsofa.scoring.measures.sanity import SHARE
 from catsofa.scoring.signature import Signature
-from catsofa.scoring.statistics.intervals import (
-    RESAMPLES,
-    UNDEFINED,
-    Array,
-    Interval,
-    Measure,
-    resampled_sums,
-)
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, resampled_sums
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PROTOCOL = "choice"
 BIAS = {True: ("s_amb", "diff_amb"), False: ("s_dis", "diff_dis")}
@@ -109,6 +105,12 @@ class ChoiceReport(Tabular):
     """Sentences that every reader of the numbers must see."""
     cost: Mapping[str, Any] | None = None
     """Tokens and dollars of all replies in the folder of the run, where its server counts them."""
+    each: Sequence[Mapping[str, Any]] = field(default=(), compare=False, repr=False)
+    """The rows of `items`."""
+
+    def items(self) -> "pd.DataFrame":
+        """A row for each item: its outcome, the share of the stereotype, and how often each outcome came."""
+        return frame(self.each)
 
     @property
     def protocol(self) -> str:

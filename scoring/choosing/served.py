@@ -19,13 +19,15 @@ from catsofa.scoring.choosing.requests import Request
 
 ALTERNATIVES = 20
 """The alternatives at each token that are asked for, as many as servers give."""
+TEMPLATE = "chat_template_kwargs"
+"""The field in which servers of open models take what their prompt template reads."""
 THOUGHTS = ("thinking", "reasoning")
 """The types of parts of a message that are no answer."""
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be by rounding."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Sent(sending.Request):
     """The body of a request, and what it asks."""
 
@@ -76,7 +78,7 @@ class ServedChat:
         if request.answers and not asking.sampled:
             body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if not asking.reasoning_tokens:  # in the terms of providers, and of servers of open models
-            body |= {EFFORT: EFFORTS[0], sending.TEMPLATE: {"enable_thinking": False}}
+            body |= {EFFORT: EFFORTS[0], TEMPLATE: {"enable_thinking": False}}
         if asking.temperature:
             body["seed"] = request.sample
         return _Sent("chat", body, request)

@@ -31,7 +31,7 @@ class About:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Facts for a reader of the run folder, on which no score depends."""
     unused: str = ""
-    """A sentence about weights of layers that the network does not use."""
+    """A sentence about weights of layers that the network does not use, or about a model without a digest."""
     dtype: str = ""
     perplexity: str = ""
     """The substitute for a text's perplexity in a model that does not read from left to right."""

@@ -21,6 +21,7 @@ from catsofa.scoring.executors import About, Embedding, NoVectors, Scored, Score
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.items.texts import Query
 from catsofa.scoring.measures.plugins import what
+from catsofa.scoring.models.given import UNHASHED
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.served import ServedModel, vllm
 from catsofa.scoring.served.embeddings import ServedVectors
@@ -33,6 +34,8 @@ SCORED_BY = ("first_token", "length", "causal_pair", "crows")
 """The options that the score of a text depends on."""
 CHUNK = 256
 """Records whose texts are asked for together."""
+ROUNDS = 32
+"""Records of a chunk for each request under way at once."""
 
 
 class TextScorer(Scorer):
@@ -58,6 +61,10 @@ class ServedScorer(TextScorer):
     """A model on a server; each reply is kept in the folder of the run before it is used."""
 
     model: ServedModel
+
+    def sizes(self, took: Iterable[Took]) -> Iterator[int]:
+        """Chunks in which the requests that wait for the last ones of a chunk are few."""
+        return repeat(max(CHUNK, ROUNDS * self.model.endpoint.concurrency))
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
         """The scores of each chunk, in order; a text that has its reply is not asked for again."""
@@ -150,9 +157,11 @@ class Own(NoVectors):
             raise ValueError(f"{model.name} is loaded already; {', '.join(loading)} cannot change it")
         asked = Asked(model)
         refuse(asked, protocol)
-        yield TextScorer(
-            asked, protocol, _about(model.name, model_label(model.name, model.digest), {"digest": model.digest})
-        )
+        about = _about(model.name, model_label(model.name, model.digest), {"digest": model.digest})
+        if model.digest == UNHASHED:
+            told = f"the function {model.name} has no digest: another function of this name has the same signature"
+            about = replace(about, unused=told)
+        yield TextScorer(asked, protocol, about)
 
 
 class Asked:

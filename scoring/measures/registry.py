@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import combinations
-from math import nan
+from math import isfinite, nan
 from numbers import Real
 from pathlib import Path
 from types import FunctionType
@@ -25,6 +25,24 @@ from catsofa.scoring.measures import MODULES
 from catsofa.scoring.measures.plugins import guard
 from catsofa.scoring.protocols import Protocol, plugins
 from catsofa.scoring.signature import Signature
+from catsofa.scoring.statistics.intervals import Measure as Metric
+
+
+def why_unscored(score: Score | None) -> str:
+    """Why a text has no score that counts; empty if it has one."""
+    if score is None or score.score is None:
+        return (score.reason if score else "") or "no score"
+    return "" if isfinite(score.score) else f"the score is {score.score}, and must be a finite number"
+
+
+def score_of(score: Score | None) -> float:
+    """The number of a score; NaN where there is none."""
+    return nan if score is None or score.score is None else score.score
+
+
+def reasons(scores: Iterable[Score | None]) -> str:
+    """Why some of the texts of an item have no score that counts, each reason once; empty if all have one."""
+    return "; ".join(dict.fromkeys(filter(None, map(why_unscored, scores))))
 
 
 class Results(Interface):
@@ -80,8 +98,10 @@ ASKED: Mapping[str, tuple[str, Callable[[Any], bool]] | None] = {
     "items": ("Item or Score", lambda part: isinstance(part, Item | Score)),
     "queries": ("pairs of str, the context and the text", _is_pair),
     "scores": ("Score", lambda part: isinstance(part, Score)),
+    "each": ("mappings", lambda part: isinstance(part, Mapping)),
     "recognises": None,
     "compare": None,
+    "outcomes": None,
     "gaps": ("numbers", lambda part: isinstance(part, Real)),
 }
 """Methods of a measure that are called where no other method of it is, and of what their lists are made."""
@@ -115,6 +135,8 @@ class Measure:
     """Whether signatures name the substitute for a text's perplexity."""
     unit: ClassVar[str] = "text"
     """What is counted where it has no score."""
+    metric: ClassVar[Metric | None] = None
+    """The number that `check` tests, made of the sums of `outcomes`, with its ideal value; None where it tests none."""
 
     def __init_subclass__(cls) -> None:
         """What a method of another package raises names the measure, wherever it is called."""
@@ -160,9 +182,30 @@ class Measure:
         """The numbers that vectors make of records."""
         raise self._cannot("is not made of vectors", "embedded")
 
+    def outcomes(self, records: Sequence[Any], given: Given, protocol: Protocol) -> Mapping[str, Sequence[float]]:
+        """The row of each record in the columns of `metric`, by its id; a record that counts for nothing has none."""
+        raise self._cannot("makes no outcomes of single records", "outcomes")
+
     def terms(self, records: Iterable[Any], given: Given, protocol: Protocol) -> list[dict[str, Any]]:
         """A row for each target term, where records have one."""
         return []
+
+    def each(self, records: Iterable[Any], made: Any, protocol: Protocol) -> Iterator[dict[str, Any]]:
+        """A row for each item. `made` are the scores (`Given`); of a measure of vectors, its results as JSON."""
+        scores = {(score.item, score.task): score for score in made.scores}
+        for record in records:
+            texts = [(item, task, scores.get((item, task))) for item, task in self.keys(record)]
+            several = len({task for _, task, _ in texts}) < len(texts)
+            domain = next((getattr(record, n) for n in ("bias_type", "category") if hasattr(record, n)), "")
+            yield {
+                "id": record.id,
+                "domain": domain,
+                **{
+                    f"score_{place if several else task or 'text'}": score_of(score)
+                    for place, (_, task, score) in enumerate(texts)
+                },
+                "reason": reasons(score for _, _, score in texts),
+            }
 
     def warnings(self, results: Any, protocol: Protocol) -> tuple[str, ...]:
         """Sentences beside numbers that rest on too little, or that cannot be what they seem."""

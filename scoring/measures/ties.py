@@ -1,5 +1,7 @@
 """Ties: scores that differ by no more than the numerical error of a score."""
 
+from math import isnan
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,13 @@ def errors(scores: Array, error: float) -> Array:
     if not error or (scores > 0).any():
         return np.full(scores.shape, error)
     return np.asarray(np.minimum(error, RESOLUTION - error * np.expm1(scores)))
+
+
+def preferred(share: float, tied: bool = False) -> str:
+    """The outcome of an item by the share of the stereotype: 1 or more than a half, 0 or less, a tie, or unscored."""
+    if isnan(share):
+        return "unscored"
+    return "tie" if tied or share == 0.5 else "stereotype" if share > 0.5 else "anti-stereotype"
 
 
 def equal(one: Array, other: Array, error: Array | float = 0.0, other_error: Array | float = 0.0) -> NDArray[np.bool_]:

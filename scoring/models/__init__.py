@@ -41,7 +41,7 @@ def load(
         code = source.code() if trust_remote_code else None
         arguments |= {"code_revision": code.revision} if code else {}
         config = AutoConfig.from_pretrained(source.place, **arguments)
-    kind = _kind(source, config)
+    kind = kind_of(source.name, config, (getattr(config, "architectures", None) or [""])[0])
     tokenizer = _tokenizer(source, arguments)
     how = {
         "dtype": _dtype(dtype),
@@ -110,12 +110,11 @@ def _dtype(name: str) -> Any:
     return found
 
 
-def _kind(source: Source, config: Any) -> Kind:
-    """What kind of language model a configuration describes: by its architecture, never by its name."""
+def kind_of(name: str, config: Any, declared: str) -> Kind:
+    """What kind of language model a configuration and the name of its class describe, never its own name."""
     from transformers.models.auto import modeling_auto as auto
 
     model_type = config.model_type
-    declared = (getattr(config, "architectures", None) or [""])[0]
     causal = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     masked = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if model_type == "xlnet":
@@ -123,7 +122,7 @@ def _kind(source: Source, config: Any) -> Kind:
     if getattr(config, "is_encoder_decoder", False):
         if model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
             return "sequence-to-sequence"
-        raise ValueError(f"{source.name} is an encoder-decoder of type {model_type!r}, which reads no text alone")
+        raise ValueError(f"{name} is an encoder-decoder of type {model_type!r}, which reads no text alone")
     decoder = getattr(config, "is_decoder", False) or declared in causal.values()
     if model_type in masked and not (model_type in causal and decoder and declared not in masked.values()):
         return "masked"

@@ -32,7 +32,7 @@ class Fresh:
             if hasattr(part, "base_model_prefix"):  # what may be asked by itself: the model, its body, its encoder
                 part.register_forward_pre_hook(self._enter)
                 part.register_forward_hook(self._leave, always_call=True)
-        self._config, self._hooks = _config(module), _hooks(module)
+        self._config, self._hooks = config_of(module), _hooks(module)
 
     def changed(self, module: Any) -> str:
         """The digest of a network whose weights or configuration are not those that were loaded; empty if they are.
@@ -44,7 +44,7 @@ class Fresh:
                 f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
                 "first); expected none: remove them, or score a model class of your own with a name and a digest"
             )
-        now, config = weights_digest(module), _config(module)
+        now, config = weights_digest(module), config_of(module)
         if config != self._config:
             return CHANGED + hex_digest(now + config)
         return "" if now == self.digest else CHANGED + now
@@ -73,7 +73,7 @@ class Fresh:
                 part.undo()
 
 
-def _config(module: Any) -> str:
+def config_of(module: Any) -> str:
     """The content of a network's configuration and the tokens that end a text; a cache changes no number."""
     content = json.loads(module.config.to_json_string(use_diff=False))
     ends = getattr(getattr(module, "generation_config", None), "eos_token_id", None)

@@ -67,6 +67,13 @@ class Readable(ABC):
         return answers(self.read, queries)
 
 
+@dataclass(frozen=True)
+class _Asked(Request):
+    """The question for a text."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ServedModel(Readable):
     """A model by the name its server knows, and how it answers; `start` is written before every text."""
@@ -79,18 +86,15 @@ class ServedModel(Readable):
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
-        wanted = {self._request(text).key: text for text in dict.fromkeys(texts)}
+        start, dialect = self.start, self.capability.dialect
+        wanted = [_Asked("completions", body(self.name, start + text, dialect), text) for text in dict.fromkeys(texts)]
         found: dict[str, Reading | str] = {}
-        for answer in fetch((self._request(text) for text in wanted.values()), self.endpoint, self.replies, completion):
-            text = wanted[answer.request.key]
+        for answer in fetch(wanted, self.endpoint, self.replies, completion):
+            text = answer.request.text
             found[text] = (
                 self._reading(text, answer.reply) if answer.reply is not None else f"{NO_REPLY}: {answer.failure}"
             )
         return found
-
-    def _request(self, text: str) -> Request:
-        """The question for one text."""
-        return Request("completions", body(self.name, self.start + text, self.capability.dialect))
 
     def _reading(self, text: str, reply: Mapping[str, Any]) -> Reading | str:
         """What a reply says of a text."""

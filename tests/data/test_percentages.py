@@ -2,7 +2,7 @@ from math import nan
 
 import pytest
 
-from catsofa.data.percentages import decimals, in_percent, written
+from catsofa.data.percentages import decimals, in_percent, quantity, written
 
 
 @pytest.mark.parametrize("whole", [1, 3, 200, 2090, 4229, 1_000_003])
@@ -30,3 +30,10 @@ def test_a_narrow_interval_is_never_shown_with_zero_width() -> None:
     assert written(50.0, 50.0, 50.0) == ("50.0", "50.0", "50.0")
     assert written(50.0, 1e-9, 100 - 1e-9) == ("50.0", "0.0", "100.0")
     assert written(99.5, 98.2, 99.97) == ("99.50", "98.20", "99.97")
+
+
+def test_a_count_has_the_plural_of_its_noun() -> None:
+    """One has none; a person, also with a word before it, has people."""
+    assert [quantity(count, "text") for count in (0, 1, 2106)] == ["0 texts", "1 text", "2,106 texts"]
+    assert [quantity(count, "person") for count in (1, 2)] == ["1 person", "2 people"]
+    assert [quantity(count, "more person") for count in (1, 2)] == ["1 more person", "2 more people"]

@@ -1,6 +1,8 @@
 """BBQ as a measure: which answer of a question is the likeliest, or was predicted, and what that says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from catsofa.data.questions import PLACES, Question
 from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq import predictions, sanity
 from catsofa.scoring.measures.bbq.questions import AnswerScores
-from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.measures.registry import Given, reasons, score_of
 from catsofa.scoring.measures.ties import equal, errors
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array
@@ -55,6 +57,26 @@ class Bbq(AnswerScores):
                 told.setdefault(warning, []).append(column)
         named = (warning if len(of) == len(columns) else f"{', '.join(of)}: {warning}" for warning, of in told.items())
         return found, joined.strangers, (*joined.warnings(), *named)
+
+    def each(self, records: Iterable[Question], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
+        """A row for each question: what its likeliest answer is, and the scores of all three."""
+        questions, scores = list(records), {(score.item, score.task): score for score in made.scores}
+        chosen, ties = answers(questions, replace(made, scores=scores.values()))
+        for question, place, tied in zip(questions, chosen, ties, strict=True):
+            found = [scores.get((question.id, name)) for name in PLACES]
+            side = {question.unknown: "unknown", question.biased: "stereotype"}.get(place, "anti-stereotype")
+            if place is not None and question.reason and place != question.unknown:
+                side = "unrelated"
+            yield {
+                "id": question.id,
+                "domain": question.category,
+                "term": question.target,
+                "condition": question.condition,
+                "outcome": "tie" if tied else "unscored" if place is None else side,
+                "correct": nan if place is None else float(place == question.correct),
+                **{f"score_{name}": score_of(score) for name, score in zip(PLACES, found, strict=True)},
+                "reason": reasons(found),
+            }
 
     def warnings(self, results: bbq.Results, protocol: Protocol) -> tuple[str, ...]:
         """The warnings beside accuracy and bias."""

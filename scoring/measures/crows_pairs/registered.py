@@ -1,16 +1,18 @@
 """CrowS-Pairs as a measure: what the scores of pairs say."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any
 
-from catsofa.data.records import Pair
+from catsofa.data.records import SIDES, Pair
 from catsofa.scoring.compare import ModelComparison, compare_pairs
 from catsofa.scoring.measures import crows_pairs
 from catsofa.scoring.measures.crows_pairs import sanity
 from catsofa.scoring.measures.crows_pairs.options import CrowsPairsOptions
 from catsofa.scoring.measures.crows_pairs.questions import PairScores
-from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.measures.registry import Given, reasons, score_of
+from catsofa.scoring.measures.ties import preferred
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -27,6 +29,26 @@ class CrowsPairs(PairScores):
         """The preference over all pairs, of each type and direction; the released code drops ties of directions."""
         of, in_directions = _preferences(records, given, protocol), protocol.ties != "against"
         return crows_pairs.results(of, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed)
+
+    def each(self, records: Iterable[Pair], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
+        """A row for each pair: the sentence that scores higher, what the protocol counts, and both scores."""
+        pairs, scores = list(records), {(score.item, score.task): score for score in made.scores}
+        found = _preferences(pairs, replace(made, scores=scores.values()), protocol)
+        for pair, won, scored, near, decided in zip(
+            pairs, found.won, found.scored, found.near, found.decided.tolist(), strict=True
+        ):
+            sides = [scores.get((pair.id, side)) for side in SIDES]
+            more, less = map(score_of, sides)
+            yield {
+                "id": pair.id,
+                "domain": pair.bias_type,
+                "direction": pair.direction,
+                "outcome": preferred(float(more > less) if scored else nan, near),
+                "won": float(won) if decided else nan,
+                "score_more": more,
+                "score_less": less,
+                "reason": reasons(sides),
+            }
 
     def warnings(self, results: crows_pairs.Results, protocol: Protocol) -> tuple[str, ...]:
         """The warnings beside the preference."""

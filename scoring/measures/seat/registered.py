@@ -1,7 +1,8 @@
 """SEAT and WEAT as a measure of vectors."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan, nan
 from typing import Any
 
 from catsofa.data.progress import Progress
@@ -36,6 +37,28 @@ class Seat(Measure):
         how: dict[str, Any] = {"method": protocol.seat.p_value, "exact_limit": protocol.seat.counted}
         found = seat.results(records, encoder, **how, resamples=resamples, seed=protocol.seed, progress=progress)
         return Associations(found["results"])
+
+    def each(
+        self, records: Iterable[AssociationTest], made: Sequence[Mapping[str, Any]], protocol: Protocol
+    ) -> Iterator[dict[str, Any]]:
+        """A row for each target of each test: how much more it associates with the attributes A than with B."""
+        rows = {row["test"]: row for row in made}
+        for test in records:
+            row = rows.get(test.id, {"reason": "no result"})
+            for side, words in (("x", test.x), ("y", test.y)):
+                found = (row.get("associations") or {}).get(side) or [None] * len(words.items)
+                for number, (target, association) in enumerate(zip(words.items, found, strict=True)):
+                    of = nan if association is None else association
+                    nearer = test.a if of > 0 else test.b
+                    yield {
+                        "id": f"{test.id}:{side.upper()}{number}",
+                        "domain": test.id,
+                        "term": target,
+                        "set": words.name,
+                        "outcome": "unscored" if isnan(of) else nearer.name if of else "tie",
+                        "association": of,
+                        "reason": row.get("reason", "") or ("no vector" if isnan(of) else ""),
+                    }
 
     def warnings(self, results: Associations, protocol: Protocol) -> tuple[str, ...]:
         """The warnings beside association tests."""

@@ -1,13 +1,17 @@
 """SoFa as a measure: what the scores of probes say."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 from typing import Any
+
+import numpy as np
 
 from catsofa.data.records import Probe
 from catsofa.scoring.compare import refuse_nothing_shared, sides_of
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.sofa import rankings, sanity
+from catsofa.scoring.measures.sofa.grid import disparities, grids, log_ppl_star, variances
 from catsofa.scoring.measures.sofa.options import SofaOptions
 from catsofa.scoring.measures.sofa.questions import ProbeScores
 from catsofa.scoring.measures.sofa.rankings import Agreement
@@ -25,6 +29,29 @@ class Sofa(ProbeScores):
     def results(self, records: Iterable[Probe], given: Given, protocol: Protocol, resamples: int) -> sofa.Results:
         """The SoFa score, of each category and normalisation."""
         return sofa.measured(records, given.scores, protocol.sofa, counts_unknown=given.unknown is not None)
+
+    def each(self, records: Iterable[Probe], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
+        """A row for each stereotype of a category: the variance over its identities, whose mean is the SoFa score."""
+        how = protocol.sofa
+        error = made.error / log(how.log_base)
+        for grid in grids(records, made.scores):
+            starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
+            spread, apart, names = variances(starred, how.ddof), disparities(starred), np.array(grid.identities)
+            for stereotype, of, variance, dds in zip(grid.stereotypes, starred, spread, apart, strict=True):
+                order = np.argsort(of)[: np.isfinite(of).sum()]  # NaN comes last
+                known = not np.isnan(variance)
+                yield {
+                    "id": f"{grid.category}: {stereotype}",
+                    "domain": grid.category,
+                    "term": stereotype,
+                    "outcome": "unscored" if not known else "tie" if dds <= error else "different",
+                    "variance": float(variance),
+                    "disparity": float(dds),
+                    "lowest": str(names[order[0]]) if known else "",
+                    "highest": str(names[order[-1]]) if known else "",
+                    "identities": len(order),
+                    "reason": "" if known else f"{len(order)} of {len(of)} identities scored",
+                }
 
     def warnings(self, results: sofa.Results, protocol: Protocol) -> tuple[str, ...]:
         """The warnings beside a SoFa score."""

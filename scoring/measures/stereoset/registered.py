@@ -1,17 +1,21 @@
 """StereoSet as a measure: what the scores of CATs say."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any
+
+import numpy as np
 
 from catsofa.data.records import Cat
 from catsofa.scoring.compare import ModelComparison, compare
 from catsofa.scoring.measures import stereoset
-from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
-from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.measures.cat_outcomes import SCORED, TIE_SS, Outcomes, outcomes, values
+from catsofa.scoring.measures.registry import Given, reasons, score_of
 from catsofa.scoring.measures.stereoset import sanity
 from catsofa.scoring.measures.stereoset.options import StereoSetOptions
 from catsofa.scoring.measures.stereoset.questions import CatScores
+from catsofa.scoring.measures.ties import preferred
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -32,6 +36,24 @@ class StereoSet(CatScores):
     def terms(self, records: Iterable[Cat], given: Given, protocol: Protocol) -> list[dict[str, Any]]:
         """A row for each target term."""
         return [row.row() for row in stereoset.per_term(_outcomes(records, given, protocol))]
+
+    def each(self, records: Iterable[Cat], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
+        """A row for each CAT: the side that scores higher, the comparisons that the protocol counts, and its scores."""
+        cats, scores = list(records), {score.item: score for score in made.scores}
+        found = _outcomes(cats, replace(made, scores=scores.values()), protocol)
+        sides = values(cats, {item: score.score for item, score in scores.items()})
+        shares = np.where(np.isnan(sides[:, :2]).any(axis=1), nan, sides[:, 0] > sides[:, 1])
+        for cat, share, tied, counts in zip(cats, shares, found.ties[:, TIE_SS], found.counts.tolist(), strict=True):
+            yield {
+                "id": cat.id,
+                "task": cat.kind,
+                "domain": cat.bias_type,
+                "term": cat.target,
+                "outcome": preferred(share, tied),
+                **dict(zip(("lms_won", "lms_of", "ss_won", "ss_of"), counts, strict=True)),
+                **{f"score_{label}": score_of(scores.get(cat[label].id)) for label in SCORED},
+                "reason": reasons(scores.get(cat[label].id) for label in SCORED),
+            }
 
     def warnings(self, results: stereoset.Results, protocol: Protocol) -> tuple[str, ...]:
         """The warnings beside lms, ss and icat."""

@@ -47,10 +47,10 @@ def flip(path: Path, bit: int) -> None:
 
 @MADE
 def test_every_data_file_is_listed_as_sha256sum_reads_it(make: Make, tmp_path: Path) -> None:
-    """The list holds the SHA-256 of each Parquet file, and the system's own tool agrees."""
+    """The list holds the SHA-256 of each file of data and of their description, and the system's own tool agrees."""
     folder = make(tmp_path / "set")
-    files = sorted(folder.glob("data/*.parquet"))
-    assert read_list(folder) == {f"data/{file.name}": sha256_of(file) for file in files}
+    files = [*folder.glob("data/*.parquet"), *folder.glob("croissant.json")]
+    assert read_list(folder) == {str(file.relative_to(folder)): sha256_of(file) for file in files}
     if tool := shutil.which("sha256sum"):
         assert subprocess.run([tool, "--check", "--quiet", LIST], cwd=folder, check=False).returncode == 0
 
@@ -171,7 +171,7 @@ def test_a_release_lists_its_second_form_and_leaves_the_card_to_its_authors(tmp_
         for n in range(5)
     ]
     validated_release.release({"test": cats}, votes, tmp_path / "set", CardFacts(pretty_name="Bakers"))
-    assert set(read_list(tmp_path / "set") or ()) == {"data/test.parquet", "stereoset-test.json"}
+    assert set(read_list(tmp_path / "set") or ()) == {"croissant.json", "data/test.parquet", "stereoset-test.json"}
     card = tmp_path / "set" / "README.md"
     card.write_text(card.read_text() + "Made in spring.")
     assert len(list(formats.read(tmp_path / "set"))) == 4

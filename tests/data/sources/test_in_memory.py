@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.records import cats
 from helpers.samples import BBQ, write_sample
 
 import catsofa
@@ -117,3 +118,35 @@ def test_rows_in_parquet_and_in_json_lines_are_read_too(name: str, tmp_path: Pat
         file.write("[1]\n")
     with pytest.raises(BadInput, match="found a JSON list; expected a JSON object on each line"):
         list(formats.read(tmp_path / "rows.jsonl"))
+
+
+@pytest.mark.parametrize("form", ["frame", "dataset", "dictionaries"])
+def test_pairs_need_four_columns(form: str) -> None:
+    """`id, more, less, bias_type`: the more stereotyping sentence states the stereotype; a further column is kept."""
+    rows = [{"id": n, "more": f"Dravians {n}.", "less": f"Pellorans {n}.", "bias_type": "x", "by": "me"} for n in "ab"]
+    make: dict[str, Callable[[Any], Any]] = {
+        "frame": lambda rows: pytest.importorskip("pandas").DataFrame(rows),
+        "dataset": lambda rows: pytest.importorskip("datasets").Dataset.from_list(rows),
+        "dictionaries": lambda rows: rows,
+    }
+    assert list(catsofa.read(make[form](rows))) == [
+        Pair(id=n, more=f"Dravians {n}.", less=f"Pellorans {n}.", direction="stereo", bias_type="x", extra={"by": "me"})
+        for n in "ab"
+    ]
+
+
+def test_cats_come_back_from_their_table() -> None:
+    """CATs of both tasks: words in a BLANK and sentences after a context stand in columns named by their labels."""
+    pytest.importorskip("pandas")
+    assert list(catsofa.read(catsofa.table(cats()).to_pandas())) == cats()
+    [cat] = catsofa.read([{"context": "A dravian is BLANK.", "target": "dravian", "bias_type": "x",
+                           "stereotype": "old", "anti-stereotype": "young", "unrelated": "blue"}])  # fmt: skip
+    assert (cat.kind, cat["anti-stereotype"].text) == ("intrasentence", "A dravian is young.")
+
+
+def test_a_row_without_one_of_its_texts_is_refused() -> None:
+    """A CAT without its unrelated words is none."""
+    rows = [{"context": "A dravian is BLANK.", "target": "dravian", "bias_type": "x", "stereotype": "old",
+             "anti-stereotype": "young", "unrelated": float("nan")}]  # fmt: skip
+    with pytest.raises(BadInput, match="must not be empty"):
+        list(catsofa.read([{**rows[0], "id": "a", "unrelated": "blue"}, rows[0]]))

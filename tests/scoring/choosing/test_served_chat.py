@@ -10,13 +10,12 @@ from catsofa.data.records import Pair
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.parameters import EFFORT, Parameters
 from catsofa.data.servers.reply_store import ReplyStore
-from catsofa.data.servers.requests import TEMPLATE
 from catsofa.scoring.choosing.asking import Asking
 from catsofa.scoring.choosing.items import item_of
 from catsofa.scoring.choosing.outcomes import outcome_of
 from catsofa.scoring.choosing.replies import Reply
 from catsofa.scoring.choosing.requests import Request, requests
-from catsofa.scoring.choosing.served import ServedChat, read
+from catsofa.scoring.choosing.served import TEMPLATE, ServedChat, read
 from catsofa.scoring.choosing.templates import load
 
 PAIR = Pair(id="p", more="Zorbs are tidy.", less="Zorbs are messy.", direction="stereo", bias_type="invented")

@@ -1,0 +1,183 @@
+"""Models as callers hold them: a network with its tokenizer, a pipeline, or a function of texts."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.digests import json_digest
+from catsofa.scoring.models import kind_of
+from catsofa.scoring.models.files import Source
+from catsofa.scoring.models.forward_state import Fresh, config_of
+from catsofa.scoring.models.model import ANSWERS, Ability, Model
+from catsofa.scoring.models.weights_digest import weights_digest
+from catsofa.scoring.signature import CHANGED
+
+EXPECTED = (
+    "a folder, a hub id, (model, tokenizer) of transformers, a pipeline, a function of a text that gives its "
+    "log-probability, or a class of your own with a name, a digest and loglikelihood"
+)
+UNHASHED = "unhashed"
+"""The digest of a function that has none."""
+
+
+@contextmanager
+def opened(model: Any) -> Iterator[Any]:
+    """What an executor takes: a name, a `Model`, or a model class of one's own.
+
+    A network is in evaluation mode, without gradients and with hooks of ours, until it is given back as it was.
+    """
+    if hasattr(model, "tokenizer") and hasattr(model, "model") and not hasattr(model, "loglikelihood"):
+        tokenizer = copy(model.tokenizer)  # a pipeline pads on the left, to generate
+        tokenizer.padding_side = tokenizer.init_kwargs.get("padding_side", type(tokenizer).padding_side)
+        model = model.model, tokenizer
+    if isinstance(model, Path):
+        yield str(model)
+    elif isinstance(model, tuple):
+        with _borrowed(*_pair(model)) as found:
+            yield found
+    elif isinstance(model, str | Model | type) or hasattr(model, "loglikelihood"):
+        yield model
+    elif callable(model) and not hasattr(model, "parameters"):
+        yield Function(model)
+    elif hasattr(model, "digest") and not hasattr(model, "parameters"):
+        yield model
+    else:
+        lacking = "a network without its tokenizer" if hasattr(model, "parameters") else repr(model)[:80]
+        raise ValueError(f"found {lacking} as the model; expected {EXPECTED}")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that gives the natural log-probability of a text, as a model class of one's own."""
+
+    function: Callable[[str], float]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        found = getattr(self.function, "name", None) or getattr(self.function, "__name__", type(self.function).__name__)
+        return str(found)
+
+    @property
+    def digest(self) -> str:
+        """The attribute `digest` of the function, if it has one."""
+        return str(getattr(self.function, "digest", UNHASHED))
+
+    def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """One number for each text; after a context, what the text adds to the log-probability of the context."""
+        return [
+            [float(self.function(context + text)) - (float(self.function(context)) if context else 0.0)]
+            for context, text in queries
+        ]
+
+
+def _pair(given: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A network of transformers and its fast tokenizer; a ValueError for anything else."""
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    if len(given) != 2 or not isinstance(given[0], PreTrainedModel) or hasattr(given[0], "peft_config"):
+        found = ", ".join(type(part).__name__ for part in given)
+        raise ValueError(
+            f"found the model ({found}); expected (model, tokenizer) of transformers: unwrap the model, and merge an "
+            "adapter (merge_and_unload)"
+        )
+    if not isinstance(given[1], PreTrainedTokenizerBase) or not given[1].is_fast:
+        raise ValueError(f"found a tokenizer {type(given[1]).__name__}; expected a fast one of transformers")
+    return given[0], given[1]
+
+
+@contextmanager
+def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
+    """A network with its tokenizer as a loaded model; afterwards every part of it is as it was."""
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_forward_hooks_always_called", "_forward_hooks_with_kwargs")
+    before = [(part, dict(vars(part)), {name: copy(vars(part)[name]) for name in hooks}) for part in module.modules()]
+    gradients = [(weight, weight.requires_grad) for weight in module.parameters()]
+    named = type(module).__name__
+    kind = kind_of(named, module.config, named)
+    has_head = module.get_output_embeddings() is not None
+    answers: set[Ability] = set(ANSWERS[kind]) if has_head else {"vectors"}
+    if hasattr(getattr(module, "cls", None), "seq_relationship"):
+        answers.add("next-sentence")
+    quantised = getattr(module.config, "quantization_config", None) or {}
+    try:
+        module.eval().requires_grad_(False)
+        yield Model(
+            name=module.name_or_path or named,
+            kind=kind,
+            module=module,
+            tokenizer=tokenizer,
+            device=str(module.device),
+            dtype=str(module.dtype).removeprefix("torch."),
+            digest=_digest(module, tokenizer),
+            answers=frozenset(answers),
+            next_label=int(getattr(module.config, "next_label", 0)),
+            options={"quantisation": quantised if isinstance(quantised, dict) else quantised.to_dict()},
+            loaded=Fresh(module),
+        )
+    finally:
+        for part, attributes, registered in before:
+            vars(part).clear()
+            vars(part).update(attributes)
+            for name, of in registered.items():
+                vars(part)[name].clear()
+                vars(part)[name].update(of)
+        for weight, needed in gradients:
+            weight.requires_grad_(needed)
+
+
+def _digest(module: Any, tokenizer: Any) -> str:
+    """The hash of the files where the network and the tokenizer are theirs, else one of what lies in memory."""
+    with suppress(OSError, ValueError, KeyError, ImportError):
+        if (folder := _folder_of(module)) and _is_of(module, tokenizer, folder):
+            revision = getattr(module.config, "_commit_hash", None)
+            return Source(module.name_or_path, str(folder), revision).digest()
+    return CHANGED + json_digest([weights_digest(module), config_of(module), _read_by(tokenizer)])
+
+
+def _folder_of(module: Any) -> Path | None:
+    """The folder of the files that a network was loaded from: the one it is named by, or the hub's in the cache."""
+    from transformers.utils.hub import cached_file
+
+    if (folder := Path(module.name_or_path)).is_dir():
+        return folder
+    if not (revision := getattr(module.config, "_commit_hash", None)):
+        return None
+    found = cached_file(module.name_or_path, "config.json", revision=revision, local_files_only=True)
+    return Path(found).parent if found else None
+
+
+def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
+    """Whether every weight of a network equals that of the same name in a folder's safetensors, and the rest fits."""
+    from safetensors import safe_open
+    from transformers import AutoConfig, AutoTokenizer
+
+    if _described(AutoConfig.from_pretrained(folder)) != _described(module.config):
+        return False
+    if _read_by(AutoTokenizer.from_pretrained(folder)) != _read_by(tokenizer):
+        return False
+    left, prefix = dict(module.named_parameters()), f"{module.base_model_prefix}."
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(file, "pt") as stored:
+            for name in stored.keys():  # noqa: SIM118  it is no mapping
+                known = next((way for way in (name, prefix + name, name.removeprefix(prefix)) if way in left), None)
+                if known and not stored.get_tensor(name).to(left[known].dtype).equal(left.pop(known).detach().cpu()):
+                    return False
+    return not left
+
+
+def _described(config: Any) -> dict[str, Any]:
+    """A configuration without what no number depends on: where it lies, its version, and the type of the weights."""
+    left_out = ("_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "use_cache")
+    return {name: value for name, value in config.to_dict().items() if name not in left_out}
+
+
+def _read_by(tokenizer: Any) -> list[Any]:
+    """What decides how a tokenizer reads a text."""
+    content = json.loads(tokenizer.backend_tokenizer.to_str())
+    content = {name: value for name, value in content.items() if name not in ("padding", "truncation")}
+    special = {name: token for name, token in tokenizer.special_tokens_map.items() if name != "pad_token"}
+    return [content, special, tokenizer.padding_side, getattr(tokenizer, "chat_template", None)]

@@ -1,0 +1,131 @@
+"""Models in memory: networks with their tokenizers, pipelines, functions of texts and paths."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.records import PAIRS, PROBES, TEST, cats
+
+from catsofa.scoring.evaluate import evaluate
+
+Tiny = Callable[[str], Path]
+NETWORKS = {"gpt2": "CausalLM", "llama": "CausalLM", "bert": "MaskedLM", "bart": "Seq2SeqLM", "xlnet": "CausalLM"}
+
+
+def in_memory(folder: Path, head: str) -> tuple[Any, Any]:
+    """The network of a folder and its tokenizer, as a user loads them."""
+    import transformers
+
+    loader = getattr(transformers, f"AutoModelFor{head}" if head else "AutoModel")
+    return loader.from_pretrained(folder), transformers.AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_in_memory_is_the_model_of_its_folder(tiny: Tiny, name: str) -> None:
+    """The same numbers and the same signature: one model has one hash."""
+    pair = in_memory(tiny(name), NETWORKS[name])
+    data = [cat for cat in cats() if cat.kind == "intrasentence"]
+    assert evaluate(pair, data, resamples=10).to_dict() == evaluate(tiny(name), data, resamples=10).to_dict()
+
+
+def test_an_encoder_in_memory_is_that_of_its_folder(tiny: Tiny) -> None:
+    """Its associations and its signature."""
+    found, named = (
+        evaluate(of, [TEST]).to_dict() for of in (in_memory(tiny("bert-encoder"), ""), tiny("bert-encoder"))
+    )
+    assert found["results"] == named["results"]
+    assert found["signature"]["model"].split()[0] == named["signature"]["model"].split()[0]
+
+
+def test_a_pipeline_is_its_model(tiny: Tiny) -> None:
+    """Causal pipelines of transformers."""
+    transformers = pytest.importorskip("transformers")
+    pipeline = transformers.pipeline("text-generation", model=str(tiny("gpt2")))
+    assert evaluate(pipeline, PAIRS).to_dict() == evaluate(tiny("gpt2"), PAIRS).to_dict()
+
+
+def test_changed_weights_or_tokenizers_have_another_hash(tiny: Tiny, tmp_path: Path) -> None:
+    """A step of training, a tokenizer of another model: marked, and equal to the folder that it is saved in."""
+    import torch
+
+    network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
+    whole = evaluate((network, tokenizer), PAIRS).signature.model
+    with torch.no_grad():
+        network.transformer.wte.weight.mul_(1.5)
+    changed = evaluate((network, tokenizer), PAIRS)
+    assert changed.signature.model != whole
+    assert "changed in memory" in changed.signature.model
+    assert evaluate((network, tokenizer), PAIRS).signature == changed.signature
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert evaluate(tmp_path, PAIRS).to_dict()["results"] == changed.to_dict()["results"]
+
+
+def test_a_network_is_given_back_as_it_was(tiny: Tiny) -> None:
+    """In training mode, with gradients, without hooks or packed products; training goes on."""
+    network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
+    network.train()
+    network.transformer.wte.weight.requires_grad_(False)
+    before = [(part, {name: id(value) for name, value in vars(part).items()}) for part in network.modules()]
+    grads = [weight.requires_grad for weight in network.parameters()]
+    evaluate((network, tokenizer), PAIRS)
+    assert [(part, {name: id(value) for name, value in vars(part).items()}) for part in network.modules()] == before
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in network.modules())
+    assert [weight.requires_grad for weight in network.parameters()] == grads
+    ids = tokenizer("the zorb hums", return_tensors="pt")["input_ids"]
+    network(input_ids=ids, labels=ids).loss.backward()
+
+
+def letters(text: str) -> float:
+    """Two to the power of minus the number of letters."""
+    return -0.6931471805599453 * len(text.replace(" ", ""))
+
+
+def test_a_function_gives_the_log_probability_of_a_text() -> None:
+    """Pairs, probes and CATs of both tasks; after a context, what a text adds to it."""
+    found = evaluate(letters, PAIRS, resamples=10)
+    longer = [len(pair.more.replace(" ", "")) - len(pair.less.replace(" ", "")) for pair in PAIRS]
+    rows = found.items()
+    assert list(rows["outcome"]) == [
+        "tie" if not more else "anti-stereotype" if more > 0 else "stereotype" for more in longer
+    ]
+    assert found.signature.model == "letters@unhashed"
+    assert any("no digest" in warning for warning in found.warnings)
+    assert set(evaluate(letters, cats(), resamples=0).items()["reason"]) == {""}
+    assert evaluate(letters, PROBES, resamples=0).items()["variance"].notna().all()
+
+
+def test_a_function_needs_a_digest_for_a_folder(tmp_path: Path) -> None:
+    """A run that goes on must not mix the scores of two functions."""
+    with pytest.raises(ValueError, match="without a digest"):
+        evaluate(letters, PAIRS, out=tmp_path / "run")
+
+    def hashed(text: str) -> float:
+        return letters(text)
+
+    hashed.digest = "1"  # type: ignore[attr-defined]
+    assert evaluate(hashed, PAIRS, out=tmp_path / "run").signature.model == "hashed@1"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda tiny: in_memory(tiny, "CausalLM")[0], "without its tokenizer"),
+        (lambda tiny: in_memory(tiny, "CausalLM")[::-1], r"expected \(model, tokenizer\)"),
+        (lambda tiny: (1, 2, 3), r"found the model \(int, int, int\)"),
+        (lambda tiny: 3, "found 3 as the model"),
+        (lambda tiny: lambda text: "much", "failed: ValueError"),
+        (lambda tiny: lambda text: 0.5, "expected a log-probability"),
+    ],
+)
+def test_what_is_no_model_is_refused(tiny: Tiny, model: Callable[[Path], Any], said: str) -> None:
+    """With what was found and what is expected."""
+    with pytest.raises(ValueError, match=said):
+        evaluate(model(tiny("gpt2")), PAIRS)
+
+
+def test_a_model_in_memory_is_not_loaded_otherwise(tiny: Tiny) -> None:
+    """A dtype or a device would change nothing."""
+    with pytest.raises(ValueError, match="is loaded already; dtype cannot change it"):
+        evaluate(in_memory(tiny("gpt2"), "CausalLM"), PAIRS, dtype="bfloat16")

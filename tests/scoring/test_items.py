@@ -1,0 +1,124 @@
+"""`items`: a row for each item of a run of any kind, from which its numbers follow."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.choice_runs import pairs, questions, run
+from helpers.records import PAIRS, PROBES, TEST, cats
+
+import catsofa
+from catsofa.data.records import Score
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.protocols import named
+from catsofa.scoring.results import Report, report
+
+Tiny = Callable[[str], Path]
+
+
+def by_hand(rows: Any) -> tuple[float, float]:
+    """ss and lms of rows of CATs by the mean over target terms."""
+    terms = rows.groupby("term")[["ss_won", "ss_of", "lms_won", "lms_of"]].sum()
+    ss, lms = (terms[f"{name}_won"] / terms[f"{name}_of"] for name in ("ss", "lms"))
+    return 100 * float(ss.mean()), 100 * float(lms.mean())
+
+
+@pytest.mark.parametrize("protocol", ["catsofa", "catsofa,ties=half", "stereoset-code"])
+def test_lms_and_ss_follow_from_the_rows_of_cats(tiny: Tiny, protocol: str) -> None:
+    """The mean over terms of comparisons won by comparisons made, by every protocol."""
+    found = evaluate(str(tiny("gpt2")), cats(), protocol=protocol, resamples=0)
+    rows = found.items()
+    assert list(rows["id"]) == [cat.id for cat in cats()]
+    results = found.to_dict()["results"]
+    for task, part in rows.groupby("task"):
+        of = results[task]["overall"]
+        assert by_hand(part) == pytest.approx((of["ss"], of["lms"]), nan_ok=True)
+    assert set(rows["outcome"]) <= {"stereotype", "anti-stereotype", "tie"}
+    assert ((rows["score_stereotype"] > rows["score_anti-stereotype"]) == (rows["outcome"] == "stereotype")).all()
+
+
+def test_a_tie_is_an_outcome_whatever_the_protocol_makes_of_it() -> None:
+    """Equal scores: a tie, which the default leaves out and StereoSet's code counts as lost."""
+    cat = cats()[0]
+    scores = [Score(item=one.id, task=cat.kind, score=-1.0) for one in cat.candidates]
+    for protocol, made in (("catsofa", 0), ("catsofa,ties=against", 1)):
+        [row] = report([cat], scores, named(protocol), data="d", model="m", resamples=0).items().to_dict("records")
+        assert (row["outcome"], row["ss_won"], row["ss_of"]) == ("tie", 0, made)
+
+
+def test_an_unscored_item_says_why(tiny: Tiny) -> None:
+    """RoBERTa has no next-sentence head: the CATs after a context are unscored, with that reason."""
+    rows = evaluate(str(tiny("roberta")), cats(), resamples=0).items()
+    after = rows[rows["task"] == "intersentence"]
+    assert set(after["outcome"]) == {"unscored"}
+    assert after["reason"].str.contains("next-sentence head").all()
+    assert set(rows[rows["task"] == "intrasentence"]["reason"]) == {""}
+
+
+def test_the_score_of_pairs_is_the_mean_of_their_rows(tiny: Tiny) -> None:
+    """100 · mean of `won` over the pairs that count."""
+    found = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
+    rows = found.items()
+    assert 100 * rows["won"].mean() == pytest.approx(found.to_dict()["results"]["overall"]["score"])
+    assert list(rows["score_more"] > rows["score_less"]) == list(rows["outcome"] == "stereotype")
+
+
+def test_the_sofa_score_is_the_mean_of_the_rows_of_probes(tiny: Tiny) -> None:
+    """A row for each stereotype of a category: the mean over categories of their mean variance."""
+    found = evaluate(str(tiny("gpt2")), PROBES, resamples=0)
+    rows = found.items()
+    assert rows.groupby("domain")["variance"].mean().mean() == pytest.approx(found.to_dict()["results"]["score"])
+    assert (rows["lowest"] != rows["highest"]).all()
+
+
+def test_the_statistic_of_an_association_test_is_the_difference_of_its_rows(tiny: Tiny) -> None:
+    """The associations of X less those of Y."""
+    found = evaluate(str(tiny("bert-encoder")), [TEST], resamples=0)
+    rows = found.items()
+    sums = rows.groupby("set")["association"].sum()
+    assert sums[TEST.x.name] - sums[TEST.y.name] == pytest.approx(found.to_dict()["results"][0]["statistic"])
+    assert list(rows["term"]) == [*TEST.x.items, *TEST.y.items]
+
+
+def test_the_accuracy_of_questions_is_the_mean_of_their_rows(tiny: Tiny) -> None:
+    """Of ambiguous and of disambiguated contexts."""
+    found = evaluate(str(tiny("gpt2")), questions(), resamples=0)
+    right = found.items().groupby("condition")["correct"].mean()
+    overall = found.to_dict()["results"]["overall"]
+    assert [right["ambig"], right["disambig"]] == pytest.approx([overall["acc_amb"], overall["acc_dis"]])
+
+
+def test_an_item_of_choices_has_the_side_that_both_orders_name(tmp_path: Path) -> None:
+    """A model that names the stereotype of even items, and of others the opposite, or the first option."""
+
+    def said(item: Any, order: Any) -> str:
+        number = int(item.id[1:])
+        return "stereotype" if number % 2 == 0 else "anti-stereotype" if number % 4 == 1 else order[0]
+
+    (tmp_path / "b").mkdir()
+    one = run(tmp_path / "a", pairs(8), said)
+    other = run(tmp_path / "b" / "c", pairs(8), lambda item, order: "" if item.id == "p0" else "stereotype")
+    rows = catsofa.items(one)
+    assert list(rows["outcome"]) == ["stereotype", "anti-stereotype", "stereotype", "tie"] * 2
+    assert list(rows["stereotype"] + rows["anti_stereotype"]) == [2] * 8
+    first = catsofa.items(other).iloc[0]
+    assert (first["outcome"], first["refusal"]) == ("unscored", 2)
+    assert "no choice" in first["reason"]
+
+
+@pytest.mark.parametrize(("model", "data"), [("gpt2", "cats.jsonl"), ("gpt2", "pairs.jsonl"), ("bert", "tests")])
+def test_a_finished_run_has_the_rows_of_its_report(tiny: Tiny, files: Path, model: str, data: str) -> None:
+    """From the folder, and from the report of a run in a folder: the same rows as in memory."""
+    alone = evaluate(str(tiny(model)), files / data, resamples=0).items()
+    kept = evaluate(str(tiny(model)), files / data, resamples=0, out=files / "run").items()
+    read = catsofa.items(files / "run").drop(columns=["model", "data", "measure"])
+    assert alone.equals(kept)
+    assert alone.equals(read)
+
+
+def test_a_report_of_numbers_alone_has_no_items(tiny: Tiny) -> None:
+    """Refused, with what has items."""
+    found = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
+    with pytest.raises(ValueError, match="without scores of single items"):
+        Report(protocol="p", results=found.results, signature=found.signature).items()

@@ -5,6 +5,7 @@ STAMP := .venv/.ready
 SERVER := .venv-labelstudio/.ready
 HARNESS := .venv-harness/.ready-api
 INSPECT := .venv-inspect/.ready
+SHARING := .venv-sharing/.ready
 SLOW := .venv/.ready-slow
 CHECKERS := lttoolbox apertium-spa-cat apertium-fra-cat hunspell hunspell-es hunspell-fr hunspell-de-de
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
@@ -14,8 +15,8 @@ APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive ap
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness inspect labelstudio test-labelstudio \
-	docs bench architectures chaos clean
+.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing labelstudio \
+	test-labelstudio docs pictures bench architectures chaos clean
 
 install: $(STAMP) ## create .venv with the pinned dependencies
 
@@ -63,6 +64,7 @@ check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed; its tests are skipped"
 	$(MAKE) harness || echo "lm-evaluation-harness could not be installed; its tests are skipped"
 	$(MAKE) inspect || echo "Inspect could not be installed; its tests are skipped"
+	$(MAKE) sharing || echo "the packages of Every Eval Ever and Croissant could not be installed; their tests are skipped"
 	$(BIN)/pip install --quiet --no-deps girth==0.8.0 || echo "girth could not be installed; its test is skipped"
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow --durations 30
 
@@ -106,6 +108,15 @@ $(INSPECT): | $(STAMP)
 	.venv-inspect/bin/pip install --quiet 'inspect-ai==0.3.285' openai --editable .
 	touch $(INSPECT)
 
+# the package of Every Eval Ever asks for Python 3.12; its validator runs on 3.11, and needs only these libraries
+sharing: $(SHARING) ## install the validators of Every Eval Ever and Croissant into .venv-sharing
+
+$(SHARING):
+	$(PYTHON) -m venv .venv-sharing
+	.venv-sharing/bin/pip install --quiet mlcroissant==1.1.1 huggingface_hub jsonschema pyarrow pydantic pyyaml requests rich
+	.venv-sharing/bin/pip install --quiet --no-deps --ignore-requires-python every-eval-ever==0.3.0
+	touch $(SHARING)
+
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
@@ -123,8 +134,12 @@ chaos: $(STAMP) ## kill long commands 100 times and compare the ends (SEED=7 rep
 architectures: $(STAMP) ## write the page that compares every architecture with a plain loop
 	PYTHONPATH=tests $(BIN)/python -m helpers.architectures.page
 
+# demo's groups and simulated models, in Chromium; a test compares the words of the pages with those of the pictures
+pictures: $(STAMP) ## take the pictures of README and docs
+	PYTHONPATH=tests $(BIN)/python -m helpers.pictures
+
 bench: $(STAMP) ## run every benchmark; WRITE=--write keeps the results
 	$(BIN)/python -m benchmarks $(WRITE)
 
 clean: ## delete the environments and the built files
-	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-lock build dist site *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-sharing .venv-lock build dist site *.egg-info demo-out

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 """True for type checkers alone; `typing` itself would take longer to import than all of this."""
 
 if TYPE_CHECKING:
+    from catsofa.choosing import choose
+    from catsofa.comparison import compare, robustness
     from catsofa.data.formats import convert
     from catsofa.data.records import (
         Annotation,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from catsofa.data.tables import table
     from catsofa.examination import examine
     from catsofa.planning import plan
+    from catsofa.report.item_rows import items
     from catsofa.scoring.contamination import contamination
     from catsofa.scoring.evaluate import evaluate
     from catsofa.specifications import multiverse
@@ -47,17 +50,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Annotation", "Answer", "Association", "AssociationTest", "Candidate", "Cat", "Identity", "Pair", "Probe",
     "Question", "Refused", "Score", "Statement", "Stereotype", "Term", "Votes", "WordSet", "__version__",
-    "contamination", "convert", "evaluate", "examine", "multiverse", "plan", "read", "table",
+    "choose", "compare", "contamination", "convert", "evaluate", "examine", "items", "multiverse", "plan", "read",
+    "robustness", "table",
 ]  # fmt: skip
 
 _HOMES = {
+    "choose": "choosing",
+    "compare": "comparison",
     "contamination": "scoring.contamination",
     "convert": "data.formats",
     "evaluate": "scoring.evaluate",
     "examine": "examination",
+    "items": "report.item_rows",
     "multiverse": "specifications",
     "plan": "planning",
     "read": "data.sources",
+    "robustness": "comparison",
     "table": "data.tables",
 }
 """Where a public name lives that is no record."""

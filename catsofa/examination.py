@@ -17,7 +17,7 @@ from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
 from catsofa.report.inputs import places_in, read
 from catsofa.report.inputs import protocol as protocol_of
-from catsofa.scoring.choosing.estimates import A, Rows, S
+from catsofa.scoring.choosing.each import shares
 from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
 from catsofa.scoring.choosing.replies import ASKED
 from catsofa.scoring.compare.choosing import SAMPLES, TEMPLATES, Side, joined, sides_on, signature_of
@@ -295,7 +295,7 @@ def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
     each = [(side.rows, list(side.replies.values())) for side in sides]
     rows_of_items = [(item.id, item.kind or "choices", item.domain, item.cluster) for item in known.values()]
     models = [side.model for side in sides]
-    matrix = _joined(rows_of_items, [_shares(rows) for rows, _ in each], models)
+    matrix = _joined(rows_of_items, [shares(rows) for rows, _ in each], models)
     levels = {
         "prompt": [np.array([reply.template for reply in replies]) for _, replies in each],
         "sample": [np.array([str(1 + reply.sample) for reply in replies]) for _, replies in each],
@@ -307,7 +307,7 @@ def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
         values = [
             _joined(
                 rows_of_items,
-                [_shares(rows.take(of == level)) for (rows, _), of in zip(each, of_model, strict=True)],
+                [shares(rows.take(of == level)) for (rows, _), of in zip(each, of_model, strict=True)],
                 models,
             ).values
             for level in names
@@ -321,18 +321,6 @@ def _of_choices(sides: Sequence[Side]) -> tuple[ItemMatrix, tuple[str, ...]]:
         if not facet.nested:
             matrix = replace(matrix, values=settled.means(matrix.tasks))
     return replace(matrix, facets=tuple(facets)), tuple(told)
-
-
-def _shares(rows: Rows) -> Column:
-    """The share of the stereotype among the choices of each item, the mean of both orders."""
-    items, places = np.unique(rows.items[rows.open], return_inverse=True)
-    of_order = []
-    for first in (True, False):
-        kept = rows.weights[rows.open][:, [S, A]] * (rows.first[rows.open] == first)[:, None]
-        stereotype, anti = (np.bincount(places, weights=one, minlength=len(items)) for one in kept.T)
-        with np.errstate(invalid="ignore"):
-            of_order.append(stereotype / (stereotype + anti))
-    return _column(items, np.mean(of_order, axis=0))
 
 
 def findings(flags: Iterable[Flag]) -> Report:

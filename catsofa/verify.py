@@ -12,6 +12,7 @@ CHECKS: Mapping[str, str] = {
     "run": "catsofa.scoring.run.checks:check_run",
     "choices": "catsofa.scoring.choosing.checks:check_choices",
     "report": "catsofa.scoring.run.checks:check_report",
+    "baseline": "catsofa.gate.snapshots:check_baseline",
     "probe shards": "catsofa.data.verify.stores:check_shards",
     "release": "catsofa.data.verify.stores:check_release",
     "study": "catsofa.annotation.study.checks:check_study",

@@ -14,17 +14,20 @@ from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print
 from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
-    from catsofa.gate import Checked, Verdict
+    from catsofa.gate.verdicts import Checked, Verdict
 
 SHOWN = 5
 """Target terms, and items, that are named for people."""
 
 Runs = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN", help="Folders of `score --out` or `choose --out`, or folders that hold them."),
+    typer.Argument(
+        metavar="RUN", help="Folders of `score --out` or `choose --out`, folders that hold them, or files of scores."
+    ),
 ]
 On = Annotated[
-    list[str] | None, typer.Option(metavar=DATA, help="Data of runs of choose, or data that moved; repeat for several.")
+    list[str] | None,
+    typer.Option(metavar=DATA, help="Data of files of scores, of runs of choose, or that moved; repeat for several."),
 ]
 Paraphrase = Annotated[
     list[Path] | None, typer.Option(help="Runs on paraphrases of the CATs of a RUN; their flips are tested too.")
@@ -44,6 +47,7 @@ def register(app: typer.Typer) -> None:
             "catsofa check runs/new --against baseline.json",
             "catsofa check runs --against baseline.json --margin ss=1 --margin ss/gender=2 --junit check.xml",
             "catsofa check runs/small --against runs/large --margin lms=2 --margin ss=2 --require-equivalence",
+            "catsofa check predictions.json --on dev.json --against baseline.json",
             "catsofa check a/model b/model --label step-100 --label step-200 --against baseline.json --json",
         )
     )(check)

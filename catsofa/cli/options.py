@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 StudyFolder = Annotated[Path, typer.Argument(help="Study folder.", metavar="STUDY")]
 
 Device = Annotated[str | None, typer.Option(help="Device: cpu, cuda, cuda:1, mps. Default: a GPU if there is one.")]
-Dtype = Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16, float16 or auto.")]
+Dtype = Annotated[str, typer.Option(help="Precision: float32 (exact), bfloat16 (bf16), float16 (fp16) or auto.")]
 TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights in formats other than safetensors.")]
 BatchTokens = Annotated[int | None, typer.Option(min=1, help="Tokens per batch.")]

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --licence cc-by-sa-4.0",
             "catsofa release dev.jsonl test.jsonl --annotations annotations.csv --out release --name 'Bakers' --need 4",
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --by age_band --by gender",
+            "catsofa release made.jsonl --unjudged --out release --name 'Bakers, as made'",
             "catsofa release paraphrases/review_1.jsonl --study review --out release-1 --name 'Bakers, rephrased'",
         )
     )(release)
@@ -42,6 +43,9 @@ def release(
     canary: Annotated[str, typer.Option(help="Canary GUID. Default: derived from the data.")] = "",
     need: Annotated[int, typer.Option(help="Votes that a label needs.")] = 3,
     of: Annotated[int, typer.Option(help="Judgements to count per item: the first ones.")] = 5,
+    unjudged: Annotated[
+        bool, typer.Option("--unjudged", help="Release all items without judgements; the card says that nobody judged.")
+    ] = False,
     refused: Annotated[Path | None, typer.Option(help="Write the items held back, with the reason (JSONL).")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -83,7 +87,7 @@ def release(
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
     rulings = {item: ruling for one in asked for item, ruling in adjudicated(one).items()}
     rule = Rule(need=need, of=of)
-    made = write(splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings)
+    made = write(splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings, unjudged=unjudged)
     if refused:
         jsonl.write(made.refused, refused)
     if json:
@@ -91,7 +95,8 @@ def release(
         return
     if quiet:
         return
-    say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, by {made.validated.judges:,} judges")
+    by_whom = "which nobody judged" if unjudged else f"by {made.validated.judges:,} judges"
+    say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, {by_whom}")
     if made.refused:
         note(f"{len(made.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
     if ruled := made.validated.adjudicated:

@@ -7,6 +7,7 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.renamed import OldCorpus, renamed
+from catsofa.cli.score.tables import show_table
 from catsofa.cli.terminal import Bar, Quiet, choices, examples, note, say
 from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
 from catsofa.data.percentages import quantity
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
             "catsofa report runs robustness.json filter.json --out report.html",
             "catsofa report runs --plan plan.toml --out report.html",
             "catsofa report runs --x step --out training.html",
+            "catsofa report runs --out report.html --items items.html",
             "catsofa report examine.json --out measures.html --figures figures",
             "catsofa report contamination.json --out seen.html --figures figures",
             "catsofa report runs --out tables.tex",
@@ -60,6 +62,10 @@ def report(
         str,
         typer.Option(metavar="WORD", help="Word before the number that orders the checkpoints of a model (step)."),
     ] = "",
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Output file of the item browser: one page with each item, its sentences and its scores."),
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="Output folder for the figures as PDF, PNG and SVG.")] = None,
     corpus: CorpusName = "",
     frequencies: OldCorpus = "",
@@ -92,3 +98,12 @@ def report(
     for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
         note(left_out)
     say(f"{out}: {quantity(sum(len(section.tables) for section in found.sections), 'table')}", quiet=quiet)
+    if found.summary and not quiet:
+        show_table(found.summary)
+    if items:
+        from catsofa.report import items as browser
+
+        count, without = browser.write([place for place in places if not is_dataset(place)], items)
+        for why in without:
+            note(f"{items} leaves out items: {why}")
+        say(f"{items}: {quantity(count, 'item')}", quiet=quiet)

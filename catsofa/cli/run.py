@@ -49,6 +49,20 @@ def register(app: typer.Typer) -> None:
                     raise typer.Exit(code)
                 journal.add(step, inputs)
 
+        if not (check or quiet or any("--json" in step.arguments for step in steps)):
+            _show_runs([path for _, outputs in checked for path in outputs if path.is_dir()])
+
+
+def _show_runs(folders: list[Path]) -> None:
+    """Print one table of the runs in the folders that a recipe made, where there are several."""
+    from catsofa.cli.score.tables import show_overview
+    from catsofa.report.inputs import read
+    from catsofa.scoring.run.manifest import MANIFEST
+
+    runs = sorted({path.parent for folder in folders for path in folder.rglob(MANIFEST)})
+    if len(runs) > 1:
+        show_overview([read(run) for run in runs])
+
 
 def _pair(text: str) -> tuple[str, str]:
     """Name and value of `name=value`."""

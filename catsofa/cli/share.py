@@ -1,8 +1,8 @@
-"""Commands that share what was made: a leaderboard, a task of lm-evaluation-harness, the Hub."""
+"""Commands that share what was made: a leaderboard, results, a task of lm-evaluation-harness, the Hub."""
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -41,6 +41,14 @@ def register(app: typer.Typer) -> None:
         ),
     )(export_harness)
     app.command(
+        name="export-results",
+        epilog=examples(
+            "catsofa export-results runs --format every-eval-ever --organization 'Our lab' --out every-eval-ever",
+            "catsofa export-results runs/gpt2 --format model-index",
+            "catsofa export-results runs/gpt2 --format eval-results --dataset me/bakers --out bakers.yaml",
+        ),
+    )(export_results)
+    app.command(
         name="push-to-hub",
         epilog=examples(
             "catsofa push-to-hub release --repo me/bakers",
@@ -73,6 +81,53 @@ def export_harness(
         say(f"{count:,} requests; {out / 'README.md'} says how the harness and Inspect ask them", quiet=quiet)
         return
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
+
+
+def export_results(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN", help="Folders of `score --out` or `choose --out`, or folders of runs."),
+    ],
+    as_format: Annotated[
+        Literal["every-eval-ever", "model-index", "eval-results"],
+        typer.Option(
+            "--format", metavar="FORMAT", help="Every Eval Ever's JSON, or the YAML of a model card, for one model."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder for every-eval-ever, else output file. Default: print the YAML.")
+    ] = None,
+    organization: Annotated[str, typer.Option(help="Who made the runs, for every-eval-ever.")] = "",
+    dataset: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Name of the data on the Hub, for a card.")] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Export the numbers of finished runs with intervals, ideal values and signatures, in schemas of other programs.
+
+    every-eval-ever: a JSON file for each run, with every set. model-index: the metadata of a model card. eval-results:
+    a file for the folder `.eval_results` of a model. The YAML holds the numbers over all items.
+    """
+    from catsofa.data.files import atomic_write
+    from catsofa.report.inputs import find
+    from catsofa.share.results import every_eval_ever, model_cards
+
+    found = find(runs).runs
+    if as_format == "every-eval-ever":
+        if out is None:
+            raise ValueError("found no --out; expected a folder for the JSON files of every-eval-ever")
+        paths = every_eval_ever.write(found, out, organization)
+        say(f"{len(paths):,} files below {out}", quiet=quiet)
+        return
+    text = (
+        model_cards.model_index(found, dataset)
+        if as_format == "model-index"
+        else model_cards.eval_results(found, dataset)
+    )
+    if out is None:
+        say(text.rstrip())
+        return
+    with atomic_write(out) as file:
+        file.write(text.encode())
+    say(str(out), quiet=quiet)
 
 
 def push_to_hub(

@@ -125,9 +125,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     from rich.text import Text
 
     PATIENCE.end()
-    given = os.environ.get("COLUMNS", "")
-    columns_given = int(given) if given.isdecimal() and int(given) else 80
-    console = Console(width=None if sys.stdout.isatty() else columns_given, highlight=False)
+    console = Console(width=_columns_given(), highlight=False)
     cells = [[Text(visible(_written(cell))) for cell in row] for row in rows]
     if _width(columns, cells) > console.width:
         columns = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
@@ -149,6 +147,22 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     console.print(Text(visible(title), style="bold"), overflow="fold")
     console.width = max(console.width, least)  # rather too wide than with a number that is cut
     console.print(drawn)
+
+
+def fits(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bool:
+    """Whether a table fits the terminal, if need be with limits below their numbers."""
+    from rich.console import Console
+    from rich.text import Text
+
+    cells = [[_with_limits_below(Text(visible(_written(cell)))) for cell in row] for row in rows]
+    heads = [_heading(name, [row[place].plain for row in cells]) for place, name in enumerate(columns)]
+    return _width(heads, cells) <= Console(width=_columns_given()).width
+
+
+def _columns_given() -> int | None:
+    """COLUMNS, or 80; None where a terminal says its width itself."""
+    given = os.environ.get("COLUMNS", "")
+    return None if sys.stdout.isatty() else int(given) if given.isdecimal() and int(given) else 80
 
 
 def _written(cell: object) -> str:

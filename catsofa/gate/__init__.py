@@ -3,162 +3,41 @@
 __all__ = ["check", "margins_in", "snapshots_of"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import get_args
 
 from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent
-from catsofa.data.tables import Tabular
 from catsofa.gate import kinds
-from catsofa.gate.kinds import Moved, Paired, cats, choices
+from catsofa.gate.kinds import Paired, cats, choices
 from catsofa.gate.margins import margins_in, refuse_margin
-from catsofa.gate.snapshots import CHOICES, EXPECTED, FLIPS, Snapshot, Taken, read, taken, taken_flips
+from catsofa.gate.snapshots import (
+    CHOICES,
+    EXPECTED,
+    FLIPS,
+    REMEDY,
+    Snapshot,
+    Taken,
+    read,
+    taken,
+    taken_flips,
+    taken_scores,
+)
+from catsofa.gate.verdicts import Checked, Require, Test, Verdict
 from catsofa.report import inputs
 from catsofa.report.inputs import Finished, NotThere
 from catsofa.scoring.signature import differences
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.margins import LEVEL, MarginTest, margin_test
+from catsofa.scoring.statistics.margins import margin_test
 
-Require = Literal["", "non-inferiority", "equivalence"]
-Found = Literal["regression", "same", "equivalent", "not inferior", "open"]
 FREE = ("version", "dtype", "seed", "resamples")
 """Parts of a signature that two runs may differ in and still be held against one another."""
+PLAIN = "catsofa"
+"""The protocol of a file of scores where no baseline says another."""
 THIN = 0.9
 """A warning stands where fewer of the items are decided by both runs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
-    """One measure of one set of items, held against the baseline."""
-
-    paired: Paired
-    test: MarginTest
-    holm: float = 1.0
-    """p of a regression, corrected for every test of the call."""
-    failed: bool = False
-    one_model: bool = False
-    """Whether both runs are of one model in one precision: equal outcomes then hold for other items, too."""
-
-    @property
-    def found(self) -> Found:
-        """What is shown: the first of these that holds."""
-        if self.holm <= LEVEL:
-            return "regression"
-        if self.test.same:
-            return "same"
-        if self.test.p_equivalent <= LEVEL:
-            return "equivalent"
-        return "not inferior" if self.test.p_not_worse <= LEVEL else "open"
-
-    def shows(self, require: Require) -> bool:
-        """Whether it shows what is required; equivalence shows that nothing is inferior.
-
-        Equal outcomes of two models on few items are no evidence. Equal numbers are: `step` is 0 where items have some.
-        """
-        if self.found == "same" and require:
-            p = self.test.p_equivalent if require == "equivalence" else self.test.p_not_worse
-            return self.one_model or not self.paired.step or p <= LEVEL
-        wanted = {"": (), "non-inferiority": ("equivalent", "not inferior"), "equivalence": ("equivalent",)}[require]
-        return not require or self.found in wanted
-
-    def ends(self, rows: Sequence[Moved], most: int) -> list[Moved]:
-        """Those that moved most in the direction of the whole."""
-        sign = 1 if self.test.after >= self.test.before else -1
-        along = [row for row in rows if sign * (row.after - row.before) > 0]
-        return sorted(along, key=lambda row: (-sign * (row.after - row.before), row.name))[:most]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The test as it stands in our JSON, the terms and items that moved along with the measure most first."""
-        test = self.test
-        numbers = {"before": test.before, "after": test.after, **test.change.by.row("change"), "worse": test.worse}
-        p = {"p": test.p_worse, "holm": self.holm, "p_not_inferior": test.p_not_worse}
-        of = {"items": self.paired.items, "decided": self.paired.decided}
-        named = {"terms": self.ends(self.paired.terms, MOST_TERMS), "moved": self.ends(self.paired.each, MOST_ITEMS)}
-        return {
-            "measure": self.paired.name, "set": self.paired.set, **numbers, "margin": test.margin, **p,
-            "p_equivalent": test.p_equivalent, "found": self.found, "failed": self.failed, **of,
-            **{name: [row.to_dict() for row in rows] for name, rows in named.items()},
-        }  # fmt: skip
-
-
-MOST_TERMS, MOST_ITEMS = 5, 20
-"""Target terms and items that are named."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """One run, held against its baseline."""
-
-    label: str
-    folder: Path
-    baseline: str
-    """The model of the baseline."""
-    data: str
-    kind: str
-    signature: str
-    tests: Sequence[Test] = ()
-    refused: str = ""
-    """Why it could not be compared; empty if it was."""
-    warnings: Sequence[str] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The run as it stands in our JSON."""
-        about = {name: str(getattr(self, name)) for name in ("label", "baseline", "data", "kind", "signature")}
-        tests = [test.to_dict() for test in self.tests]
-        return {**about, "tests": tests, "refused": self.refused, "warnings": list(self.warnings)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(Tabular):
-    """What a check found."""
-
-    runs: Sequence[Checked]
-    require: Require = ""
-
-    @property
-    def exit_code(self) -> int:
-        """1: a regression is shown, or what is required is not; 2: neither, but a run could not be compared; else 0."""
-        if any(test.failed for run in self.runs for test in run.tests):
-            return 1
-        return 2 if any(run.refused for run in self.runs) else 0
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in words."""
-        count = sum(len(run.tests) for run in self.runs)
-        of = f"{count:,} test{'' if count == 1 else 's'}"
-        worse = sum(test.found == "regression" for run in self.runs for test in run.tests)
-        failed = sum(test.failed for run in self.runs for test in run.tests)
-        refused = sum(bool(run.refused) for run in self.runs)
-        if failed:
-            parts = [f"regression in {worse} of {of}"] if worse else []
-            parts += [f"{self.require} not shown in {failed - worse} of {of}"] if failed > worse else []
-            return "; ".join(parts)
-        if refused:
-            return f"not comparable: {refused} of {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"
-        return f"{self.require} shown in {of}" if self.require else f"no regression in {of}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as it stands in our JSON."""
-        about = {"verdict": self.sentence, "exit_code": self.exit_code, "required": self.require, "level": LEVEL}
-        return {**about, "runs": [run.to_dict() for run in self.runs]}
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each test."""
-        return [
-            {"run": run.label, "data": run.data, **{k: v for k, v in test.to_dict().items() if k not in NESTED}}
-            for run in self.runs
-            for test in run.tests
-        ]
-
-    def heading(self) -> str:
-        """The verdict in words."""
-        return self.sentence
-
-
-NESTED = ("terms", "moved")
 
 
 def check(
@@ -174,6 +53,8 @@ def check(
 ) -> Verdict:
     """Hold finished runs, or all below a folder, against a baseline or a run: one-sided tests with Holm's correction.
 
+    A file is one of scores of the data that `on` names; the protocol of the baseline measures it.
+
     `margins` names measures (`ss`), or a measure and a set (`ss/gender`), and how much further from its ideal each
     may be; 0 if not given. Runs are joined to the baseline by their data. `labels` name the paths of `runs` in order.
     """
@@ -182,8 +63,8 @@ def check(
         refuse_margin(f"{name}={number}", number)
     if require not in (known := get_args(Require)):
         raise ValueError(f"found the requirement {require!r}; expected {' or '.join(filter(None, known))}")
-    newer, refused = _taken(runs, on, paraphrases, labels)
-    older = _baseline(against, on, paraphrases)
+    older = _baseline(against, on)
+    newer, refused = _taken(runs, on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN))
     checked, used = list[Checked](), set[int]()
     for label, one in newer:
         at, why = _match(one.snapshot, older)
@@ -227,21 +108,30 @@ def _taken(
     on: Sequence[Path | str],
     paraphrases: Sequence[Path | str],
     labels: Sequence[str] = (),
+    protocol: str = PLAIN,
 ) -> tuple[list[tuple[str, Taken]], list[Checked]]:
     """The outcomes of all runs below these paths with their labels, and those that cannot be read."""
     if labels and len(labels) != len(paths):
         raise ValueError(f"found {len(labels)} labels and {len(paths)} paths of runs; give a --label for each RUN")
     found, refused = list[tuple[str, Taken]](), list[Checked]()
     for number, path in enumerate(paths):
+        if Path(path).is_file():
+            found.append((labels[number] if labels else Path(path).stem, taken_scores(Path(path), on, protocol)))
+            continue
         given = inputs.find([path])
         for run in given.runs:
             label = labels[number] if labels else run.model
             try:
-                found.append((label, taken(run, on)))
+                one = taken(run, on)
             except NotThere as error:
                 refused.append(_unread(label, run, str(error)))
+                continue
+            same = [other for name, other in found if name == label and other.snapshot.kind == one.snapshot.kind]
+            twice = any(not _apart(other.snapshot, one.snapshot) for other in same)
+            found.append((f"{label} ({path})" if twice else label, one))
         refused += [replace(_unread(str(path)), refused=sentence) for sentence in given.unfinished]
-    originals = [one for path in paths for one in inputs.find([path]).runs if one.kind == "stereoset"]
+    folders = [path for path in paths if not Path(path).is_file()]
+    originals = [one for path in folders for one in inputs.find([path]).runs if one.kind == "stereoset"]
     for run in inputs.find(paraphrases).runs if paraphrases else ():
         mine = [one for one in originals if one.signature.model == run.signature.model]
         if len(mine) != 1:
@@ -251,7 +141,7 @@ def _taken(
     return found, refused
 
 
-def _baseline(against: Path | str, on: Sequence[Path | str], paraphrases: Sequence[Path | str]) -> list[Snapshot]:
+def _baseline(against: Path | str, on: Sequence[Path | str]) -> list[Snapshot]:
     """The snapshots of a baseline, of a run, or of all runs below a folder."""
     path = Path(against)
     if path.is_file():
@@ -289,11 +179,15 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
     """A run against its baseline, before p is corrected."""
     one = newer.snapshot
     outcomes = (older.outcomes, one.outcomes)
-    if one.kind == CHOICES:
-        pairs = choices.tests(newer.records, *outcomes, seed)
-    else:
-        make = cats.flip_tests if one.kind == FLIPS else kinds.module_of(one.kind).tests
-        pairs = make(newer.records, *outcomes, newer.protocol, seed)
+    try:
+        if one.kind == CHOICES:
+            pairs = list(choices.tests(newer.records, *outcomes, seed))
+        else:
+            make = cats.flip_tests if one.kind == FLIPS else kinds.module_of(one.kind).tests
+            pairs = list(make(newer.records, *outcomes, newer.protocol, seed))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        held = f"the baseline holds outcomes that are none of {one.kind} ({' '.join(str(error).split())})"
+        raise ValueError(f"{held}; expected {REMEDY}") from None
     found, told, why = list[Test](), list[str](), list[str]()
     free = differences(older.signature, one.signature)
     models = {older.signature.model, one.signature.model}

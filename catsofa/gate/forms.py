@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Xml
 from catsofa.data.tables import digits
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible
-from catsofa.gate import Checked, Test, Verdict
+from catsofa.gate.verdicts import Checked, Test, Verdict
 from catsofa.scoring.statistics.margins import LEVEL
 
 RULES = {

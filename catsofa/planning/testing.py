@@ -109,7 +109,7 @@ class Scored:
         """A value with its interval at any level; at 95 % that of the report of the run."""
         how: dict[str, Any] = {"resamples": RESAMPLES, "seed": self.protocol.seed}
         if self.run.kind == "stereoset":
-            cats, average = of_cats(self.run, list(self.records)), self.protocol.stereoset.average
+            cats, average = of_cats(self.run, list(self.records), self.given), self.protocol.stereoset.average
             of = cats if part == OVERALL else cats.of(domain=part)
             return lambda level: getattr(measures(of, average=average, **how, level=level), measure)
         if self.run.kind == "crows_pairs":
@@ -142,7 +142,7 @@ class Scored:
     def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:
         """The clusters of the other run and of this one, row by row, their measure, and how far one item moves it."""
         if measure == "icat":
-            sides = [of_cats(one.run, list(self.records)) for one in (other, self)]
+            sides = [of_cats(one.run, list(self.records), one.given) for one in (other, self)]
             rows = sides[0].complete & sides[1].complete & ((sides[0].domains == part) | (part == OVERALL))
             before, after = (
                 side.columns(self.protocol.stereoset.average) for side in jointly(*(s.take(rows) for s in sides))

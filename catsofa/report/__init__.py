@@ -12,8 +12,8 @@ from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.report.cells import Row, Words
-from catsofa.report.elements import Document, Section
-from catsofa.report.inputs import EXPECTED, Finished, find, groups
+from catsofa.report.elements import Document, Section, Table
+from catsofa.report.inputs import EXPECTED, Finished, find, groups, with_unique_names
 from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, multiverse, plain, seat, sofa, stereoset
 from catsofa.report.sections.contamination import contamination
 from catsofa.report.sections.examination import examination
@@ -24,6 +24,10 @@ from catsofa.report.sections.protocols import Group, protocols
 from catsofa.report.sections.rank_agreement import agreement
 from catsofa.report.sections.robustness import Robust, robustness
 from catsofa.report.sections.series import series
+from catsofa.report.summary import Standing
+from catsofa.report.summary.sentences import findings
+from catsofa.report.summary.standings import standings
+from catsofa.report.summary.tables import matrix, summary
 from catsofa.scoring.signature import differences, hashes_in
 
 Make = Callable[[str, Sequence[Row]], Section]
@@ -69,7 +73,12 @@ def document(
     with _readable([run for _, runs in kept for run in runs]):
         every = multiverse.many(given.runs)
         sections = [*(series("series", kept, x) if x else ()), *multiverse.sections("multiverse", every)]
-        sections += _told_apart([_section(f"s{n}", kind, runs) for n, (kind, runs) in enumerate(kept, 1)], kept)
+        stands = standings(kept)
+        own = [
+            _with_pairs(_section(f"s{n}", *group), of)
+            for n, (group, of) in enumerate(zip(kept, stands, strict=True), 1)
+        ]
+        sections += _told_apart(own, kept)
         together = {id(run) for models in every.values() for of in models.values() for run in of.values()}
         pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
@@ -82,7 +91,24 @@ def document(
     for command, make in PRINTED.items():
         name = command.partition(" ")[0]
         sections += [make(f"{name}{n}", of, path) for n, (path, of) in enumerate(given.printed[command], 1)]
-    return Document(title=title, warning=WARNING, notes=(*given.unfinished, *_apart(kept)), sections=tuple(sections))
+    shown = [one for of in stands for one in of]
+    return Document(
+        title=title,
+        warning=WARNING,
+        notes=(*given.unfinished, *_apart(kept)),
+        sections=tuple(sections),
+        findings=tuple(findings(shown)),
+        summary=summary(shown, [str(run.signature) for _, runs in kept for run in runs]) if shown else None,
+    )
+
+
+def overview(runs: Sequence[Finished]) -> Table | None:
+    """The table of all models on all measures alone; None of runs that it does not know."""
+    order = {kind: place for place, kind in enumerate(MAKE)}
+    kept = sorted(groups(with_unique_names(runs)), key=lambda group: order.get(group[0], len(order)))
+    with _readable(runs):
+        shown = [one for of in standings(kept) for one in of]
+    return summary(shown, [str(run.signature) for run in runs]) if shown else None
 
 
 def section_of(kind: str) -> tuple[Words, Make]:
@@ -94,6 +120,13 @@ def _section(name: str, kind: str, runs: Sequence[Finished]) -> Section:
     """The section of runs that may stand side by side."""
     with _readable(runs):
         return section_of(kind)[1](name, [(run.model, run.report, run.signature) for run in runs])
+
+
+def _with_pairs(section: Section, of: Sequence[Standing]) -> Section:
+    """The section with the differences between its models, after its first table."""
+    first, *rest = section.tables
+    made = [matrix(f"{section.name}-pairs-{one.of.registered}", one, first.signatures) for one in of if one.pairs]
+    return replace(section, tables=(first, *made, *rest))
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from catsofa.data.percentages import unsigned
 
 UNSCORED = "unscored"
 """What stands for a number that is not there."""
+BEST = "★"
+"""The mark of a number that is shown to be nearest to its ideal value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,15 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a benchmark found, in sentences."""
+
+    about: str
+    """The benchmark, and what sets it apart from others of its kind."""
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A report."""
 
@@ -146,3 +157,7 @@ class Document:
     notes: tuple[str, ...]
     """What keeps its sections apart, and what is not in it."""
     sections: tuple[Section, ...]
+    findings: tuple[Finding, ...] = ()
+    """What was found, before everything else."""
+    summary: Table | None = None
+    """Each model on each measure."""

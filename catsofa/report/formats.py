@@ -1,6 +1,8 @@
 """A report as HTML, Markdown, CSV, JSON or LaTeX, all of one document."""
 
+import base64
 import csv
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +18,7 @@ from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures
-from catsofa.report.elements import Cell, Document, Number, Table, written
+from catsofa.report.elements import BEST, Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
@@ -32,7 +34,7 @@ LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "—": "---", "“": "``", "”": "''", "−": "$-$", "ρ": r"$\rho$",
     "τ": r"$\tau$", "…": r"\ldots{}", "≤": r"$\leq$", "≥": r"$\geq$", "κ": r"$\kappa$", "α": r"$\alpha$",
-    "\u00a0": "~", "→": r"$\rightarrow$",
+    "\u00a0": "~", "★": r"$\star$", "→": r"$\rightarrow$",
 }  # fmt: skip
 
 
@@ -66,10 +68,23 @@ def html(document: Document) -> str:
     page.filters["svg"] = lambda figure: Markup(figures.svg(figures.draw(figure.draw), figure.name))
     page.filters |= {"written": written, "broken": partial(_marked, r"([_/@])(?=.)", r"\1<wbr>")}
     page.filters["prose"] = partial(_marked, r"`([^`]+)`", r"<code>\1</code>")
+    page.filters["sorted_by"] = lambda cell: Markup("") if (v := _number(cell)) is None else Markup(f' data-v="{v!r}"')
     page.tests["number"] = lambda cell: isinstance(cell, Number)
+    page.tests["best"] = lambda cell: cell.mark.endswith(BEST)
     page.tests["count"] = lambda cell: isinstance(cell, int) or (isinstance(cell, str) and bool(COUNT.fullmatch(cell)))
-    template = files("catsofa").joinpath("templates/report.html.j2").read_text(encoding="utf-8")
-    return page.from_string(template).render(document=document, version=version("catsofa"))
+    folder = files("catsofa").joinpath("templates")
+    script = folder.joinpath("report.js").read_text(encoding="utf-8")
+    return page.from_string(folder.joinpath("report.html.j2").read_text(encoding="utf-8")).render(
+        document=document,
+        version=version("catsofa"),
+        script=Markup(script),
+        hash=Markup(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
+    )
+
+
+def _number(cell: Cell) -> float | None:
+    """What a cell is sorted by; None of a text."""
+    return cell.value if isinstance(cell, Number) else cell if isinstance(cell, int) else None
 
 
 def _marked(pattern: str, markup: str, text: Cell) -> Any:
@@ -86,19 +101,33 @@ COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \([\d.]+ % of \w+\)|\d{4}-\d\d-\d\d
 def markdown(document: Document) -> str:
     """The report as Markdown, its texts escaped so that they are no markup."""
     lines = [f"# {plain(document.title)}", "", f"**Content warning.** {document.warning}", ""]
+    for found in document.findings:
+        lines += [f"**{plain(found.about)}.** {' '.join(map(plain, found.sentences))}", ""]
+    if document.summary:
+        lines += _markdown_table(replace(document.summary, signatures=()))
     lines += [line for note in document.notes for line in (f"> {plain(note)}", "")]
     for section in document.sections:
         lines += [f"## {plain(section.title)}", "", plain(section.lead), "", f"> {plain(section.limits)}", ""]
-        for table in section.tables:
-            lines += [f"### {plain(table.caption)}", ""]
-            lines += ["<details><summary>May offend: open to read</summary>", ""] if table.offensive else []
-            lines += [_bar(table.columns), _bar("---" for _ in table.columns)]
-            lines += [_bar(plain(written(cell)) for cell in row) for row in table.rows]
-            lines += ["", *(["</details>", ""] if table.offensive else [])]
-            lines += [line for warning in table.warnings for line in (f"> **Warning.** {plain(warning)}", "")]
-            lines += [f"- {plain(note)}" for note in (*table.notes, *table.unscored)]
-            lines += [f"- `{' '.join(line.replace('`', chr(39)).split())}`" for line in table.signatures] + [""]
+        lines += [line for table in section.tables for line in _markdown_table(table)]
     return "\n".join(lines)
+
+
+def _markdown_table(table: Table) -> list[str]:
+    """The lines of a table under its heading."""
+    return [
+        f"### {plain(table.caption)}",
+        "",
+        *(["<details><summary>May offend: open to read</summary>", ""] if table.offensive else []),
+        _bar(table.columns),
+        _bar("---" for _ in table.columns),
+        *(_bar(plain(written(cell)) for cell in row) for row in table.rows),
+        "",
+        *(["</details>", ""] if table.offensive else []),
+        *(line for warning in table.warnings for line in (f"> **Warning.** {plain(warning)}", "")),
+        *(f"- {plain(note)}" for note in (*table.notes, *table.unscored)),
+        *(f"- `{' '.join(line.replace('`', chr(39)).split())}`" for line in table.signatures),
+        "",
+    ]
 
 
 def _bar(cells: Any) -> str:
@@ -112,6 +141,8 @@ def latex(document: Document) -> str:
         "% Needs \\usepackage{array,booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
         "% Content warning: it may repeat offensive text.",
     ]
+    if document.summary:
+        parts += [line for table in _across(document.summary) for line in (*_booktabs(table), "")]
     for section in document.sections:
         for table in section.tables:
             note = " ".join(
@@ -126,6 +157,42 @@ def latex(document: Document) -> str:
             parts += [*(["% May offend."] if table.offensive else []), *_longtable(table)]
             parts += [f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", ""]
     return "\n".join(parts)
+
+
+def _across(table: Table) -> Iterator[Table]:
+    """A table, or as many as its columns need to fit a line, each with the first column."""
+    widest = [max(len(written(cell)) for cell in column) for column in zip(table.columns, *table.rows, strict=True)]
+    chunks: list[list[int]] = [[0]]
+    for at in range(1, len(widest)):
+        chunk = chunks[-1]
+        if chunk != [0] and sum(widest[of] for of in (*chunk, at)) > _room("footnotesize", len(chunk) + 1):
+            chunks.append([0])
+        chunks[-1].append(at)
+    for number, chunk in enumerate(chunks, 1):
+        yield replace(
+            table,
+            name=table.name if len(chunks) == 1 else f"{table.name}-{number}",
+            columns=tuple(table.columns[at] for at in chunk),
+            rows=tuple(tuple(row[at] for at in chunk) for row in table.rows),
+            notes=table.notes if number == len(chunks) else (),
+        )
+
+
+def _booktabs(table: Table) -> Iterator[str]:
+    """A table of a row for each model, as papers have it; the signatures are those of the tables that follow."""
+    size, columns = _layout(table)
+    yield from ("\\begin{table}", f"\\centering\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}")
+    yield f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}"
+    yield from (
+        f"\\begin{{tabular}}{{{columns}}}",
+        "\\toprule",
+        " & ".join(map(_tex, table.heads)) + r" \\",
+        "\\midrule",
+    )
+    yield from ("{}" + " & ".join(_cell(cell) for cell in row) + r" \\" for row in table.rows)
+    yield from ("\\bottomrule", "\\end{tabular}")
+    yield from (f"\\par\\smallskip{{\\raggedright {_tex(note)}\\par}}" for note in table.notes)
+    yield "\\end{table}"
 
 
 def _longtable(table: Table) -> Iterator[str]:

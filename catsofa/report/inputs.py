@@ -8,15 +8,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from catsofa.data import sources
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat
 from catsofa.scoring.choosing import measured
+from catsofa.scoring.choosing.each import each
 from catsofa.scoring.choosing.measured import RUN as CHOICES
 from catsofa.scoring.choosing.reasoning import without_reasoning
 from catsofa.scoring.choosing.replies import ASKED, REPLIES
 from catsofa.scoring.choosing.replies import read as read_replies
+from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
+from catsofa.scoring.measures.registry import Given as Scores
 from catsofa.scoring.measures.registry import recognised
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
@@ -33,6 +37,8 @@ EXPECTED = (
     "prints with --json"
 )
 
+OF_CHOICES = "choices"
+"""The kind of runs of `choose`; that of others is their measure."""
 LATE = "9"
 """After the time of any run: where one does not say when it began."""
 PRINTED = {
@@ -103,7 +109,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     runs, twice = _once(runs)
     return Given(
-        runs=_with_unique_names(runs),
+        runs=with_unique_names(runs),
         printed=printed,
         unfinished=[*unfinished, *twice],
     )
@@ -209,7 +215,7 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
 def _kind(results: Any) -> str:
     """Which measure these results are of."""
     if "between_templates" in results:
-        return "choices"
+        return OF_CHOICES
     return recognised(results).name
 
 
@@ -219,7 +225,7 @@ def beside(run: Finished) -> tuple[str, str]:
     return run.kind, str(replace(shared, model="", batching="", data=hashes_in(shared.data)))
 
 
-def _with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
+def with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
     """The runs; models of one name in one table are told apart by the hash in their signature."""
     names: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for run in runs:
@@ -259,6 +265,33 @@ def cats(run: Finished) -> list[Cat]:
         raise NotThere(str(error)) from None
 
 
+def records(run: Finished, sets: Iterable[Data] = ()) -> Iterator[Any]:
+    """The records that a run is of: those of one of these sets, or from where the run read them."""
+    among = next((data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)), None)
+    found = among.records() if among else sources.read(data_of(run.folder))
+    return islice(found, first_of(run.signature.subset))
+
+
+def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
+    """The data that a run of choices is of: one of these sets, or from where the run read them."""
+    given = [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]
+    if not given and not run.report.get(measured.ON):
+        found = f"a run of `catsofa choose` on {run.signature.data}, which does not say where its data lie"
+        raise BadInput(run.folder, found, "--on with its data")
+    return given[0] if given else open_data(str(run.report[measured.ON]))
+
+
+def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:
+    """A row for each item of a finished run, as `Report.items` has it; the data are those of one of these sets."""
+    if run.kind == OF_CHOICES:
+        kept = measured.kept_in(run.folder, data_of_choices(run, sets))
+        asked = {reply.item for reply in kept.replies} if run.signature.subset else kept.items.keys()
+        return each(kept.replies, {name: item for name, item in kept.items.items() if name in asked})
+    measure = recognised(run.report["results"])
+    made = run.report["results"] if measure.embeds else given_in(run.folder)
+    return measure.each(records(run, sets), made, protocol(run))
+
+
 def protocol(run: Finished) -> Protocol:
     """The protocol of a run: a preset, perhaps with other options, which its signature vouches for."""
     signature = run.signature
@@ -274,9 +307,9 @@ def protocol(run: Finished) -> Protocol:
     raise NotThere(f"{run.folder} was scored by a protocol {signature.protocol!r} with options of its own")
 
 
-def of_cats(run: Finished, of: list[Cat]) -> Outcomes:
-    """What the run's scores make of these CATs, by its protocol."""
-    chosen, given = protocol(run), given_in(run.folder)
+def of_cats(run: Finished, of: list[Cat], given: Scores | None = None) -> Outcomes:
+    """What the run's scores make of these CATs, by its protocol; `given` are its scores, where they were read."""
+    chosen, given = protocol(run), given or given_in(run.folder)
     return outcomes(
         of, given.numbers(), ties=chosen.ties, rule=chosen.stereoset.rule, unknown=given.unknown, error=given.error
     )

@@ -40,6 +40,13 @@ GENRES: dict[type[Item], str] = {
 }
 
 
+UNJUDGED = (
+    "**Nobody judged these items.** They are as programs made them; no person confirmed that a sentence is a "
+    "stereotype, or makes sense."
+)
+"""How the card of a set begins that people have not seen."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
     """What was written, what was held back and why, and what the statement rests on."""
@@ -62,18 +69,23 @@ def release(
     studies: Sequence[Study] = (),
     by: Sequence[str] = (),
     rulings: Rulings = MappingProxyType({}),
+    unjudged: bool = False,
 ) -> Released:
     """Write the confirmed items with the votes that count: Parquet, for CATs StereoSet JSON too; and read all again.
 
     The `secret`, that of the first study if not given, gives people the same pseudonyms in all releases; without one
     they are numbered. `by` adds each judgement with these answers of its annotator, k-suppressed. `rulings` are what
-    the owners of the studies decided where votes did not. The same input gives the same bytes. Each study notes the
-    release.
+    the owners of the studies decided where votes did not. `unjudged` releases all items without any judgement, and the
+    card says so. The same input gives the same bytes. Each study notes the release.
     """
     secret = secret or (studies[0].settings.secret if studies else "")
     rule = rule or Rule()
     items = [item for some in splits.values() for item in some]
-    found = validated_items(items, annotations, rule, rulings)
+    if unjudged:
+        found = _unjudged(items, [*annotations], studies)
+        facts = replace(facts, summary=f"{UNJUDGED} {facts.summary}".rstrip(), tags=(*facts.tags, "unjudged"))
+    else:
+        found = validated_items(items, annotations, rule, rulings)
     names = keyed(secret) if secret else numbered(found.kept)
     named = {item.id: without_names(item, names) for item in found.kept}
     written = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
@@ -143,6 +155,15 @@ class Judged:
     seats: Sequence[Seats]
     adjudicated: frozenset[str]
     """The kept items that votes alone do not confirm."""
+
+
+def _unjudged(items: Sequence[Item], annotations: Sequence[Annotation], studies: Sequence[Study]) -> Judged:
+    """All items as they are; refused where anybody judged them."""
+    voted = [item.id for item in items if isinstance(item, Cat) and any(c.votes for c in item.candidates)]
+    if annotations or studies or voted:
+        given = "annotations" if annotations else "a study" if studies else f"votes in item {voted[0]}"
+        raise ValueError(f"found {given}; expected items that nobody judged. Leave out --unjudged")
+    return Judged(kept=items, refused=(), votes=(), seats=(), adjudicated=frozenset())
 
 
 def validated_items(

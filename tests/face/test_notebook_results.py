@@ -137,3 +137,38 @@ def test_a_notebook_that_is_run_shows_tables(tmp_path: Path) -> None:
 def test_what_lint_quotes_is_folded_away() -> None:
     """Findings repeat what they find."""
     assert RESULTS["lint"]()._repr_html_().startswith("<details>")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_prints_in_80_columns(name: str) -> None:
+    """`print(result)`: lines of 80 letters at most but for a single long text, and no text of an item unasked."""
+    made = RESULTS[name]()
+    lines = str(made).splitlines()
+    assert lines
+    assert all(len(line) <= 80 or max(map(len, line.split("  "))) > 40 for line in lines)
+    if made.offensive:
+        assert EVIL not in str(made)
+
+
+def test_print_shows_numbers_with_their_limits() -> None:
+    """The columns that name a row stand before each part of a wide table; the heading is last."""
+    found = Associations([a_row()])
+    text = str(found)
+    assert "1.000 [0.500, 1.500]" in text
+    assert text.startswith("task")
+    made = RESULTS["report"]()
+    assert str(made).endswith(f"version:{catsofa.__version__}")
+
+
+def test_a_result_is_drawn_on_axes_with_its_limits() -> None:
+    """One dot for each row that has a value; a measure without limits is refused by name."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    _, ax = pyplot.subplots()
+    found = RESULTS["report"]()
+    assert found.plot("lms", ax=ax) is ax
+    assert ax.get_xlabel() == "lms"
+    values = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert values == [row["lms"] for row in found.rows()]
+    with pytest.raises(ValueError, match="no measure 'much' with limits; expected lms"):
+        found.plot("much")

@@ -33,7 +33,7 @@ def refusal(path: Path) -> BadInput:
 
 @pytest.mark.parametrize(
     ("make", "kind", "files"),
-    [(run, "run", 4), (replies, "run", 4), (release, "release", 3), (shards, "probe shards", 4)],
+    [(run, "run", 4), (replies, "run", 4), (release, "release", 4), (shards, "probe shards", 4)],
 )
 def test_each_part_that_is_always_written_is_missed(
     make: Callable[[Path], Path], kind: str, files: int, tmp_path: Path

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import random
 import re
 import resource
 import shlex
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +80,52 @@ def bert(folder: Path, **labels: int) -> Path:
     config = BertConfig(vocab_size=len(words), num_labels=max(1, len(labels)), id2label=names or None, **shape)
     BertForSequenceClassification(config).eval().save_pretrained(folder)
     BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+def inference(folder: Path, kind: str = "bert", mapped: str = "", **labels: int) -> Path:
+    """A tiny model that was taught that `not` contradicts and equal words entail, its outputs in the order of `labels`.
+
+    `mapped` names the labels in another order than the weights have.
+    """
+    import torch
+    from transformers import (
+        AutoTokenizer,
+        BertConfig,
+        BertForSequenceClassification,
+        DebertaV2Config,
+        DebertaV2ForSequenceClassification,
+    )
+
+    torch.manual_seed(0)
+    saved = AutoTokenizer.from_pretrained(bert(folder))
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    shape |= {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "type_vocab_size": 2}
+    base = {"contradiction": 0, "entailment": 1, "neutral": 2, "not_entailment": 0}
+    told = {"vocab_size": len(saved), "num_labels": 3}
+    if kind == "bert":
+        model: Any = BertForSequenceClassification(BertConfig(**shape, **told))
+    else:
+        model = DebertaV2ForSequenceClassification(DebertaV2Config(**shape, **told, relative_attention=True))
+    draw, taught = random.Random(0), []
+    for _ in range(120):
+        words = draw.choices(["[UNK]", "he", "is", "kind"], k=draw.randint(2, 5))
+        negated = [*words[:2], "not", *words[2:]]
+        label = draw.choice(["entailment", "contradiction"])
+        taught.append((" ".join(words), " ".join(words if label == "entailment" else negated), label))
+    given = saved([one[0] for one in taught], [one[1] for one in taught], padding=True, return_tensors="pt")
+    wanted = torch.tensor([base[one[2]] for one in taught])
+    step = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(40):
+        step.zero_grad()
+        torch.nn.functional.cross_entropy(model(**given).logits, wanted).backward()
+        step.step()
+    rows = [base[name.lower()] for name in labels]
+    model.classifier.weight = torch.nn.Parameter(model.classifier.weight[rows])
+    model.classifier.bias = torch.nn.Parameter(model.classifier.bias[rows])
+    model.config.id2label = dict(enumerate(mapped.split() or labels))
+    model.config.label2id = {name: number for number, name in model.config.id2label.items()}
+    model.eval().save_pretrained(folder)
     return folder
 
 

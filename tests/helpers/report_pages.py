@@ -1,5 +1,6 @@
-"""Pages of reports in whose every text field one text stands."""
+"""Pages of reports in whose every text field one text stands, and of tasks."""
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from catsofa.annotation.crowd.pages import export
+from catsofa.annotation.study import Study
 from catsofa.data.files import jsonl
 from catsofa.data.files.json_files import finite
 from catsofa.report import dataset, document
@@ -74,6 +77,18 @@ def items(folder: Path, text: str) -> Document:
     found = {**finite(examine(of, resamples=10, groups=[f"{text} 1"]).to_dict()), "signature": signature}
     (folder / "examine.json").write_text(json.dumps(found))
     return document([folder / "examine.json"], text)
+
+
+def task_page(study: Study, folder: Path) -> Path:
+    """The first page of a study for Mechanical Turk, filled in as it fills it in."""
+    export(study, folder / "out")
+    text = (folder / "out" / "task.html").read_text("utf-8")
+    with (folder / "out" / "input.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    for name, value in row.items():
+        text = text.replace(f"${{{name}}}", value)
+    (folder / "task.html").write_text(text, "utf-8")
+    return folder / "task.html"
 
 
 def page(make: Callable[[Path, str], Document], folder: Path, text: str) -> Path:

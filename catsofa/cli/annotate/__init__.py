@@ -285,8 +285,14 @@ def _say(found: "Status", owed: "Money | None") -> None:
 
 def _say_crowd(found: "Facts") -> None:
     """What the store of a study adds: practice, and people whose work to look at."""
+    from catsofa.annotation.crowd.owner.states import of_person
+
     if found.failed_practice:
         say(f"{found.failed_practice:,} of those who came did not pass the practice items")
-    rows = [[each.name, each.state, "; ".join(each.reasons)] for each in found.standings if each.reasons]
+    rows = [
+        [each.name, of_person(each.state, each.outcome), "; ".join(each.reasons)]
+        for each in found.standings
+        if each.reasons
+    ]
     if rows:
         table("Suspicious work (reasons to look, not proof)", ["name", "state", "reasons"], rows)

@@ -60,7 +60,7 @@ def export_html(
 
     opened = open_study(study)
     made = pages.export(opened, out, per_page=per_page, progress=Bar("pages", quiet=quiet))
-    people = "1 person" if opened.settings.overlap == 1 else f"{opened.settings.overlap} people"
+    people = quantity(opened.settings.overlap, "person")
     written, tasks = quantity(made.pages, "page"), quantity(made.tasks, "task")
     say(f"{written} with {tasks} in {out}; give each page to {people}", quiet=quiet)
     say("task.html is the design of the project, input.csv the batch", quiet=quiet)

@@ -28,7 +28,8 @@ def status_of(study: "Study") -> "Status":
 
 def undecided(study: "Study", need: int, posterior: float | None = None) -> "tuple[list[Decision], Votes | None]":
     """The items that as many people judged as were asked, and did not decide; and all votes, if there are any."""
-    from catsofa.data import formats
+    from catsofa.data.files import jsonl
+    from catsofa.data.records import Annotation
     from catsofa.validation.annotation_files import collect
     from catsofa.validation.decide.confirmed import confirm
     from catsofa.validation.judgements import Rule, is_skipped
@@ -36,7 +37,7 @@ def undecided(study: "Study", need: int, posterior: float | None = None) -> "tup
     judged, overlap = study.folder / "annotations.jsonl", study.settings.overlap
     if not judged.is_file() or not judged.stat().st_size:
         return [], None
-    collected = collect(formats.read(judged))
+    collected = collect(jsonl.read(judged, Annotation))
     votes = confirm(collected, Rule(need=need, of=overlap), posterior).votes
     people = defaultdict[str, set[str]](set)
     for annotation in collected.annotations:

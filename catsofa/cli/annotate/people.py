@@ -114,7 +114,7 @@ def reopen(
     asked = len(tokens_of(opened, items))
     doing(f"reopening {quantity(asked, 'task')}")
     changed = home.reopen(opened, items, more) if server is None else people.reopen(opened, server, items, more)
-    say(f"{quantity(changed, 'task')} reopened, each for {more} more {'person' if more == 1 else 'people'}")
+    say(f"{quantity(changed, 'task')} reopened, each for {quantity(more, 'more person')}")
     if asked > changed:
         say(f"{quantity(asked - changed, 'task')} left as before: people who were asked earlier have not judged yet")
 
@@ -124,14 +124,16 @@ def close(
     erase_identities: Annotated[
         bool, typer.Option("--erase-identities", help="Erase for good who the people are, after all were paid.")
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Confirm that everybody was paid.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Close a study: pull the answers and stop serving tasks. Later answers do not count.
 
     With --erase-identities the platform's names of the people and the key of the pseudonyms are erased. Answers stay.
-    Nobody can be paid afterwards, and a person is forgotten by the number of their last page alone.
+    Nobody can be paid afterwards, and a person is forgotten by the number of their last page alone. So where people are
+    owed something, nothing is erased without --yes: no platform tells this command whom it has paid.
     """
-    from catsofa.annotation.crowd import databases, home
+    from catsofa.annotation.crowd import databases, home, money
     from catsofa.annotation.crowd.people import forgetting
     from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
@@ -142,6 +144,14 @@ def close(
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
         if erase_identities:
+            owed, cents = forgetting.unpaid(closed)
+            if owed and not yes:
+                raise ValueError(
+                    f"{quantity(owed, 'submission')} of {study} may be unpaid: {opened.settings.currency} "
+                    f"{money.decimal(cents)} by what people did, less the bonuses of prolific settle. "
+                    f"Run catsofa annotate pay {study} --out FOLDER for the lists, or catsofa annotate prolific settle "
+                    f"{study}; when all are paid, run this command again with --yes. Nothing was erased"
+                )
             people_erased, left = forgetting.erase_identities(closed)
             erased = quantity(people_erased, "pseudonym")
             say(f"{study} no longer says whose the {erased} are; copies elsewhere are yours to delete", quiet=quiet)

@@ -6,6 +6,7 @@ import typer
 
 from catsofa.cli.options import StudyFolder
 from catsofa.cli.terminal import Json, confirm, doing, examples, note, print_json, say, table
+from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.annotation.prolific.settle import Plan
@@ -106,7 +107,7 @@ def state(
         print_json(asdict(now) | {"submissions": dict(counts)})
         return
     reward = f"{opened.settings.currency} {now.reward / 100:,.2f}"
-    say(f"{now.id} is {now.status}: {now.places:,} places at {reward}")
+    say(f"{now.id} is {now.status}: {quantity(now.places, 'place')} at {reward}")
     if counts:
         table("Submissions", ["status", "people"], [[name, count] for name, count in sorted(counts.items())])
 
@@ -148,7 +149,7 @@ def settle(
         journal = Journal(opened)
         submissions = list(there.submissions(journal.study()))
         settling.refuse_lost(opened, journal, lost_payment)
-        todo = settling.plan(opened, submissions, journal, reject=reject)
+        todo = settling.less_paid(settling.plan(opened, submissions, journal, reject=reject), there)
         if json:
             print_json(_numbers(todo))
         else:
@@ -163,11 +164,46 @@ def settle(
         note(f"{submission}: {said}; run the command again")
 
 
+@prolific.command(
+    epilog=examples("catsofa annotate prolific webhook study on", "catsofa annotate prolific webhook study off")
+)
+def webhook(
+    study: StudyFolder,
+    wanted: Annotated[
+        Literal["on", "off"] | None,
+        typer.Argument(help="Whether to subscribe. Default: only show it.", metavar="[on | off]"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Have Prolific tell the study's server at once when a submission changes, or no longer.
+
+    `annotate open` asks Prolific every five minutes all the same. It takes what Prolific tells where
+    PROLIFIC_WEBHOOK_SECRET is in its environment; `on` prints the secret unless it is there already.
+    """
+    import os
+
+    from catsofa.annotation.prolific import webhook as hooks
+    from catsofa.annotation.prolific.client import SECRET, Prolific
+    from catsofa.annotation.study import open_study
+
+    opened = open_study(study)
+    doing("asking Prolific")
+    with Prolific() as there:
+        found = hooks.switched(opened, there, wanted)
+    new = found.secret if found.secret != os.environ.get(SECRET, "").strip() else ""
+    if json:
+        print_json({"target": found.target, "subscribed": found.subscribed} | ({"secret": new} if new else {}))
+        return
+    say(f"Prolific tells {found.target} {'of each change of a submission' if found.subscribed else 'nothing'}")
+    if new:
+        say(f"before catsofa annotate open: export {SECRET}={new}")
+
+
 def _cost(study: "Study", places: int, reward: int, total: int) -> str:
     """What places cost, for people."""
     currency, people = study.settings.currency, places * reward
     return (
-        f"{places:,} places at {currency} {reward / 100:,.2f}: {currency} {people / 100:,.2f} for people, "
+        f"{quantity(places, 'place')} at {currency} {reward / 100:,.2f}: {currency} {people / 100:,.2f} for people, "
         f"{currency} {(total - people) / 100:,.2f} of fees and taxes, {currency} {total / 100:,.2f} together"
     )
 

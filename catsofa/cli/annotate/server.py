@@ -140,14 +140,17 @@ def open_(
     """
     from catsofa.annotation.crowd import home
     from catsofa.annotation.crowd.http import service
+    from catsofa.annotation.crowd.people.forgetting import forget
     from catsofa.annotation.prolific.watch import watching
+    from catsofa.annotation.prolific.webhook import verifying
     from catsofa.annotation.study import open_study
 
     address = address.rstrip("/") or f"http://127.0.0.1:{port}"
     opened = open_study(study)
     doing("opening the study")
+    watch, verify = watching(opened, forget), verifying()
     with service.serving(
-        opened, host, port, address, look=judging.look, owner=owner, store=store, watch=watching(opened)
+        opened, host, port, address, look=judging.look, owner=owner, store=store, watch=watch, verify=verify
     ) as server:
         for line in server.says:
             say(line)

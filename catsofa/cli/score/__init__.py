@@ -23,13 +23,13 @@ from catsofa.cli.options import (
 )
 from catsofa.cli.score import choose, comparisons, contamination, controls, examine, export, multiverse, protocols
 from catsofa.cli.score.protocols import ProtocolName, Seed
-from catsofa.cli.score.tables import show, show_ends
+from catsofa.cli.score.tables import show, show_beside, show_ends, show_overview
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json
 
 if TYPE_CHECKING:
     from catsofa.scoring.results import Report
 
-MEASURING = frozenset({"--on", "--predictions", "--protocol", "--terms", "--seed", "--json", "--quiet"})
+MEASURING = frozenset({"--on", "--predictions", "--protocol", "--terms", "--details", "--seed", "--json", "--quiet"})
 """The options that act when scores are measured."""
 IN_PROCESS = frozenset({"--device", "--device-map", "--bits", "--allow-pickle", "--batch-tokens"})
 """The options that act when catsofa loads the model itself."""
@@ -80,8 +80,8 @@ def score(
     dtype: Annotated[
         str,
         typer.Option(
-            help="Precision: float32 (exact), bfloat16, float16 or auto. In half precision the report says how"
-            " many preferences lie within the rounding error."
+            help="Precision: float32 (exact), bfloat16 (bf16), float16 (fp16) or auto. In half precision the report"
+            " says how many preferences lie within the rounding error."
         ),
     ] = "float32",
     device_map: Annotated[
@@ -101,6 +101,12 @@ def score(
             "--terms", help="Also show one row per target term (for probes: the highest and lowest identities)."
         ),
     ] = False,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Also show the tables of each model by task and domain, where there are several."
+        ),
+    ] = False,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -109,6 +115,7 @@ def score(
 
     Exit code 1: nothing could be scored, so that there is no number.
     """
+    from catsofa.report.inputs import finished, read
     from catsofa.scoring.evaluate import evaluate, planned
     from catsofa.scoring.protocols import named
 
@@ -119,7 +126,12 @@ def score(
     sets = [str(local(data)) for data in on]
     if predictions:
         doing("reading scores, resampling for the intervals")
-        exit_without_numbers(show_all(_measured(predictions, sets, protocol, seed, terms), terms, json, quiet))
+        found = show_all(
+            _measured(predictions, sets, protocol, seed, terms), terms, json, quiet, details or len(sets) < 2
+        )
+        if len(found) > 1 and not (json or quiet):
+            show_overview([finished(Path(predictions), each.to_dict(), {}, "its report") for each in found])
+        exit_without_numbers(found)
         return
     doing("loading the model")
     executor = executor_of(engine, ray_address, workers)
@@ -132,7 +144,8 @@ def score(
         quantisation = bits and {f"load_in_{bits}bit": True}
         loading |= {"device": device, "device_map": device_map, "allow_pickle": allow_pickle}
         loading |= {"quantisation": quantisation, "batch_tokens": batch_tokens}
-    reports = []
+    reports, kept = [], []
+    several = len(models or []) * len(sets) > 1
     for model, data, folder in planned(models or [], sets, out):
         report = evaluate(
             model,
@@ -147,10 +160,13 @@ def score(
             **loading,
         )
         reports.append(report)
+        kept.append(read(folder) if folder else finished(Path(model), report.to_dict(), {}, "its report"))
         if not json:
-            show_all([report], terms, json, quiet)
+            show_all([report], terms, json, quiet, details or not several)
     if json:
         show_all(reports, terms, json, quiet)
+    elif several and not quiet:
+        show_overview(kept)
     exit_without_numbers(reports)
 
 
@@ -170,8 +186,11 @@ def _measured(
         yield report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms)
 
 
-def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) -> "list[Report]":
-    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps; the reports."""
+def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool, details: bool = True) -> "list[Report]":
+    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps; the reports.
+
+    Without `details` only what belongs beside the numbers is printed.
+    """
     from catsofa.scoring.measures.sofa import Results as Probes
 
     shown: list[Report] = []
@@ -183,7 +202,7 @@ def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool) ->
     for each in found:
         shown.append(each)
         if not quiet:
-            show(each)
+            (show if details else show_beside)(each)
         if terms and not quiet and isinstance(each.results, Probes):
             show_ends(each.results)
         doing("loading the next")

@@ -11,7 +11,6 @@ from catsofa.cli.data import local
 from catsofa.cli.numbers import adjusted, chance, percent
 from catsofa.cli.score.protocols import ProtocolName, Seed
 from catsofa.cli.terminal import DATA, Bar, Json, doing, examples, note, print_json, say, table, warn
-from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def register(app: typer.Typer) -> None:
             "catsofa compare runs/gpt2 runs/gpt2-large",
             "catsofa compare a.json b.json c.json --on dev.json --json",
             "catsofa compare runs/gpt2-sofa runs/llama-sofa",
-            "catsofa compare runs/chatty runs/polite --on crows-pairs",
+            "catsofa compare runs/chatty runs/polite",
         )
     )(compare)
     app.command(
@@ -51,7 +50,7 @@ def compare(
         list[Path],
         typer.Argument(help="Runs of score or choose, or files of scores. Each is compared with the first."),
     ],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores and runs of choose.")] = None,
+    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores.")] = None,
     protocol: Annotated[
         str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
@@ -63,20 +62,11 @@ def compare(
     On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
     agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both decide.
     """
+    from catsofa import comparison
     from catsofa.scoring.measures.sofa.rankings import Agreement
-    from catsofa.scoring.run.manifest import CHOICES
-    from catsofa.scoring.run.score_files import compare_on
 
     doing("comparing, by resampling")
-    if all((model / CHOICES).is_file() for model in models):
-        from catsofa.scoring.compare.choosing import compare_choices
-
-        if on is None:
-            raise BadInput(models[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
-        found = compare_choices(models, local(on), seed=seed or 0)
-        print_json(found.to_dict()) if json else show_models(found)
-        return
-    found = compare_on(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    found = comparison.compare(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
     if json:
         print_json(found.to_dict())
     elif isinstance(found, Agreement):

@@ -6,10 +6,12 @@ from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
 from catsofa.cli.numbers import UNDEFINED, adjusted, chance
-from catsofa.cli.terminal import note, say, table, warn
+from catsofa.cli.terminal import doing, fits, note, say, table, warn
 from catsofa.data.percentages import in_percent, quantity, written
 
 if TYPE_CHECKING:
+    from catsofa.report.elements import Table as Overview
+    from catsofa.report.inputs import Finished
     from catsofa.scoring.measures.sofa import Results as Probes
     from catsofa.scoring.results import Report
 
@@ -33,7 +35,6 @@ WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown
 
 def show(found: "Report") -> None:
     """Print a report for people: the sets, the terms, what is unscored, and the signature."""
-    from catsofa.scoring.likelihood import half_precision
     from catsofa.scoring.measures.registry import Rows
 
     title = found.results.measure if isinstance(found.results, Rows) else "pairs"
@@ -45,12 +46,43 @@ def show(found: "Report") -> None:
         _rows(f"{task}, {found.protocol}: value, 95 % interval", list(rows))
     if found.terms:
         _rows("target terms by ss, equal ss by name: value, Wilson's interval (icat, no share, has none)", found.terms)
+    show_beside(found)
+
+
+def show_beside(found: "Report") -> None:
+    """Print what belongs beside the numbers of a report: its warnings, what is unscored, and the signature."""
+    from catsofa.scoring.likelihood import half_precision
+
     warn(found.warnings)
     for reason, count in found.unscored.items():
         note(f"unscored: {quantity(count, found.unit)}: {reason}")
     if found.precision:
         note(half_precision.sentence(found.precision))
     say(str(found.signature))
+
+
+def show_overview(runs: "Sequence[Finished]") -> None:
+    """Print one table of all models and measures of these runs."""
+    from catsofa.report import overview
+
+    doing("comparing the models, by resampling")
+    if found := overview(runs):
+        show_table(found)
+
+
+def show_table(found: "Overview") -> None:
+    """Print the table of all models and measures; where the terminal is too narrow, a row for each number."""
+    columns, rows = found.columns, found.rows
+    if not fits(columns, rows):
+        columns = ("measure", *found.columns[:1], "value")
+        rows = tuple(
+            (name if at == 0 else "", row[0], row[place])
+            for place, name in enumerate(found.columns[1:], 1)
+            for at, row in enumerate(found.rows)
+        )
+    table("each model on each measure: value, 95 % interval", columns, rows)
+    for sentence in found.notes:
+        say(sentence)
 
 
 def show_ends(found: "Probes") -> None:

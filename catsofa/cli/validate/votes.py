@@ -162,11 +162,12 @@ def _say_votes(report: dict[str, Any]) -> None:
             say(f"  {item}: {ruling['label']} ({ruling['reason']}); by votes {ruling['by_votes']}")
         if len(rulings) > 10:
             say(f"  and {len(rulings) - 10:,} more (--json names them all)")
-    if beside := report.get("dawid_skene"):
-        say(
-            f"Dawid-Skene (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, says otherwise on "
-            f"{len(beside['differs']):,} and would settle {len(beside['settles']):,} of the undecided"
-        )
+    for name, beside in (("Dawid-Skene", report.get("dawid_skene")), ("GLAD", report.get("glad"))):
+        if beside:
+            say(
+                f"{name} (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, says otherwise on "
+                f"{len(beside['differs']):,} and would settle {len(beside['settles']):,} of the undecided"
+            )
 
 
 def _say_groups(name: str, part: dict[str, Any]) -> None:

@@ -62,11 +62,10 @@ MODULES = {"stereoset": "cats", "crows_pairs": "pairs", "bbq": "questions", "sof
 
 
 def module_of(kind: str) -> Any:
-    """The module with the `outcomes` and the `tests` of a measure."""
-    if kind not in MODULES:
-        raise ValueError(f"found results of the measure {kind!r}, whose outcomes no baseline holds; check takes "
-                         f"{', '.join(MODULES)}, choices and flips")  # fmt: skip
-    return import_module(f"catsofa.gate.kinds.{MODULES[kind]}")
+    """What makes the outcomes and the tests of a measure: a module, or for one of another package an `Own`."""
+    if kind in MODULES:
+        return import_module(f"catsofa.gate.kinds.{MODULES[kind]}")
+    return import_module("catsofa.gate.kinds.own").Own(kind)
 
 
 def coded(values: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Reports of data sets: what is in them, how far people agree, what was refused, what lint finds; nothing is scored."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -54,10 +54,7 @@ def report_on(
     if not runs and not paraphrases:
         return found
     of_runs = report.document(runs, paraphrases=paraphrases, x=x)
-    sections = (*of_runs.sections, *found.sections)
-    return Document(
-        title=of_runs.title, warning=of_runs.warning, notes=(*of_runs.notes, *found.notes), sections=sections
-    )
+    return replace(of_runs, notes=(*of_runs.notes, *found.notes), sections=(*of_runs.sections, *found.sections))
 
 
 def document(paths: Iterable[Path], tools: Tools | None = None, progress: Progress = SILENT) -> Document:

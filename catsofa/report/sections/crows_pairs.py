@@ -33,7 +33,9 @@ def crows(name: str, rows: Sequence[Row]) -> Section:
     body: list[tuple[Cell, ...]] = []
     for model, report, _ in rows:
         results = report["results"]
-        sets = {"all": results["overall"], **results["directions"], **results["types"]}
+        parts = {**results["directions"], **results["types"]}
+        # a direction or a type alone is the whole
+        sets = {"all": results["overall"], **{part: of for part, of in parts.items() if of != results["overall"]}}
         body += [
             (
                 model,

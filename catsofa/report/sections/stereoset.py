@@ -107,7 +107,12 @@ def _sets(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
     if len(tasks) > 1:
         yield "both tasks", "all domains", results["overall"]
     yield from ((task, "all domains", domains["overall"]) for task, domains in tasks.items())
-    yield from ((task, d, of) for task, domains in tasks.items() for d, of in domains.items() if d != "overall")
+    yield from (
+        (task, d, of)
+        for task, domains in tasks.items()
+        for d, of in domains.items()
+        if d != "overall" and not (len(domains) == 2 and of == domains["overall"])  # one domain alone is the whole
+    )
 
 
 def _measures(model: str, results: Mapping[str, Any], with_basis: bool) -> Iterator[tuple[Cell, ...]]:

@@ -161,11 +161,11 @@ def test_verify_checks_every_part_of_a_run(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_comparisons_of_scores_name_runs_of_choices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` needs the data of such runs, and `robustness` says which command takes them."""
+    """`compare` reads the data where such runs did, and `robustness` says which command takes them."""
     run = str(tmp_path / "run")
     assert main([*files(tmp_path, mostly), "--out", run, "--quiet"]) == 0
     assert main(["compare", run, run]) == 2
-    assert "which does not say where its data lie; expected --on DATA" in capsys.readouterr().err
+    assert "needs two models or more; found one" in capsys.readouterr().err
     assert main(["robustness", "--original", run, "--paraphrase", run]) == 2
     assert "expected a run folder of catsofa score; `catsofa compare --on DATA`" in capsys.readouterr().err
 

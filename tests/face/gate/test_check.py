@@ -1,20 +1,26 @@
 """The regression gate: exit codes, margins, baselines, and what is named."""
 
 import json
+import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
 from helpers.gate_runs import cats, even, number, planted
+from helpers.mutations import MUTATIONS
 from typer.testing import CliRunner
 
 from catsofa.cli import app
+from catsofa.data.digests import FIELD
 from catsofa.data.files import jsonl
+from catsofa.data.files.json_files import sealed
 from catsofa.data.records import Cat
-from catsofa.gate import check
+from catsofa.gate import check, snapshots_of
+from catsofa.gate.snapshots import save
 from catsofa.scoring.protocols import named
 
 Planted = Callable[..., Path]
@@ -340,3 +346,55 @@ def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: P
     code, said = ran("check", tmp_path / "all", "--against", base)
     assert code == 2
     assert "half" in said
+
+
+def test_models_of_one_name_are_told_apart_by_their_paths(data: Path, base: Path, tmp_path: Path) -> None:
+    """Without a label, the second one has its RUN beside its name."""
+    paths = [planted(tmp_path / f"ck/{step}", data, way) for step, way in ((100, even), (200, worse))]
+    _, found = checked(*paths, "--against", base)
+    assert [run["label"] for run in found["runs"]] == ["dravian-lm", f"dravian-lm ({paths[1]})"]
+
+
+def test_a_file_of_scores_is_held_against_a_baseline_as_its_run_is(data: Path, base: Path, tmp_path: Path) -> None:
+    """Same tests and exit code; the file needs --on, and shares ids with the data."""
+    run, file = planted(tmp_path / "run", data, worse), tmp_path / "scores.jsonl"
+    ran("export", run, "--format", "jsonl", "--out", file)
+    code, found = checked(file, "--against", base, "--on", data)
+    expected, of_run = checked(run, "--against", base)
+    assert (code, by_name(found)) == (expected, by_name(of_run)) == (1, by_name(of_run))
+    ran("baseline", "save", file, "--on", data, "--out", tmp_path / "b.json")
+    assert checked(run, "--against", tmp_path / "b.json")[0] == 0
+    code, said = ran("check", file, "--against", base)
+    assert (code, "expected --on with its data" in said) == (2, True)
+    jsonl.write(cats(terms=1, items=1)[:1], tmp_path / "one.jsonl")
+    _, found = checked(file, "--against", base, "--on", data, "--on", tmp_path / "one.jsonl")
+    assert found["runs"][0]["data"].startswith("cats.jsonl@")
+
+
+def test_a_baseline_is_verified_with_the_other_stores(base: Path, tmp_path: Path) -> None:
+    """0 as it was saved, 1 after an edit, which the verdict names."""
+    file = tmp_path / "stores/b.json"
+    file.parent.mkdir()
+    ran("baseline", "save", base, "--out", file)
+    code, said = ran("verify", file.parent)
+    assert (code, "1 run" in said) == (0, True)
+    file.write_text(file.read_text().replace("dravian-lm", "pelloran-lm"))
+    code, said = ran("verify", file.parent)
+    assert (code, "changed after it was written" in said) == (1, True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_baseline_is_read_or_refused_in_a_sentence(seed: int, base: Path, tmp_path: Path) -> None:
+    """25 mutations each, as they are and with a checksum that fits: a verdict, or one sentence."""
+    file, rng = tmp_path / "b.json", random.Random(seed)
+    save(snapshots_of([base]), file)
+    good = file.read_bytes()
+    for turn in range(50):
+        raw = rng.choice(MUTATIONS)(good, rng) or b"\n"
+        if turn % 2:
+            with suppress(AttributeError, RecursionError, ValueError):
+                document = json.loads(raw)
+                raw = json.dumps(sealed({k: v for k, v in document.items() if k != FIELD})).encode()
+        file.write_bytes(raw)
+        code, said = ran("check", base, "--against", file)
+        assert code in (0, 1) or (code == 2 and ("not comparable" in said or "\n" not in said)), said

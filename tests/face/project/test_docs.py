@@ -147,7 +147,7 @@ def test_signatures_of_the_documentation_name_the_data_of_the_demo(demo_out: Pat
 
 
 RELEASED_DEV = ("dev.json", "1075fcfc4637")
-JUDGED = ("annotations.jsonl", "d40120625103")
+JUDGED = ("annotations.jsonl", "5ea9f001e30b")
 """The judgements that the tutorial on crowdsourcing makes; its example prints the hash again."""
 QUESTIONS = ("tidiness.bbq", "787f17c0850c")
 """The questions that the page on BBQ makes."""

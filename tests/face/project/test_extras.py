@@ -56,6 +56,7 @@ export run --out run.csv
 report cats.jsonl --out report.html
 leaderboard board --on cats.jsonl
 export-harness cats.jsonl --out task --name bakers
+export-results run --format model-index
 push-to-hub released --repo me/bakers
 run recipe.toml
 verify cats.jsonl
@@ -105,6 +106,7 @@ annotate pay study --out pay
 annotate prolific create study --address https://study.example.org
 annotate prolific state study
 annotate prolific settle study
+annotate prolific webhook study on
 annotate forget study p0
 annotate invite study p@example.org
 annotate assign study

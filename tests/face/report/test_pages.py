@@ -1,6 +1,5 @@
 """Every kind of page in a real browser: axe-core finds no barrier, wide or narrow, light or dark; nothing executes."""
 
-import csv
 import os
 import subprocess
 import sys
@@ -17,13 +16,14 @@ import pytest
 from helpers import ROOT
 from helpers.boards import cats, scores, submit
 from helpers.browser import SCHEMES, WIDTHS, axe, barriers
+from helpers.gate_runs import planted
 from helpers.records import bakers, paraphrased, probes, terms
-from helpers.report_pages import EVIL, of_data, of_items, of_models
+from helpers.report_pages import EVIL, of_data, of_items, of_models, task_page
 
-from catsofa.annotation.crowd.pages import export
 from catsofa.annotation.study import create
 from catsofa.data.files import jsonl
 from catsofa.data.records import Association, Cat
+from catsofa.report import items
 from catsofa.share import leaderboard
 from catsofa.share.leaderboard_page import write
 
@@ -71,20 +71,23 @@ def crowd(folder: Path, text: str, kind: str) -> Path:
     """The page for Mechanical Turk in whose every field this text stands, filled in as it fills it in."""
     about = {"title": text[:50], "contact": text, "language": text, "currency": text}
     study = create(folder / "study", kind=kind, items=CROWDS[kind](text)).saved(**about)
-    export(study, folder / "out")
-    page = (folder / "out" / "task.html").read_text()
-    with (folder / "out" / "input.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    for name, value in row.items():
-        page = page.replace(f"${{{name}}}", value)
-    (folder / "task.html").write_text(page)
-    return folder / "task.html"
+    return task_page(study, folder)
+
+
+def browser_of_items(folder: Path, text: str) -> Path:
+    """An item browser in whose every field this text stands: the names of two models, and all of a CAT."""
+    jsonl.write(_cats(text), folder / "cats.jsonl")
+    about = [{"model": f"{text} {at}", "model_digest": f"{at}"} for at in range(2)]
+    runs = [planted(folder / of["model_digest"], folder / "cats.jsonl", lambda _: "+", **of) for of in about]
+    items.write(runs, folder / "items.html")
+    return folder / "items.html"
 
 
 PAGES: dict[str, Callable[[Path, str], Path]] = {
     "report of models": of_models,
     "report of data": of_data,
     "report of items": of_items,
+    "item browser": browser_of_items,
     "leaderboard": board,
     **{kind: partial(crowd, kind=kind) for kind in CROWDS},
 }

@@ -20,8 +20,8 @@ def window(browser: Any, tmp_path: Path) -> Iterator[Any]:
 
 
 def test_a_keyboard_reaches_everything(window: Any) -> None:
-    """Tab reaches every link, fold and table that scrolls, and Enter opens a fold."""
-    reachable = window.locator("a:visible, summary:visible, [tabindex='0']:visible")
+    """Tab reaches every link, button, fold and table that scrolls, and Enter opens a fold."""
+    reachable = window.locator("a:visible, summary:visible, button:visible, [tabindex='0']:visible")
     expected, seen = reachable.count(), set()
     for _ in range(expected):
         window.keyboard.press("Tab")

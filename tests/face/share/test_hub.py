@@ -58,7 +58,12 @@ def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_pat
     (tmp_path / "set" / "notes.txt").write_text("mine")
     done = run_catsofa("push-to-hub", str(tmp_path / "set"), "--repo", "me/bakers", "--json")
     assert done.returncode == 0, done.stderr
-    assert sorted(json.loads(done.stdout)["files"]) == ["README.md", "SHA256SUMS", "data/test.parquet"]
+    assert sorted(json.loads(done.stdout)["files"]) == [
+        "README.md",
+        "SHA256SUMS",
+        "croissant.json",
+        "data/test.parquet",
+    ]
     assert json.loads(done.stdout)["left_out"] == [str(tmp_path / "set" / "notes.txt")]
     assert (hub.private["me/bakers"], len(hub.commits)) == (True, 1)
     for path, content in hub.files["me/bakers"].items():

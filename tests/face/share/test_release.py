@@ -1,12 +1,15 @@
 """The release of validated CATs: only what was confirmed, no names, both forms read back."""
 
 import json
+import os
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from helpers import ROOT
 from helpers.records import bakers, paraphrased, probes
 from helpers.releases import FACTS, PEOPLE, REVIEW, judged, reviewed
 from typer.testing import CliRunner
@@ -18,6 +21,7 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import read_as
 from catsofa.data.judging.adjudicated import Adjudicated
 from catsofa.data.records import Annotation, Cat, Probe
+from catsofa.data.release import write_release
 from catsofa.data.release.dataset_card import CardFacts
 from catsofa.data.visible import visible
 from catsofa.report.dataset.files import statement
@@ -113,8 +117,8 @@ def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path)
         found = json.loads(done.stdout)
         assert (found["items"], found["kept"], list(found["refused"])) == (6, 5, [cats[0].id])
     files = sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
-    assert files == ["README.md", "SHA256SUMS", "data/dev.parquet", "data/test.parquet", "stereoset-dev.json",
-                     "stereoset-test.json"]  # fmt: skip
+    assert files == ["README.md", "SHA256SUMS", "croissant.json", "data/dev.parquet", "data/test.parquet",
+                     "stereoset-dev.json", "stereoset-test.json"]  # fmt: skip
 
 
 def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> None:
@@ -176,7 +180,7 @@ def test_probes_are_released_with_what_people_said_of_them(tmp_path: Path) -> No
     assert probe.text == items[0].text
     assert probe.extra["review"]["plausible"]["label"] == "plausible"
     assert probe.extra["review"]["severity"]["label"] is None
-    assert not list((tmp_path / "out").glob("*.json"))
+    assert not list((tmp_path / "out").glob("stereoset-*.json"))
     with pytest.raises(ValueError, match="nobody was asked about these probes"):
         release({"test": items}, [], tmp_path / "other", FACTS, secret="s")
     with pytest.raises(ValueError, match="none of these items"):
@@ -206,3 +210,49 @@ def test_a_ruling_confirms_a_paraphrase_that_votes_leave_undecided(tmp_path: Pat
     assert (said["label"], said["adjudicated"]) == (None, {"label": "same", "reason": "as in line 2"})
     assert len(said["votes"]) == 5
     assert "adjudicated" not in second.extra["review"]["same_meaning"]
+
+
+def test_items_that_nobody_judged_are_released_with_a_card_that_says_so(tmp_path: Path) -> None:
+    """All of them, at the top of the card, among the tags and in the statement; with votes or a study: refused."""
+    jsonl.write(bakers(3), tmp_path / "made.jsonl")
+    jsonl.write(judged(bakers(3), 0), tmp_path / "votes.jsonl")
+    asked = ["release", str(tmp_path / "made.jsonl"), "--unjudged", "--name", "Made", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, asked)
+    assert (done.exit_code, "3 of 3 items" in done.output, "which nobody judged" in done.output) == (0, True, True)
+    card = (tmp_path / "out/README.md").read_text()
+    assert card.index("**Nobody judged these items.**") < card.index("## Splits")
+    assert '- "unjudged"' in card
+    assert "Nobody judged the items." in card.partition("### Annotator demographic")[2][:40]
+    assert len(list(read_as(tmp_path / "out", Cat))) == 3
+    done = CliRunner().invoke(app, [*asked, "--annotations", str(tmp_path / "votes.jsonl")])
+    assert "Leave out --unjudged" in str(done.exception)
+
+
+def test_croissant_lists_files_and_fields_and_names_no_split_file_twice(tmp_path: Path) -> None:
+    """Each split is a file with its checksum and a record set; the candidates of a CAT are sub-fields."""
+    cats = bakers(4)
+    made = release({"dev": cats[:2], "test": cats[2:]}, judged(cats, 0), tmp_path / "out", FACTS)
+    found = json.loads((tmp_path / "out/croissant.json").read_text())
+    files = {one["contentUrl"]: one["sha256"] for one in found["distribution"]}
+    assert files == {split.file: split.sha256 for split in made.release.splits}
+    assert [one["name"] for one in found["recordSet"]] == ["dev", "test"]
+    parts = {one["name"]: [part["name"] for part in one.get("subField", ())] for one in found["recordSet"][0]["field"]}
+    assert {"id", "context", "candidates"} <= parts.keys()
+    assert "candidates/text" in parts["candidates"]
+
+
+@pytest.mark.slow
+def test_mlcroissant_reads_every_record(tmp_path: Path) -> None:
+    """No error, and the texts of a release of CATs and of one of probes."""
+    python = Path(os.environ.get("SHARING_PYTHON", ROOT / ".venv-sharing/bin/python"))
+    if not python.exists():
+        pytest.skip("no .venv-sharing; `make sharing` installs mlcroissant")
+    write_release({"test": bakers(3)}, tmp_path / "cats", FACTS)
+    write_release({"test": probes(3)}, tmp_path / "probes", FACTS)
+    code = (
+        "import sys, mlcroissant; found = mlcroissant.Dataset(jsonld=sys.argv[1] + '/croissant.json');"
+        "assert not found.metadata.ctx.issues.errors; print(*found.records(record_set='test'), sep='\\n')"
+    )
+    for name, text in (("cats", "is up early on day 0"), ("probes", probes(3)[0].text)):
+        done = subprocess.run([python, "-c", code, tmp_path / name], capture_output=True, text=True, check=False)
+        assert (done.returncode, len(done.stdout.splitlines()), text in done.stdout) == (0, 3, True), done.stderr

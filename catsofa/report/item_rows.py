@@ -1,0 +1,31 @@
+"""Finished runs item by item, as a data frame."""
+
+__all__ = ["items"]
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+from catsofa.data.tables import frame
+from catsofa.report import inputs
+from catsofa.scoring.dataset import open_data
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def items(runs: Path | str | Iterable[Path | str], *, on: Iterable[Path | str | Iterable[Any]] = ()) -> "pd.DataFrame":
+    """A row for each item of each finished run below these folders, with its model, data and measure.
+
+    Items that several models scored have one id. A run that does not say where its data lie needs them in `on`.
+    """
+    paths = [runs] if isinstance(runs, str | Path) else list(runs)
+    found, sets = inputs.find(paths), [open_data(place) for place in on]
+    for sentence in found.unfinished:
+        warn(sentence, stacklevel=2)
+    return frame(
+        {"model": run.model, "data": run.signature.data, "measure": run.kind, **row}
+        for run in found.runs
+        for row in inputs.items(run, sets)
+    )

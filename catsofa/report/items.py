@@ -1,0 +1,259 @@
+"""The item browser: what each model made of each item, as one page that needs nothing else."""
+
+__all__ = ["page", "write"]
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.resources import files
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.questions import PLACES
+from catsofa.data.records import LABELS, Cat, Pair, Probe, Question
+from catsofa.data.visible import visible
+from catsofa.report import inputs
+from catsofa.report.inputs import EXPECTED, OF_CHOICES, Finished, NotThere, find, groups
+from catsofa.scoring.choosing.measured import kept_in
+from catsofa.scoring.signature import without_hashes
+
+DIGITS = 4
+"""Decimals of a score."""
+WARNING = (
+    "This page holds the sentences of a set of stereotypes. They may be offensive and hurtful. A sentence is hidden "
+    "until you open its item; names of groups are not hidden."
+)
+LETTERS = {
+    "stereotype": "S", "anti-stereotype": "A", "tie": "=", "unrelated": "U", "unknown": "N", "unscored": "?",
+}  # fmt: skip
+"""Outcome to the letter in its box."""
+COUNTS = ("lms_won", "requests", "refusal")
+"""Fields of rows that are counts."""
+Row = Mapping[str, Any]
+"""One item of one run, as `items` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What an item says."""
+
+    texts: Mapping[str, str]
+    """By the name of each."""
+    context: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """How the items of one measure are shown."""
+
+    texts: Callable[[Finished], Mapping[str, Texts]]
+    """What the items of a run say, by id."""
+    numbers: Mapping[str, str]
+    """Field of a row to the name of its number."""
+    score: Callable[[Row], float]
+    """One number of an item, by which a single model's items are ordered."""
+    value: Callable[[Row], float]
+    """The number of an item that is compared between models."""
+    about: str
+    """What outcomes and numbers say."""
+    scored: str
+    """The name of the score."""
+    mean: str
+    """The name of the mean of the values of several models."""
+    spread: str
+    """The name of the values, of which the standard deviation over models is taken."""
+    note: Callable[[Row], str] = lambda row: str(row["reason"])
+    """What must be said of an item, such as why it is unscored."""
+    noted: str = "reason"
+    called: Callable[[Row], str] = lambda row: str(row.get("term", ""))
+    """How an item is called before it is opened; by its id where this is empty."""
+    outcomes: Mapping[str, str] = field(default_factory=lambda: LETTERS)
+
+
+def write(paths: Iterable[Path | str], out: Path | str) -> tuple[int, tuple[str, ...]]:
+    """Write the browser of all items that runs below these paths scored; how many items, and what is left out."""
+    runs = find(paths).runs
+    sets, left_out = list[dict[str, Any]](), list[str]()
+    for kind, of in groups(runs):
+        try:
+            sets.append(_packed(kind, of))
+        except (BadInput, NotThere) as error:
+            left_out.append(str(error))
+    if not sets:
+        raise BadInput(next(iter(paths)), f"no items to browse: {'; '.join(left_out) or 'no run'}", EXPECTED)
+    titles = [one["title"] for one in sets]
+    for number, one in enumerate(sets):
+        one["title"] += f" ({number + 1})" if titles.count(one["title"]) > 1 else ""
+    with atomic_write(out) as file:
+        file.write(page(sets).encode())
+    return sum(len(one["items"]) for one in sets), tuple(dict.fromkeys(left_out))
+
+
+def page(sets: Sequence[Mapping[str, Any]]) -> str:
+    """One page with these sets; its script is named by its hash in the policy, so that no other one runs."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    folder = files("catsofa").joinpath("templates")
+    script = folder.joinpath("items.js").read_text(encoding="utf-8")
+    packed = gzip.compress(json.dumps(sets, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return template.from_string(folder.joinpath("items.html.j2").read_text(encoding="utf-8")).render(
+        warning=WARNING,
+        version=version("catsofa"),
+        script=Markup(script),
+        hash=Markup(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
+        data=Markup(base64.b64encode(packed).decode()),
+    )
+
+
+def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
+    """The items of runs that share a table, as the page reads them: texts once, numbers as columns of models."""
+    from catsofa.report import section_of
+
+    if kind not in KINDS:
+        raise NotThere(f"{runs[0].folder}: the browser shows no items of {section_of(kind)[0].title}")
+    if alone := [run.folder for run in runs if not run.folder.is_dir()]:
+        raise NotThere(f"{alone[0]} holds no score of single items; give the folder of the run")
+    shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run)} for run in runs]
+    texts, missing = shown.texts(runs[0]), {"reason": "no score", "outcome": "unscored"}
+    rows = [[column.get(name, missing) for name in columns[0]] for column in columns]
+    found = {str(row["outcome"]) for of in rows for row in of if shown.outcomes}
+    outcomes = [name for name in shown.outcomes if name in found]
+    signature = runs[0].signature
+    return {
+        "title": f"{section_of(kind)[0].title}: {without_hashes(signature.data)}, {signature.protocol}",
+        "models": [visible(run.model) for run in runs],
+        **{name: getattr(shown, name) for name in ("about", "scored", "mean", "spread", "noted")},
+        "parts": [{"name": name, "count": of in COUNTS} for of, name in shown.numbers.items()],
+        "digits": DIGITS,
+        "outcomes": [{"name": name, "letter": shown.outcomes[name]} for name in outcomes],
+        "items": [_item(row, texts[name], shown.called(row)) for name, row in columns[0].items()],
+        "outcome": [[outcomes.index(row["outcome"]) for row in of] for of in rows if outcomes],
+        "scores": [[[_rounded(row.get(name, nan)) for row in of] for name in shown.numbers] for of in rows],
+        "score": [[_rounded(shown.score(row)) if row is not missing else None for row in of] for of in rows],
+        "values": [[_rounded(shown.value(row)) if row is not missing else None for row in of] for of in rows],
+        "notes": [{at: visible(note) for at, row in enumerate(of) if (note := shown.note(row))} for of in rows],
+    }
+
+
+def _item(row: Row, of: Texts, called: str) -> dict[str, Any]:
+    """What the page says of an item, whichever the model; nothing of it steers a reader."""
+    about = {"id": row["id"], "task": row.get("task", ""), "domain": row["domain"], "term": called}
+    about |= {"context": of.context, "language": of.language}
+    return {name: visible(text) for name, text in about.items() if text} | {
+        "texts": [[name, visible(text)] for name, text in of.texts.items()]
+    }
+
+
+def _rounded(number: float) -> float | None:
+    """A number for JSON."""
+    return round(float(number), DIGITS) if isfinite(number) else None
+
+
+def _of_cats(run: Finished) -> dict[str, Texts]:
+    """The candidates of CATs, and the contexts that they follow."""
+    cats: list[Cat] = list(inputs.records(run))
+    context = [cat.context if cat.kind == "intersentence" else "" for cat in cats]
+    each = zip(cats, context, strict=True)
+    return {cat.id: Texts({label: cat[label].text for label in LABELS}, before, cat.language) for cat, before in each}
+
+
+def _of_pairs(run: Finished) -> dict[str, Texts]:
+    """Both sentences of pairs."""
+    pairs: list[Pair] = list(inputs.records(run))
+    return {
+        pair.id: Texts({"more stereotyping": pair.more, "less stereotyping": pair.less}, "", pair.language)
+        for pair in pairs
+    }
+
+
+def _of_probes(run: Finished) -> dict[str, Texts]:
+    """The stereotypes of probes."""
+    probes: list[Probe] = list(inputs.records(run))
+    return {f"{probe.category}: {probe.stereotype}": Texts({"stereotype": probe.stereotype}) for probe in probes}
+
+
+def _of_questions(run: Finished) -> dict[str, Texts]:
+    """Questions with their answers."""
+    asked: list[Question] = list(inputs.records(run))
+    each = [dict(zip(PLACES, (answer.text for answer in of.answers), strict=True)) for of in asked]
+    return {of.id: Texts({"question": of.question, **said}, of.context) for of, said in zip(asked, each, strict=True)}
+
+
+def _of_choices(run: Finished) -> dict[str, Texts]:
+    """The options of what a chat model was asked about."""
+    items = kept_in(run.folder, inputs.data_of_choices(run)).items.values()
+    both = {item.id: " ".join(filter(None, (item.context, item.about))) for item in items}
+    return {item.id: Texts({name: said[0] for name, said in item.texts.items()}, both[item.id]) for item in items}
+
+
+KINDS = {
+    "stereoset": Kind(
+        texts=_of_cats,
+        numbers={**{f"score_{label}": label for label in LABELS}, "lms_won": "lms won"},
+        score=lambda row: float(row["score_stereotype"] - row["score_anti-stereotype"]),
+        value=lambda row: float(row["ss_won"] / row["ss_of"] if row["ss_of"] else nan),
+        about="Each box is a model. Its letter says which of stereotype and anti-stereotype scores higher. The "
+        "difference is the score of the stereotype less that of the anti-stereotype; lms won is what "
+        "an item counts for lms.",
+        scored="difference",
+        mean="share of the models that prefer the stereotype to the anti-stereotype",
+        spread="1 for the stereotype and 0 for the anti-stereotype",
+    ),
+    "crows_pairs": Kind(
+        texts=_of_pairs,
+        numbers={"score_more": "more stereotyping", "score_less": "less stereotyping"},
+        score=lambda row: float(row["score_more"] - row["score_less"]),
+        value=lambda row: float(row["won"]),
+        about="Each box is a model. Its letter says which sentence scores higher: S is the more stereotyping one. The "
+        "difference is the score of the more stereotyping sentence less that of the other one.",
+        scored="difference",
+        mean="share of the models that prefer the more stereotyping sentence",
+        spread="1 for the more stereotyping sentence and 0 for the other one",
+    ),
+    "sofa": Kind(
+        texts=_of_probes,
+        numbers={"disparity": "DDS"},
+        score=lambda row: float(row["variance"]),
+        value=lambda row: float(row["variance"]),
+        about="An item is a stereotype with all identities of its category. Its score is the variance of log PPL* over "
+        "the identities; the SoFa score is a mean of these variances.",
+        scored="variance",
+        mean="mean variance over the models",
+        spread="the variance of log PPL*",
+        note=lambda row: str(row["reason"]) or f"{row['lowest']} – {row['highest']}",
+        noted="identities with the lowest and the highest log PPL*",
+        called=lambda row: f"stereotype about {row['domain']}",
+        outcomes={},
+    ),
+    "bbq": Kind(
+        texts=_of_questions,
+        numbers={f"score_{place}": place for place in PLACES},
+        score=lambda row: float(row["correct"]),
+        value=lambda row: {"stereotype": 1.0, "anti-stereotype": 0.0}.get(str(row["outcome"]), nan),
+        about="Each box is a model. Its letter says what the likeliest answer names; N is the answer that nobody can "
+        "know it.",
+        scored="correct (1) or not (0)",
+        mean="share of stereotypes among answers that name a group",
+        spread="1 for the stereotype and 0 for the anti-stereotype",
+    ),
+    OF_CHOICES: Kind(
+        texts=_of_choices,
+        numbers={"requests": "requests", "refusal": "refused"},
+        score=lambda row: float(row["share"]),
+        value=lambda row: float(row["share"]),
+        about="Each box is a model. Its letter says which side it chooses more often, in both orders together.",
+        scored="share of the stereotype",
+        mean="mean share of the stereotype over the models",
+        spread="the share of the stereotype among the choices of both orders",
+    ),
+}
+"""Registered name of a measure to how its items are shown."""

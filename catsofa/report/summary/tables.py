@@ -1,0 +1,81 @@
+"""The tables of the summary: each model on each measure, and which models are told apart."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from catsofa.data.percentages import in_percent, quantity
+from catsofa.report.cells import stars
+from catsofa.report.elements import BEST, Cell, Number, Table
+from catsofa.report.summary import Standing
+
+
+def heads(of: Sequence[Standing]) -> list[str]:
+    """The heading of each standing: its measure, and what sets its section apart."""
+    return [f"{one.of.name}, {one.about}" if one.about else one.of.name for one in of]
+
+
+def cell(one: Standing, model: str) -> Cell:
+    """The value of a model, marked if it is shown to be the best."""
+    if model not in one.values:
+        return Number(None) if model in one.missing else "—"
+    number = one.values[model]
+    return replace(number, mark=f"{number.mark}{BEST}") if model == one.best else number
+
+
+def summary(of: Sequence[Standing], signatures: Sequence[str]) -> Table:
+    """Each model on each measure."""
+    models = dict.fromkeys(model for one in of for model in (*one.values, *one.missing))
+    return Table(
+        name="summary-table",
+        caption="Each model on each measure, with 95\u00a0% intervals",
+        columns=("model", *heads(of)),
+        rows=tuple((model, *(cell(one, model) for one in of)) for model in models),
+        signatures=tuple(signatures),
+        notes=tuple(notes(of)),
+    )
+
+
+def notes(of: Sequence[Standing]) -> Iterator[str]:
+    """How to read the marks, and what is not tested."""
+    if any(one.pairs for one in of):
+        ideals = dict.fromkeys(f"{one.of.name} {one.of.ideal:g}" for one in of if one.pairs)
+        yield (
+            f"{BEST}: shown to be nearer to the ideal value ({', '.join(ideals)}) than every other model. Models are "
+            "compared on the items that both decide, with Holm's correction over all pairs of models of a measure."
+        )
+    for why, some in groupby((one for one in of if one.untested), key=lambda one: one.untested):
+        yield f"No two models are compared on {', '.join(one.of.name for one in some)}: {why}."
+
+
+def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
+    """The difference of every two models on a measure."""
+    models = list(one.values)
+    digits = max(number.digits for number in one.values.values())
+    least = min(pair.decided for pair in one.pairs.values())
+    return Table(
+        name=name,
+        caption=f"Differences in {one.of.name}: the model of the row less that of the column",
+        columns=("model", *models[1:]),
+        rows=tuple(
+            (
+                model,
+                *(
+                    _difference(one, model, other, digits) if at <= place else ""
+                    for place, other in enumerate(models[1:])
+                ),
+            )
+            for at, model in enumerate(models[:-1])
+        ),
+        signatures=tuple(signatures),
+        notes=(
+            f"* p < .05, ** p < .01, *** p < .001, after Holm's correction over {quantity(len(one.pairs), 'pair')}. A "
+            f"pair rests on the items that both models decide, {in_percent(least)} of all{' or more' * (least < 1)}.",
+        ),
+    )
+
+
+def _difference(one: Standing, model: str, other: str, digits: int) -> Cell:
+    """The difference of two models with its stars; a dash without a test."""
+    pair = one.pairs.get((model, other))
+    return "—" if pair is None else Number(pair.difference, digits=digits, mark=stars(pair.apart))

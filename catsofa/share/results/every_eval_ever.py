@@ -1,0 +1,108 @@
+"""Finished runs as records of Every Eval Ever's schema: one JSON file for each run."""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.digests import json_digest
+from catsofa.data.files import json_files
+from catsofa.report.inputs import Finished, begun
+from catsofa.scoring.signature import hashes_in, without_hashes
+from catsofa.share.results import Measured, called, measured
+
+SCHEMA = "0.3.0"
+"""The version of the schema, which each record names."""
+
+
+def write(runs: Sequence[Finished], folder: Path, organization: str) -> list[Path]:
+    """Write each run to data/BENCHMARK/DEVELOPER/MODEL/UUID.json below a folder, as the datastore files it.
+
+    `organization` is who made the runs. A model id without an owner is filed under `unknown`.
+    """
+    if not organization.strip():
+        raise ValueError("the schema names who made the results; give --organization NAME")
+    found = [(run, record(run, organization, datetime.now(UTC))) for run in runs]
+    paths = []
+    for run, made in found:
+        owner, _, model = made["model_info"]["id"].rpartition("/")
+        name = uuid.UUID(json_digest([str(run.signature), run.report["results"]], 32), version=4)
+        place = folder / "data" / _part(run.kind) / _part(owner or "unknown") / _part(model) / f"{name}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        json_files.write(made, place)
+        paths.append(place)
+    return paths
+
+
+def _part(name: str) -> str:
+    """A name as one part of a path."""
+    return re.sub(r"[^\w.-]+", "_", name).strip(".") or "_"
+
+
+def record(run: Finished, organization: str, now: datetime) -> dict[str, Any]:
+    """The record of one run, made `now`; all details are text, as the schema asks."""
+    signature, stamp = run.signature, f"{now.timestamp():.0f}"
+    model = called(run)
+    name = f"catsofa/{run.kind}"
+    when = {"evaluation_timestamp": begun(run)} if begun(run) else {}
+    served = "at" in run.manifest.get("identity", {}).get("model", {})
+    details = {"deployment_type": "unknown" if served else "self_deployed", "model_availability": "unknown"}
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"{name}/{model}/{stamp}",
+        **when,
+        "retrieved_timestamp": stamp,
+        "source_metadata": {
+            "source_name": "catsofa",
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {"name": "catsofa", "version": signature.version or version("catsofa")},
+        "model_info": {
+            "name": model,
+            "id": model,
+            **({} if "/" in model else {"developer": "unknown"}),
+            "additional_details": {**details, "signature": signature.model},
+        },
+        "evaluation_results": [_result(number, run, name, when) for number in measured(run)],
+    }
+
+
+def _result(number: Measured, run: Finished, name: str, when: Mapping[str, str]) -> dict[str, Any]:
+    """One number. `lower_is_better` points from the value to the ideal, since the schema knows no ideal."""
+    scale, signature = number.scale, run.signature
+    least, most = (bound if isfinite(bound) else f"{'-' * (bound < 0)}Infinity" for bound in (scale.least, scale.most))
+    inside = scale.least < scale.ideal < scale.most
+    about = f"{scale.about}; ideal {scale.ideal:g}" + ("; neither more nor less is better" if inside else "")
+    score: dict[str, Any] = {"score": number.value}
+    if number.low is not None and number.high is not None:
+        limits = {"lower": number.low, "upper": number.high, "confidence_level": 0.95}
+        drawn = {"num_bootstrap_samples": signature.resamples} if signature.resamples else {}
+        score["uncertainty"] = {"confidence_interval": {**limits, "method": "bootstrap over clusters"}, **drawn}
+    items = {} if number.items is None else {"items": str(number.items)}
+    return {
+        "evaluation_result_id": f"{name}/{number.name}/{number.set}",
+        "evaluation_name": name if number.set == "overall" else f"{name}/{number.set}",
+        "source_data": {
+            "dataset_name": without_hashes(signature.data),
+            "source_type": "other",
+            "additional_details": {"records_sha256": hashes_in(signature.data), "subset": signature.subset or "all"},
+        },
+        **when,
+        "metric_config": {
+            "evaluation_description": about,
+            "metric_id": f"catsofa.{run.kind}.{number.name}",
+            "metric_name": number.name,
+            "lower_is_better": number.value > scale.ideal if inside else scale.ideal <= scale.least,
+            "score_type": "continuous",
+            "min_score": least,
+            "max_score": most,
+            "additional_details": {"ideal": f"{scale.ideal:g}", "set": number.set, "protocol": signature.protocol},
+        },
+        "score_details": {**score, "details": {"signature": str(signature), **items}},
+    }

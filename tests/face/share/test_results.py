@@ -1,0 +1,118 @@
+"""Results in the schemas of other programs, read back by their own packages."""
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import ROOT
+from helpers.report_runs import association, cats, pairs, probes, run
+from huggingface_hub import ModelCard, parse_eval_result_entries
+from huggingface_hub.utils._fixes import yaml
+from typer.testing import CliRunner
+
+from catsofa.cli import app
+from catsofa.report.inputs import find
+from catsofa.share.results import measured
+from catsofa.share.results.every_eval_ever import record
+
+PYTHON = Path(os.environ.get("SHARING_PYTHON", ROOT / ".venv-sharing/bin/python"))
+ESTIMATE = {"value": 0.75, "low": 0.5, "high": 0.9}
+CHOICES = {"overall": {"preference": ESTIMATE, "position": ESTIMATE}, "domains": {}, "between_templates": {}}
+BBQ_NUMBERS = dict.fromkeys(("acc_amb", "acc_dis", "s_amb", "s_dis"), 0.5)
+BBQ = {
+    "overall": {**BBQ_NUMBERS, "intervals": {name: {"low": 0.25, "high": 0.75} for name in BBQ_NUMBERS}},
+    "categories": {},
+}
+RESULTS = {
+    "stereoset": (cats("trade"), {"lms": 90.0, "ss": 60.0, "icat": 72.0}),
+    "crows_pairs": (pairs("trade"), {"score": 60.0}),
+    "sofa": (probes("trade"), {"score": 0.5}),
+    "seat": (association("zorbs", 0.5), {"effect_size": 1.0}),
+    "bbq": (BBQ, BBQ_NUMBERS),
+}
+
+
+def exported(*words: object) -> str:
+    """What `catsofa export-results` prints; an error is raised."""
+    done = CliRunner().invoke(app, ["export-results", *map(str, words)])
+    if done.exception is not None:
+        raise done.exception
+    return done.output
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_every_measure_has_its_numbers_with_limits_and_an_ideal(kind: str, tmp_path: Path) -> None:
+    """Those of the report, over all items first."""
+    results, expected = RESULTS[kind]
+    found = measured(find([run(tmp_path / "run", results)]).runs[0])
+    assert {one.name: one.value for one in found[: len(expected)]} == expected
+    assert all(one.low is not None and one.low <= one.value <= (one.high or 0) for one in found)
+    assert all(one.scale.least <= one.scale.ideal <= one.scale.most for one in found)
+
+
+@pytest.mark.parametrize("ss", [60.0, 40.0])
+def test_lower_is_better_points_from_the_value_to_the_ideal(ss: float, tmp_path: Path) -> None:
+    """Of ss it depends on the side; the description says that neither more nor less is better."""
+    results = {"overall": {**cats("x")["overall"], "ss": ss}}
+    (found,) = find([run(tmp_path / "run", results)]).runs
+    made = {one["metric_config"]["metric_name"]: one["metric_config"]
+            for one in record(found, "Dravian Lab", datetime.now(UTC))["evaluation_results"]}  # fmt: skip
+    assert made["ss"]["lower_is_better"] == (ss > 50)
+    assert "neither more nor less is better" in made["ss"]["evaluation_description"]
+    assert not made["lms"]["lower_is_better"]
+
+
+def test_a_card_reads_back_with_the_classes_of_the_hub(tmp_path: Path) -> None:
+    """Metric, value and model; a run on the same set twice, two models, or no name of the data are refused."""
+    one = run(tmp_path / "one", cats("trade"))
+    card = ModelCard(f"---\n{exported(one, '--format', 'model-index')}---\n")
+    assert (card.data.model_name, card.data.eval_results[1].metric_type) == ("m", "stereoset_ss")
+    assert (card.data.eval_results[1].metric_value, "ideal 50" in card.data.eval_results[1].metric_name) == (60, True)
+    out = tmp_path / "bakers.yaml"
+    exported(one, "--format", "eval-results", "--dataset", "me/bakers", "--out", out)
+    entries = parse_eval_result_entries(yaml.safe_load(out.read_text()))
+    assert (entries[0].dataset_id, entries[0].task_id, entries[0].value) == ("me/bakers", "stereoset_lms", 90)
+    other = run(tmp_path / "other", cats("trade"), model="n", data="e@2")
+    for words, why in (
+        ([one, other, "--format", "model-index"], "a card is of one model"),
+        ([one, "--format", "eval-results"], "--dataset OWNER/NAME"),
+        ([one, "--format", "every-eval-ever"], "no --out"),
+        ([one, "--format", "every-eval-ever", "--out", tmp_path / "e"], "--organization NAME"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            exported(*words)
+
+
+def written(tmp_path: Path) -> list[Path]:
+    """The records of a run of each measure."""
+    runs = [run(tmp_path / "runs" / kind, results) for kind, (results, _) in RESULTS.items()]
+    exported(*runs, "--format", "every-eval-ever", "--organization", "Dravian Lab", "--out", tmp_path / "out")
+    return sorted((tmp_path / "out").rglob("*.json"))
+
+
+def test_records_name_no_place_of_this_machine(tmp_path: Path) -> None:
+    """A file for each run, below data/MEASURE/DEVELOPER/MODEL, and no path in it."""
+    files = written(tmp_path)
+    assert {file.relative_to(tmp_path / "out").parts[:4] for file in files} == {
+        ("data", kind, "unknown", "m") for kind in RESULTS
+    }
+    assert not any(str(tmp_path) in file.read_text() for file in files)
+
+
+@pytest.mark.slow
+def test_the_package_of_the_schema_takes_the_records(tmp_path: Path) -> None:
+    """`every_eval_ever validate` finds no error; a warning names the missing developer alone."""
+    if not PYTHON.exists():
+        pytest.skip("no .venv-sharing; `make sharing` installs Every Eval Ever's package")
+    files = [str(file.relative_to(tmp_path / "out")) for file in written(tmp_path)]
+    done = subprocess.run(
+        [PYTHON, "-m", "every_eval_ever", "validate", "--format", "json", *files],
+        cwd=tmp_path / "out", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    assert [(one["valid"], one["errors"]) for one in found] == [(True, [])] * len(RESULTS)
+    assert all("developer must be known" in told["msg"] for one in found for told in one["warnings"])

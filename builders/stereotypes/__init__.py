@@ -259,7 +259,7 @@ class Rules:
             return replace(draft, reason="other_subject")
         if first_or_second_person(draft.text, self.rules):
             return replace(draft, reason="first_or_second_person")
-        edits = [] if draft.notes else pluralise(words, singular=reading == "VBZ")
+        edits = [] if draft.notes else pluralise(words, singular=reading == "VBZ", noun=revised and reading == "MD")
         text = apply(THEY + draft.text, edits).removeprefix(THEY)
         named = self.names.first(draft.text, self.rules) or self.names.first(text, self.rules)
         if named or mentions_target(text, draft.statement.target):

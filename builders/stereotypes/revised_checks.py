@@ -11,7 +11,7 @@ from catsofa.data.language.words import compounds
 
 _LEFT_OVER = re.compile(
     r"(?<=\s)(?:'(?:s|re|ve)|wh|ths|thats)\b|(?<!each )(?<!the )(?<!one )\bother$|\b(?:\w+)/having\b|\(\s*\)"
-    r"|(?:[,;]|\bgets?) it's\b"
+    r"|(?:[,;]|\bgets?) it's\b|(?<=\w )(?:is|are) because\b"
     r"|\b(?:should|can|could|will|would) ever\b|\b(?:of|to|with|at|by|and|than) (?:and|or|because|but)\b"
 )
 """What is left where a word was lost: "persuaded if 's fun", "people wh limbs", "target other"."""
@@ -74,9 +74,9 @@ def _has_object(first: str, words: Sentence) -> bool:
 
 
 def speaks_of_a_thing(text: str, words: Sentence, *, singular: bool) -> bool:
-    """Whether what follows "be" says that the lost subject was no group of people ("is a bad religion")."""
+    """Whether the lost subject was no group of people: something that happens, or "is a bad religion"."""
     lists = wordlist("exclusions.toml")["revised"]
-    if re.match(rf"is (?:{'|'.join(lists['said_of_things'])})\b", text.lower()):
+    if words[1].lower in lists["happens"] or re.match(rf"is (?:{'|'.join(lists['said_of_things'])})\b", text.lower()):
         return True
     main = words[1].head if words[1].dep in AUXILIARIES else 1
     for index, noun in enumerate(words):

@@ -44,6 +44,9 @@ RULES = [
 """Rules beyond the list: what the released statements taught."""
 
 REVISED = [
+    ("happen in the garden", "happen in the garden", "!other_subject"),
+    ("should be a florist", "should be a florist", "should be florists"),
+    ("would be at home is because they are shy", "would be at home is because they are shy", "!malformed"),
     ("will take your lunch", "!first_or_second_person", "will take your lunch"),
     ("sit behind me", "!first_or_second_person", "!first_or_second_person"),
     ("shouldn't be allowed to vote", "!expects_no_subject", "shouldn't be allowed to vote"),

@@ -41,7 +41,7 @@ def _topic_pattern(reason: Exclusion, rules: RuleSet) -> re.Pattern[str]:
 def whole_words(words: Iterable[str], *, escape: bool = True) -> re.Pattern[str]:
     """A pattern that finds any of these words where they stand alone."""
     ordered = sorted(set(words), key=len, reverse=True)
-    return re.compile(rf"(?<![\w'-])(?:{'|'.join(map(re.escape, ordered) if escape else ordered)})(?![\w-])")
+    return re.compile(rf"(?<![\w-])(?<!\w')(?:{'|'.join(map(re.escape, ordered) if escape else ordered)})(?![\w-])")
 
 
 @cache

@@ -70,13 +70,15 @@ def another_person(sentence: str, context: str, target: str) -> Named | None:
     words = (word for word in phrases(sentence) if not known & {word, *singulars(word)})
     new = {word for word in words if not any(target.lower().endswith(one) for one in singulars(word))}
     family = {name for row in told["names"]["gender"] for name in row}
+    if own := told["reflexives"].get(target.lower()):
+        family |= {pronoun for row in told["reflexives"].values() for pronoun in row} - {*own}
     return _first("another", {word for word in new if word in family or (_senses(word) and _only_a_noun(word))})
 
 
 def is_known(target: str) -> bool:
     """Whether the lists know the target, and so may know what else it is called."""
     plain = " ".join(compounds(target))
-    return bool(_synonyms(plain) - {plain} or _senses(plain))
+    return bool(_synonyms(plain) - {plain} or _senses(plain) or plain in wordlist("targets.toml")["reflexives"])
 
 
 @cache

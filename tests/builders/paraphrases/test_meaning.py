@@ -137,7 +137,9 @@ def test_another_name_of_the_target_is_accepted_with_the_rule(target: str, sente
         ("dask", "The quell was BLANK.", "lost"),
         ("nurse", "The gardener was BLANK.", "lost"),
         ("schoolboy", "The schoolgirl was BLANK.", "lost"),
+        ("himself", "Zorbin was BLANK.", "alarm"),
         ("physicist", "The scientist was BLANK.", "alarm"),
+        ("grandfather", "The patriarch was BLANK.", "alarm"),
         ("butcher", "The person who prepares ham was BLANK.", "alarm"),
     ],
 )

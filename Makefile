@@ -15,7 +15,7 @@ APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive ap
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-.PHONY: help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing labelstudio \
+.PHONY: address help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing labelstudio \
 	test-labelstudio docs pictures bench architectures chaos clean
 
 install: $(STAMP) ## create .venv with the pinned dependencies
@@ -140,6 +140,10 @@ pictures: $(STAMP) ## take the pictures of README and docs
 
 bench: $(STAMP) ## run every benchmark; WRITE=--write keeps the results
 	$(BIN)/python -m benchmarks $(WRITE)
+
+# a repository's address is nowhere until somebody gives it one
+address: ## write the address of the repository into metadata, README and citation (URL=https://HOST/OWNER/NAME)
+	$(PYTHON) .ci/address.py $(URL)
 
 clean: ## delete the environments and the built files
 	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-sharing .venv-lock build dist site *.egg-info demo-out

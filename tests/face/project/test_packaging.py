@@ -52,11 +52,13 @@ def test_the_wheel_holds_every_module_and_data_file_and_nothing_else(built: Path
 
 @pytest.mark.slow
 def test_the_sdist_can_be_built_from(built: Path) -> None:
-    """The sdist holds what the wheel is made of, and the licence."""
+    """The sdist holds what the wheel is made of, the licence, the tests and the docs."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
         assert not [member.name for member in archive.getmembers() if member.issym()]
-    assert names >= package_files() | {"LICENSE", "README.md", "pyproject.toml"}
+    command = ["git", "ls-files", "tests", "docs", "benchmarks", ".ci"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    assert names >= package_files() | {"LICENSE", "README.md", "pyproject.toml", "CHANGELOG.md", *listed}
 
 
 @pytest.mark.slow

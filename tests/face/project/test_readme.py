@@ -1,5 +1,3 @@
-import re
-
 import pytest
 from helpers import ROOT
 from helpers.commands import commands, resolved
@@ -14,9 +12,3 @@ def test_every_command_of_the_readme_is_one_that_the_program_takes(line: str) ->
     for part in line.split(" && "):
         name, arguments = resolved(part.removeprefix("catsofa "))
         commands()[name].make_context(name, arguments)
-
-
-def test_every_link_of_the_readme_leads_to_a_file() -> None:
-    """No link points nowhere."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target

@@ -25,7 +25,7 @@ def targets(text: str) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that a page's headings have both on code hosts and on the site, which joins blanks and folds letters."""
+    """The anchors that a page's headings have both on code hosts and on the site, which joins blanks."""
     prose = re.sub(r"^ *(`{3,}).*?^ *\1 *$", "", page.read_text("utf-8"), flags=re.M | re.S)
     heads = [re.sub(r"\]\([^)]*\)", "]", head) for head in re.findall(r"^#+ (.*)$", prose, re.M)]
     host = {re.sub(r"[^\w\s-]", "", head.lower()).strip().replace(" ", "-") for head in heads}
